@@ -2,20 +2,20 @@ import { onClass } from './apply.js'
 import { declare } from './entity-facts.js'
 
 /**
- * What can happen to a resource. `deleted` is a soft delete, or the removal of what cannot be undeleted.
- * `purged` is the removal of what could have been undeleted, or has expired.
+ * The changes of a resource. `deleted` is a soft delete, or the removal of a resource that cannot be
+ * undeleted. `purged` is the removal of one that could have been undeleted, or has expired.
  */
 export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
 
-/** What may become an event. */
+/** A change that may become an event. */
 export type ChangeKind = (typeof CHANGES)[number]
 
 /** Options of `@Emits()`. */
 export interface EmitsOptions {
-  /** The changes that are told. Default: every one. */
+  /** The changes that are written as events. Default: all. */
   readonly on?: readonly ChangeKind[]
   /**
-   * What `data` has beside `resource`, which is the resource after the change: `before` is the resource
+   * Parts of `data` besides `resource`, which is the resource after the change: `before` is the resource
    * before it, `changed` the names of the fields that an update has changed, as an update mask has them.
    * Default: neither.
    */

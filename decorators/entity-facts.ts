@@ -4,7 +4,7 @@ import type { ChangeKind } from './emits.js'
 import type { ResourceOptions } from './resource.js'
 import type { SearchableOptions } from './searchable.js'
 
-/** What the decorators declare about one property, in addition to its column. */
+/** The declarations of decorators about one property, in addition to its column. */
 export type PropertyRole =
   | ('tags' | 'etag' | 'tenant' | 'outputOnly' | 'computed')
   | ('createTime' | 'updateTime' | 'deleteTime' | 'secret' | 'credential')
@@ -15,15 +15,15 @@ export interface PropertyFacts {
   readonly filterable?: boolean
   /** The table sets it by itself. */
   readonly generated?: boolean
-  /** The type of the column, where TypeORM was told another. */
+  /** The type of the column, if TypeORM has another one. */
   readonly type?: unknown
   /** True if a resource that names columns in snake_case has changed what TypeORM knows of its column. */
   readonly isManaged?: true
   /** Makes the value of an entity that comes without one. */
   readonly default?: () => unknown
-  /** True if it is declared as a generated UUID, which the repository mints. */
+  /** True if it is declared as a generated UUID, which the repository generates. */
   readonly mintsUuid?: true
-  /** True if it is declared as a generated number, which the database mints. */
+  /** True if it is declared as a generated number, which the database generates. */
   readonly mintsNumber?: true
   /** Computes the value from the entity. */
   readonly compute?: (entity: object) => unknown
@@ -37,14 +37,14 @@ export interface PropertyFacts {
   readonly isInternal?: true
 }
 
-/** Which changes of a resource are told, and with what. */
+/** The changes of a resource that become events, and their content. */
 export interface EmittedChanges {
   readonly on: ReadonlySet<ChangeKind>
   readonly include: 'before' | 'changed' | undefined
   readonly source: string | undefined
 }
 
-/** What a decorator was called with. */
+/** The arguments of a decorator. */
 export interface DecoratorCall {
   readonly decorator: string
   /** Undefined on a class. */
@@ -52,7 +52,7 @@ export interface DecoratorCall {
   readonly given: readonly unknown[]
 }
 
-/** What the decorators of one class declare. */
+/** The declarations of one class's decorators. */
 export interface EntityFacts {
   resource?: ResourceOptions
   tenantScoped?: boolean
@@ -101,7 +101,7 @@ export function lineage(entity: object): object[] {
   return classes
 }
 
-/** The facts of a class with those of its ancestors; the nearest wins. */
+/** The facts of a class with those of its base classes; the nearest wins. */
 export function inheritedFacts(entity: object): EntityFacts {
   const merged = noFacts()
   for (const ancestor of lineage(entity).reverse()) {

@@ -115,7 +115,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       declareProperty(owner, property, { mintsNumber: true })
     const tenant = tenantDeclared(entity, strategy)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
-    // The primary key of a table that is there stays what it is.
+    // The primary key of an existing table stays as it is.
     const joinsKey = facts.tenantScoped === true && options.existing !== true && !mintsKey(entity)
     if (strategy !== undefined) {
       if (held === undefined && !tenant.isRelation && facts.tenantScoped && tenant.named.length === 0)
@@ -183,7 +183,7 @@ function declareTimes(entity: object): void {
   }
 }
 
-/** True if the database mints the key of the entity. */
+/** True if the database generates the key of the entity. */
 function mintsKey(entity: object): boolean {
   const { properties } = inheritedFacts(entity)
   return columnsOf(entity).some(
@@ -193,8 +193,8 @@ function mintsKey(entity: object): boolean {
 }
 
 /**
- * The column of the tenant belongs to the primary key unless the database mints the key: SQLite counts in no
- * key of several columns, and MySQL asks for an index that begins with the number.
+ * The tenant column belongs to the primary key unless the database generates the key: SQLite generates no
+ * part of a composite key, and MySQL requires an index that begins with the number.
  */
 function keyTenant(
   entity: object & { readonly prototype: unknown },
@@ -212,8 +212,8 @@ function keyTenant(
 }
 
 /**
- * Property classes that TypeORM has a column type for. For all others it is told a type that every database
- * has: otherwise it would refuse the column too early. The model decides what is stored.
+ * Property classes for which TypeORM has a column type. All others are declared to it with a type that every
+ * database has, because otherwise it would reject the column too early. The model decides what is stored.
  */
 const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 

@@ -8,7 +8,7 @@ import { declare, declareProperty, inheritedFacts, lineage } from './entity-fact
 export interface TenantScopedOptions {
   /**
    * The property that holds the tenant: one with a column, or a `@ManyToOne()` to the resource of the
-   * tenants. Default: the property with `@TenantColumn()`, else `accountId`.
+   * tenants. Default: the property with `@TenantColumn()`, or `accountId`.
    */
   readonly column?: string
 }
@@ -51,7 +51,7 @@ export const TenantColumn: () => PropertyDecorator = (...given: readonly unknown
     declareProperty(prototype, property, { role: 'tenant' })
   })
 
-/** What an entity says of the column of its tenant. */
+/** The declaration of an entity's tenant column. */
 export interface TenantDeclaration {
   /** The properties that its decorators name; none where the tenant is in `accountId`. */
   readonly named: readonly string[]
@@ -103,7 +103,7 @@ export function tenantDeclared(
 /** The table of tenants has no tenant. */
 const TENANTS = { property: '' }
 
-/** What the columns of references depend on. */
+/** The facts that the columns of references depend on. */
 export const OF_CLASSES: OfClasses = {
   lineage,
   tenantOf: tenantDeclared,

@@ -1,4 +1,4 @@
-/** Tells when a call ends: an AbortSignal, or what tells it without one. */
+/** The end of a call: an AbortSignal, or an equivalent without one. */
 export interface CallEnd {
   readonly aborted: boolean
   readonly reason?: unknown

@@ -62,7 +62,7 @@ export class Metadata {
 /** The caller of a call: still connected, or gone. Its abort signal is created only when it is used. */
 export class Caller {
   /**
-   * What the caller was told, if anything: Cancelled unless the listener has ended the call itself. Only
+   * The error that the caller received, if any: Cancelled unless the listener has ended the call itself. Only
    * `leave` sets it.
    */
   reason: AshlarError | undefined = undefined
@@ -107,8 +107,8 @@ export interface Incoming {
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
   /**
-   * When the request began to come, in milliseconds since the epoch: the timeout of its method counts from
-   * then on. Where it is left out, from the moment at which the dispatcher is called.
+   * The time at which the request began to arrive, in milliseconds since the epoch; the timeout of its method
+   * counts from then on. Default: the time at which the dispatcher is called.
    */
   readonly since?: number
   /** Address of the caller, for the log. */
@@ -117,7 +117,7 @@ export interface Incoming {
   readonly headers: Metadata
   /** Metadata to send after it, such as `etag`. */
   readonly trailers: Metadata
-  /** Mask paths in a spelling that the gateway must not apply; they write nothing. */
+  /** Mask paths in a form that the gateway must not apply; they write nothing. */
   readonly ignoredMask?: readonly string[] | undefined
   /**
    * Set when the request, or its body, is not read yet: the request so far has the fields of path and query,
@@ -128,7 +128,7 @@ export interface Incoming {
    * Why the request cannot be read. The request is then empty; the call is limited and logged like any other.
    */
   readonly unreadable?: Error | undefined
-  /** What of the request is in memory; left out for one without a body. */
+  /** The part of the request in memory; omitted if it has no body. */
   readonly held?: HeldRequest | undefined
   /**
    * Encodes the response of a unary call as its caller reads it, and keeps that: the listener sends it when
@@ -158,7 +158,7 @@ export interface EntityResponse {
   json(options: JsonWriteOptions): string
 }
 
-/** What of a request is read after authorization, where the rule needs none of it. */
+/** The part of a request that is read after authorization, if its rule does not need it. */
 export interface RestOfRequest {
   /** True if a field, by its path, already has its final value. */
   knows(field: string): boolean
@@ -229,7 +229,7 @@ export type RestrictedOperations<R> = Pick<
   >
 >
 
-/** What a handler knows about its call. */
+/** The properties of a call that its handler can use. */
 export interface ServerCall {
   /** `/package.Service/Method`. */
   readonly path: string

@@ -31,11 +31,11 @@ interface ContextFields {
   readonly transaction: CallTransaction | undefined
   /** The call only validates (AIP-163): all writes of repositories are rolled back. Only a server sets it. */
   readonly validateOnly: boolean
-  /** What was decided about an operation of a repository; undefined outside of one. Only a server sets it. */
+  /** The decision about an operation of a repository; undefined outside of one. Only a server sets it. */
   readonly access: OperationDecision | undefined
 }
 
-/** What was decided about an operation of a repository that the server or a function has called. */
+/** The decision about an operation of a repository that the server or a function has called. */
 export interface OperationDecision {
   /**
    * Carries an operation out as it was decided.
@@ -46,7 +46,7 @@ export interface OperationDecision {
   carryOut(repository: object, operation: object, unrestricted: object): Promise<unknown> | undefined
 }
 
-/** What a context knows about the transactions of its call. The rest belongs to the databases. */
+/** The state of a call's transactions that a context holds. The rest belongs to the databases. */
 export interface CallTransaction {
   /** Runs `work`, and then checks the rules that the database otherwise checks at COMMIT. */
   checked<T>(work: () => Promise<T>): Promise<T>
@@ -73,12 +73,9 @@ export type FailureReport = (failure: CallFailure) => void
  */
 type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | (CallEnd & { readonly signal: AbortSignal }) | undefined
-  /**
-   * Where uses of the system's rights are reported. Default: the function that `RequestContext.onSystem` was
-   * given.
-   */
+  /** Receives uses of the system's rights. Default: the function given to `RequestContext.onSystem`. */
   readonly onSystem: SystemReport | undefined
-  /** Where failures without a caller are reported. Default: a line on stderr. */
+  /** Receives failures without a caller. Default: a line on stderr. */
   readonly onFailure: FailureReport | undefined
   /** The same for all contexts of a call. */
   readonly call: object | undefined
@@ -182,7 +179,7 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** What is kept for the call, whichever of its contexts this is: the value, once it is given. */
+  /** The value cached for this call, in any of its contexts. If `value` is given, it is stored. */
   kept<T>(calls: WeakMap<object, T>, value?: T): T | undefined {
     return (value === undefined ? calls : calls.set(this.#call, value)).get(this.#call)
   }

@@ -25,7 +25,7 @@ export class DeclarationError extends TypeError {
 /** A problem of a declaration: its kind, often with the values of that kind, and its sentence. */
 export type DeclaredProblem = Readonly<Record<'kind' | 'text', string>>
 
-/** What keeps a service from starting. */
+/** A problem that prevents startup. */
 export interface Problem extends DeclaredProblem {
   readonly kind: ProblemKind
   /** The class that declares it. */
@@ -33,13 +33,13 @@ export interface Problem extends DeclaredProblem {
   readonly property?: string
   /** Its full name. */
   readonly method?: string
-  /** What is wrong. */
+  /** The broken rule. */
   readonly rule: string
-  /** What to do, where it is not a part of the rule. */
+  /** The remedy, if it is not part of the rule. */
   readonly advice?: string
 }
 
-/** What a problem is about. */
+/** The subject of a problem. */
 export type ProblemKind =
   // An entity: what its decorators, its columns and its message say.
   | 'entity'
@@ -57,7 +57,7 @@ export type ProblemKind =
   | 'index'
   | 'event'
   | 'hook'
-  // Where its rows are: its table, the DataSource, and how the database compares.
+  // Its rows: the table, the DataSource, and the database's collation.
   | 'table'
   | 'dataSource'
   | 'notInitialized'

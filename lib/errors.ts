@@ -68,7 +68,7 @@ function isOfOtherCopy(value: unknown, name: string): boolean {
     for (let at: unknown = value.constructor; at !== null && at !== Error; at = Object.getPrototypeOf(at))
       if ((at as { readonly name?: unknown }).name === name) return true
   } catch {
-    // What cannot be read is no error of this package.
+    // A value that cannot be read is not an error of this package.
   }
   return false
 }
@@ -79,7 +79,7 @@ interface ErrorShape {
   readonly details?: readonly ErrorDetail[]
 }
 
-/** The HTTP status of an error: 412 for an etag that does not match, else by google.rpc.Code. */
+/** The HTTP status of an error: 412 for an etag that does not match, otherwise by google.rpc.Code. */
 export const httpStatusOf = ({ code, details }: AshlarError): number => {
   const isEtag = details.some((detail) => detail.kind === 'preconditionFailure' && detail.type === 'ETAG')
   return isEtag && code === 'FAILED_PRECONDITION' ? 412 : HTTP_STATUS[code]
@@ -105,8 +105,8 @@ export class ErrNotFound extends AshlarError {
 /** A unique value already exists. */
 export class ErrConflict extends AshlarError {
   /**
-   * The fields of the unique rule, in proto spelling: `['project_id', 'title']`. Empty where the rule spans
-   * tenants, and where the database does not say which rule it is.
+   * The fields of the unique rule, by proto name: `['project_id', 'title']`. Empty if the rule spans tenants,
+   * or if the database does not report the rule.
    */
   readonly fields: readonly string[]
 
@@ -150,7 +150,7 @@ const sentinel = (wireMessage: string, reason: string, cause: unknown) =>
   ({ wireMessage, cause, details: [{ kind: 'errorInfo', reason }] }) as const
 
 /**
- * A value of the request is wrong. `field` is its path in proto spelling, `''` when no single field is at
+ * A value of the request is invalid. `field` is its path in proto names, or `''` if no single field is at
  * fault.
  */
 export class InvalidArgument extends AshlarError {
@@ -249,7 +249,7 @@ export class Unavailable extends AshlarError {
 }
 
 /**
- * The connection was lost while a write was on its way. Nobody knows whether it is saved, so it must not be
+ * The connection was lost while a write was on its way. The write may have been saved, so it must not be
  * repeated.
  */
 export class UnknownOutcome extends Unavailable {}
@@ -289,8 +289,8 @@ export class TransitError extends AshlarError {
   /** The response's body, cut and with secrets removed. */
   readonly body: string
   /**
-   * Why, in a word that is the same for all calls: `sealed`, `timeout`, a code such as `ECONNREFUSED`, else
-   * the status.
+   * The reason, in a word that is the same for all calls: `sealed`, `timeout`, a code such as `ECONNREFUSED`,
+   * or else the status.
    */
   readonly reason: string
   /** The index of the item that failed, if it is one of a batch. */
@@ -312,7 +312,7 @@ export class TransitError extends AshlarError {
     cause?: unknown,
   ) {
     const { statusCode, item, isOutage = false } = response
-    // 412 and 473 are those of a standby that is behind, or that cannot do it. An item that fails by itself
+    // 412 and 473 come from a standby that is behind, or that cannot respond. An item that fails by itself
     // will fail again, whatever the status.
     const isBusy = statusCode === undefined || [412, 429, 473].includes(statusCode) || statusCode >= 500
     const busy = isOutage || (item === undefined && isBusy)
@@ -345,11 +345,11 @@ export class TransitError extends AshlarError {
 }
 
 /**
- * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files
- * (`dirty`); an applied file was `edited`; another tool migrates the schema (`foreign`); the lock was not
- * obtained or was lost (`locked`); a transaction `pooler` is in between; there is no `connection`, or it was
- * lost; the user lacks a right (`denied`); the database is read-only (`readOnly`); the caller cancelled
- * (`cancelled`).
+ * The reason why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit
+ * the files (`dirty`); an applied file was `edited`; another tool migrates the schema (`foreign`); the lock
+ * was not obtained or was lost (`locked`); a transaction `pooler` is in between; there is no `connection`, or
+ * it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`); the caller
+ * cancelled (`cancelled`).
  */
 export type MigrationStop = ServerStop | 'dirty' | 'edited' | 'foreign' | 'locked' | 'pooler'
 type ServerStop = 'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'

@@ -1,9 +1,9 @@
-/** What is wrong with one field of a request. */
+/** A problem of one field of a request. */
 export interface FieldViolation {
-  /** Path in proto spelling, such as `widget.display_name`, `lines[2].quantity` or `labels["k"]`. */
+  /** The path in proto names, such as `widget.display_name`, `lines[2].quantity` or `labels["k"]`. */
   readonly field: string
   readonly description: string
-  /** What kind of mistake it is, for programs: `UPPER_SNAKE_CASE`, at most 63 characters (AIP-193). */
+  /** The kind of the mistake, for programs: `UPPER_SNAKE_CASE`, at most 63 characters (AIP-193). */
   readonly reason?: string
 }
 
@@ -63,7 +63,7 @@ export function boundedViolations(violations: readonly FieldViolation[]): FieldV
   return kept
 }
 
-/** What is said of the fields of a unique rule; nothing of one whose fields are not named. */
+/** The message about the fields of a unique rule; empty if the fields are not named. */
 export function takenTogether(
   fields: readonly string[],
   isDeleted: boolean,

@@ -1,6 +1,6 @@
-// What an application imports. The rest is in `ashlar/persistence`, `ashlar/secrets`, `ashlar/server`,
-// `ashlar/events`, `ashlar/client`, `ashlar/migrations`, `ashlar/testing` and `ashlar/nest`: every name here
-// is also exported by one of them, or by `ashlar/decorators`.
+// The names that an application imports. The rest is in `ashlar/persistence`, `ashlar/secrets`,
+// `ashlar/server`, `ashlar/events`, `ashlar/client`, `ashlar/migrations`, `ashlar/testing` and `ashlar/nest`:
+// every name here is also exported by one of them, or by `ashlar/decorators`.
 
 // For applications
 // 1. Persistence: what a resource is, and where it lives

@@ -1,4 +1,6 @@
-/** An option that means nothing. Whoever offers it by another name, such as a command, can say that one. */
+/**
+ * An invalid option. A caller that offers the option by another name, such as a command, can name that one.
+ */
 export class OptionError extends TypeError {
   constructor(
     readonly option: string,

@@ -1,6 +1,6 @@
 import { frozenTexts, frozenValue, isPlain } from './frozen-value.js'
 
-/** Who is calling, as authentication or the development headers determined it. */
+/** The identity of a caller, as authentication or the development headers determined it. */
 export interface Principal {
   readonly subject: string
   /** `account_id` of every row the caller may access; empty means no tenant's row. */
@@ -15,8 +15,7 @@ const itself = function (object: object): object {
 } as unknown as new (object: object) => object
 
 /**
- * What has the mark of a principal that was made here. A WeakSet of them costs each call more than the copy
- * does.
+ * The class of principals that were created here. A WeakSet of them takes more time per call than the copy.
  */
 class Frozen extends itself {
   readonly #isFrozen = true
@@ -28,7 +27,7 @@ class Frozen extends itself {
 
 /**
  * An immutable principal: a deep copy, including plain objects and lists in it. A missing part, or one of a
- * wrong type, is empty. A value that is no principal at all (undefined, a promise) becomes the anonymous one.
+ * wrong type, is empty. A value that is not a principal (undefined, a promise) becomes the anonymous one.
  */
 export const frozenPrincipal = (value: unknown): Principal => {
   if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS

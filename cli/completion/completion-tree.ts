@@ -1,4 +1,4 @@
-/** What a shell can offer at one position of the command line. */
+/** The words that a shell can offer at one position of the command line. */
 export interface CompletionNode {
   /** The words typed so far, the program first: `ashlar idp clients`. */
   readonly at: string
@@ -9,7 +9,7 @@ export interface CompletionNode {
 export interface CompletionFlag {
   readonly name: string
   readonly summary: string
-  /** What follows the flag. */
+  /** The kind of value after the flag. */
   readonly takes: 'nothing' | 'path' | 'text'
 }
 

@@ -5,7 +5,7 @@ import { toolEnvironment } from '../proto/project-tool.js'
 import { ENDS_GROUP_WITH_PARENT } from './ending.js'
 import { type SourceError, typescriptError } from './source-error.js'
 
-/** What is told of each compilation. */
+/** The events of each compilation. */
 export interface CompilerEvents {
   readonly started: () => void
   readonly compiled: (errors: readonly SourceError[]) => void

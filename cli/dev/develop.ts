@@ -137,7 +137,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
         const startedAt = compilingSince ?? performance.now()
         compilingSince = undefined
         const take = async () => {
-          // What it misses of code that was generated meanwhile is no mistake: another compilation follows.
+          // An error about code that was generated meanwhile is not a mistake: another compilation follows.
           const isLast = () => compilation === compilations && compilingSince === undefined
           const codeAt = errors.length === 0 ? generatedAt : Math.max(generatedAt, codeChangedAt)
           const isOld = startedAt < codeAt || errors.some((error) => missesWhatIsThere(error, folder))
@@ -182,11 +182,11 @@ const newestIn = (folder: string): number =>
 const MOST_ERRORS = 20
 /** The time a compiler takes at most to see that a file has changed, on a machine that is busy. */
 const NOTICED_MS = 10_000
-/** The time a change takes at most until the watcher has told it. */
+/** The maximum time until the watcher reports a change. */
 const WATCHED_MS = 200
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
 
-/** Where the page for trying requests is. */
+/** The address of the page for trying requests. */
 const docsAt = (address: string | undefined): string =>
   address === undefined ? '' : `: http://${address.replace(/^(0\.0\.0\.0|\[::\])?:/, 'localhost:')}/docs`

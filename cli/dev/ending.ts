@@ -1,4 +1,4 @@
-/** The time a service may take to end what runs, before it is killed: somebody waits for the next one. */
+/** The time a service may take to stop before it is killed, because its successor waits for it. */
 export const LONGEST_STOP_MS = 1_500
 
 /** Ends the process when the one that started it is gone, also where that was killed. */
@@ -18,7 +18,7 @@ function endWithParent(longestStopMs: number): void {
 export const ENDS_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`(${endWithParent.toString()})(${LONGEST_STOP_MS})`)}`
 
 /**
- * Runs a command until it ends, or until this process is told to end or its parent is gone: then all
+ * Runs a command until it ends, or until this process is asked to end or its parent is gone: then all
  * processes of the command are killed.
  */
 function endGroupWithParent(): void {

@@ -17,7 +17,9 @@ interface StartProblem {
   readonly property?: string
 }
 
-/** What the process of a service sends when it ends with such an error. Undefined for another message. */
+/**
+ * The message that a service's process sends when it ends with such an error. Undefined for another message.
+ */
 export const startProblemsIn = (message: unknown): StartProblems | undefined =>
   (message as { readonly startProblems?: StartProblems } | null)?.startProblems
 
@@ -52,7 +54,7 @@ export const startProblemLines = (
       : errorLines({ ...place, message: one.text }, folder, paint)
   })
 
-/** Of its property, else of its class. */
+/** The position of its property, or of its class. */
 function placeOf(
   { entity, property }: StartProblem,
   folder: string,

@@ -17,9 +17,9 @@ interface FailureOptions extends ErrorOptions {
  */
 export class Failure extends Error {
   readonly exit: Exit
-  /** What `--json` prints of it besides, such as its kind and values. */
+  /** Further values for `--json`, such as its kind and values. */
   readonly facts: object
-  /** What stderr has instead of the message. */
+  /** The lines to print on stderr instead of the message. */
   readonly listed: Listed | undefined
 
   constructor(exit: Exit, message: string, { facts = {}, listed, ...options }: FailureOptions = {}) {

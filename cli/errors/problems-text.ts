@@ -11,8 +11,8 @@ export const problemsText = (subject: string, problems: readonly string[]): stri
     : `${headOf(subject, problems)} ${problems.join('; ')}`
 
 /**
- * What a module declares cannot be used. A declaration error, which may be of another copy of the package,
- * has several problems, which `--json` prints as values.
+ * The failure of a module whose declarations are invalid. A declaration error, which may come from another
+ * copy of the package, has several problems, which `--json` prints as values.
  */
 export function moduleFailure(module: string, error: Error): Failure {
   const { subject, problems, values } = error as Partial<DeclarationError>

@@ -17,8 +17,8 @@ export interface ChangedResource {
 }
 
 /**
- * The files of a resource that is there, with fields added and removed. @throws {Failure} where that would
- * break clients.
+ * The files of an existing resource, with fields added and removed. @throws {Failure} if that would break
+ * clients.
  */
 export function changedResource(
   project: Project,
@@ -137,7 +137,7 @@ function checkValues(message: DescMessage, spec: FieldSpec, values: readonly str
 const typeText = ({ type, presence }: FieldSpec): string =>
   `${presence === 'optional' ? 'optional ' : ''}${type.proto}${presence === 'required' ? ' (required)' : ''}`
 
-/** A field that is there, as `typeText` writes it. */
+/** The type of an existing field, as `typeText` writes it. */
 function writtenType(field: DescField): string {
   const { proto } = field
   const label = field.fieldKind === 'list' ? 'repeated ' : proto.proto3Optional ? 'optional ' : ''

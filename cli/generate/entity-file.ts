@@ -4,7 +4,7 @@ import type { ResourceNames } from './resource-names.js'
 import { camelOf } from './words.js'
 
 export interface EntityContext {
-  /** Where generated code of the .proto is, from the folder of the entity: `../gen/shop/v1/task_pb.js`. */
+  /** The path of the .proto's generated code, from the folder of the entity: `../gen/shop/v1/task_pb.js`. */
   readonly generated: string
   readonly key: KeyType
   readonly parent?:
@@ -96,7 +96,7 @@ export function propertyLine(entity: string, field: FieldSpec): string {
   return `${column} ${camelOf(name)}${presence === 'optional' ? '?' : '!'}: ${property}`
 }
 
-/** What a compiler does not emit of a property that may be absent. */
+/** The type of an optional property, which a compiler does not emit. */
 const typeOf = (property: string): readonly string[] =>
   property === 'number' ? ['type: Number'] : property === 'bigint' ? ["type: 'bigint'"] : []
 

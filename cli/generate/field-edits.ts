@@ -15,12 +15,12 @@ const FIRST_OF_THE_IMPLEMENTATION = 19_000
 const LAST_OF_THE_IMPLEMENTATION = 19_999
 const LAST_NUMBER = 536_870_911
 
-/** What changes in a message. */
+/** The changes of a message. */
 export interface FieldChanges {
   readonly added: readonly FieldSpec[]
   /** Names. */
   readonly removed: readonly string[]
-  /** Values of enums that are there, by the name of the enum. */
+  /** New values of existing enums, by the name of the enum. */
   readonly values: readonly { readonly enumeration: string; readonly added: readonly string[] }[]
 }
 
@@ -197,8 +197,8 @@ function endOfLine(text: string, from: number): number {
 }
 
 /**
- * The spaces before the line that `at` is in; those of the first line of a declaration of several lines are
- * the same.
+ * The indentation of the line that contains `at`. All lines of a declaration use the indentation of its first
+ * line.
  */
 const indentAt = (text: string, at: number): string =>
   /^\s*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))?.[0] ?? ''

@@ -33,7 +33,10 @@ export function parseFields(text: string): readonly FieldSpec[] {
   return fields
 }
 
-/** The type of `id`; undefined where `--fields` does not say it. @throws {Failure} for one that is no key. */
+/**
+ * The type of `id`; undefined if `--fields` does not state it. @throws {Failure} for a type that is not a key
+ * type.
+ */
 export function parseKey(text: string): KeyType | undefined {
   const [spec, another] = partsOf(text).filter((part) => KEY.test(part))
   if (spec === undefined) return undefined

@@ -1,4 +1,4 @@
-/** How a type of `--fields` is written in the .proto, in the entity and in a test. */
+/** The forms of a `--fields` type in the .proto, in the entity and in a test. */
 export interface FieldType {
   readonly proto: string
   /** The TypeScript type of the property of the entity. */
@@ -15,7 +15,7 @@ export interface FieldType {
   /** Nothing is like nothing, so `!` or `?` has to be said. */
   readonly needsPresence?: true
   readonly isList?: true
-  /** What the .proto imports for it. */
+  /** The imports that it needs in the .proto. */
   readonly imports?: string
 }
 
@@ -69,13 +69,13 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   },
 }
 
-/** How a type of `id` in `--fields` is written in the entity and in a test. */
+/** The forms of an `id` type of `--fields` in the entity and in a test. */
 export interface KeyType {
   /** The TypeScript type of the property, and of those that refer to it. */
   readonly property: string
-  /** What `@PrimaryColumn()` takes, and `@Column()` of what refers to it. */
+  /** The argument of `@PrimaryColumn()`, and of `@Column()` in references. */
   readonly column: string
-  /** What `@PrimaryGeneratedColumn()` takes; undefined where the database does not make the keys. */
+  /** The argument of `@PrimaryGeneratedColumn()`; undefined if the database does not generate the keys. */
   readonly minted?: string
   /** A key of a test, as a text. @param name - says which one. */
   readonly sample: (name: SampleKey) => string

@@ -14,7 +14,7 @@ import { type Project, projectIn } from './project.js'
 import { resourceNames } from './resource-names.js'
 import { pascalOf, snakeOf } from './words.js'
 
-/** What a person asks for. */
+/** The request of a user. */
 export interface ResourceRequest {
   readonly name: string
   readonly plural?: string | undefined
@@ -24,14 +24,14 @@ export interface ResourceRequest {
   readonly remove: readonly string[]
 }
 
-/** What was done. */
+/** The result. */
 export interface GeneratedResource {
   readonly name: string
   readonly isNew: boolean
   readonly written: ChangedFiles['paths']
   readonly addedFields: readonly string[]
   readonly removedFields: readonly string[]
-  /** What is left for a person. */
+  /** The remaining manual steps. */
   readonly notes: readonly string[]
 }
 
@@ -41,9 +41,8 @@ interface Prepared {
 }
 
 /**
- * Writes the files of resources, or adds and removes fields of those that are there, and generates their
- * code. Where one of them cannot be written, or buf does not accept the .proto files afterwards, all files
- * are put back.
+ * Writes the files of resources, or adds and removes fields of existing ones, and generates their code. If
+ * one of them cannot be written, or buf rejects the .proto files afterwards, all files are restored.
  * @throws {Failure}
  */
 export async function generateResources(
@@ -163,7 +162,7 @@ function checkParent(pattern: string, { name, parent }: ResourceRequest): void {
     )
 }
 
-/** Every field that was there has its name, number and type, but for what was asked to go. */
+/** Checks that every previous field keeps its name, number and type, except those to be removed. */
 function checkNumbers(
   before: FileDescriptorSet,
   after: FileDescriptorSet,

@@ -21,7 +21,7 @@ import { pascalOf, snakeOf } from './words.js'
 export interface NewResource {
   readonly names: ResourceNames
   readonly fields: readonly FieldSpec[]
-  /** A string where nobody says it. */
+  /** Default: a string. */
   readonly key?: KeyType | undefined
   readonly parent?: string | undefined
   readonly package?: string | undefined

@@ -39,7 +39,7 @@ export interface Resource {
   readonly plural: string
 }
 
-/** @throws {Failure} for a folder that is no such project, and where its .proto files do not compile. */
+/** @throws {Failure} for a folder that is not such a project, and if its .proto files do not compile. */
 export async function projectIn(folder: string): Promise<Project> {
   const registration = REGISTRATIONS.find(({ list }) => existsSync(join(folder, list)))
   if (registration === undefined || !existsSync(join(folder, 'src/entities.ts')))

@@ -2,7 +2,7 @@ import { type FieldSpec, unspecifiedOf } from './field-spec.js'
 import type { KeyType } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 
-/** What the .proto of a new resource says besides its fields. */
+/** The parts of a new resource's .proto besides its fields. */
 export interface ProtoContext {
   /** `shop.v1` */
   readonly package: string

@@ -6,7 +6,7 @@ export interface ProtoSource {
   readonly file: FileDescriptorProto
 }
 
-/** Where something stands in the text, in characters. */
+/** A range in the text, in characters. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -32,7 +32,7 @@ export function spanOf({ text, file }: ProtoSource, path: readonly number[]): Sp
   return undefined
 }
 
-/** How far apart the stops of tabs are: buf's of today, and those of protoc and of earlier ones. */
+/** The tab widths to try: current buf's, and those of protoc and of earlier versions. */
 const TABS = [4, 8]
 
 /** Lines and columns count from 0, and a column is a character or what a tab fills. */

@@ -1,6 +1,6 @@
 import type { ResourceNames } from './resource-names.js'
 
-/** How services of a project are registered: a function for the builder, or a Nest module. */
+/** The registration of a project's services: a function for the builder, or a Nest module. */
 export interface Registration {
   /** The file of one service, beside its entity. */
   readonly fileOf: (names: ResourceNames) => string

@@ -3,7 +3,7 @@ import { KEY_TYPES, type KeyType, type SampleKey } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 import { camelOf } from './words.js'
 
-/** What a test makes before the resource itself: a parent, by the fields that it needs. */
+/** The rows that a test creates before the resource itself: a parent, with the fields that it needs. */
 export interface ParentSample {
   readonly names: ResourceNames
   readonly key: KeyType

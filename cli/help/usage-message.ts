@@ -19,7 +19,7 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
   return inOurWords(error.message).replace(/\n+See more help with --help$/, '; see --help')
 }
 
-/** What is wrong with the value of a flag. A flag with a parser of its own says it in our words. */
+/** The problem of a flag's value. A flag with its own parser words it itself. */
 const inOurWords = (message: string): string =>
   message
     .replace(NO_INTEGER, '$1 takes a whole number, and “$2” is none')
@@ -32,7 +32,7 @@ const TOO_SMALL =
   /^Parsing (--\S+) \n\tExpected an integer greater than or equal to (-?\d+) but received: (.*)/
 const TOO_LARGE = /^Parsing (--\S+) \n\tExpected an integer less than or equal to (-?\d+) but received: (.*)/
 
-/** Within a topic that is there, such as `migrate`, only the rest of the name is compared. */
+/** Within an existing topic, such as `migrate`, only the rest of the name is compared. */
 function unknownCommand(program: Program, unknown: string, commandIDs: readonly string[]): string {
   const [first = '', ...rest] = unknown.split(':')
   const ofTopic = commandIDs.filter((id) => id.startsWith(`${first}:`))
@@ -51,7 +51,8 @@ function unknownCommand(program: Program, unknown: string, commandIDs: readonly 
 }
 
 /**
- * What is missing: arguments with their description, flags with the environment variable that also sets them.
+ * The missing inputs: arguments with their description, flags with the environment variable that also sets
+ * them.
  */
 function missing(error: Errors.CLIError): readonly string[] {
   const { args = [], parse } = error as Partial<MissingArguments & ParsedFlags>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from './clients.js'
 
-/** What changes, by `client_id`, when `after` is written over a file with `before`. */
+/** The changes by `client_id` when `after` is written over a file with `before`. */
 export interface ClientsDiff {
   readonly added: readonly string[]
   /** With the names of the changed fields, never their values: one of them is a secret. */

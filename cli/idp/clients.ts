@@ -52,8 +52,8 @@ export function appsOf(routes: readonly Route[]): readonly App[] {
 }
 
 /**
- * The routes whose apps have a name that a sign-in can use. Another one is left out, and `leftOut` is told
- * why.
+ * The routes whose apps have a name that a sign-in can use. Others are left out, and `leftOut` receives the
+ * reason.
  */
 export const nameableRoutes = (routes: readonly Route[], leftOut: (why: string) => void): readonly Route[] =>
   routes.filter(({ project, host, protocol }) => {

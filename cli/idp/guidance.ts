@@ -3,7 +3,9 @@ import { GUESSABLE } from './clients.js'
 import { CLIENTS_FILE, type StarterReport } from './starter.js'
 import { PROVIDER, upstreamAt } from './route-provider.js'
 
-/** How to set up a development identity provider, step by step. `run` is how users call these commands. */
+/**
+ * The steps for setting up a development identity provider. `run` is the user's way to call these commands.
+ */
 export function guidanceLines(run: string, paint: Paint): readonly string[] {
   return [
     'A development identity provider is a program of its own. These commands give it a host and its clients.',
@@ -30,7 +32,7 @@ export function guidanceLines(run: string, paint: Paint): readonly string[] {
   ]
 }
 
-/** What `--emit` did. */
+/** The result of `--emit`. */
 export function starterLines({ files }: StarterReport, run: string, paint: Paint): readonly string[] {
   const [routes = '', clients = ''] = files.map(({ file }) => file)
   return [

@@ -10,7 +10,7 @@ import { PROVIDER, upstreamAt } from './route-provider.js'
 export const ROUTES_FILE = 'devedge.yaml'
 export const CLIENTS_FILE = 'idp-clients.yaml'
 
-/** What happened to each starter file. */
+/** The result for each starter file. */
 export interface StarterReport {
   readonly files: readonly { readonly file: string; readonly state: 'written' | 'unchanged' }[]
 }

@@ -25,7 +25,7 @@ export interface SyncRequest {
   readonly timeoutMs?: number
 }
 
-/** What a sync found and did. */
+/** The findings and the result of a sync. */
 export interface SyncReport extends ClientsDiff {
   readonly out: string
   /** `differs`: the file is out of date and was not written. */

@@ -18,8 +18,8 @@ export const entitiesFlag = defaultedPathFlag(ofProject)
 export const requiredEntitiesFlag = pathFlag({ ...ofProject, required: true })
 
 /**
- * What `read` returns for the entities that a module exports. @throws Failure when there is none, or when an
- * entity's declaration is wrong.
+ * Returns the result of `read` for the entities that a module exports. @throws Failure if there is none, or
+ * if an entity's declaration is invalid.
  */
 export async function fromEntities<T>(
   module: string,
@@ -38,7 +38,7 @@ export async function fromEntities<T>(
 export const noEntities = (module: string): Failure =>
   new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
 
-/** For a module of tables that are there. */
+/** The failure for a module of existing tables. */
 export const noneToMake = (module: string): Failure =>
   new Failure(
     'input',

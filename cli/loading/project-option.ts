@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
-/** What the `ashlar` key of a package.json can say for every command that has the flag. */
+/** The flags that the `ashlar` key of a package.json can set for every command that has them. */
 const OPTIONS = ['entities', 'files', 'module'] as const
 type ProjectOption = (typeof OPTIONS)[number]
 

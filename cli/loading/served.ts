@@ -14,10 +14,10 @@ export type Served =
 const NAMES = ['default', 'builder', 'server']
 
 /**
- * Loads a module and finds what it serves: the export of that name, else one of `preferred`, else `default`,
- * `builder` or `server`, else its only builder or server, else its generated services. A function is called
- * without arguments and awaited.
- * @throws Failure when the module cannot be loaded or exports none of these.
+ * Loads a module and finds its services: the export of that name, or one of `preferred`, or `default`,
+ * `builder` or `server`, or its only builder or server, or its generated services, in this order. A function
+ * is called without arguments and awaited.
+ * @throws Failure if the module cannot be loaded or exports none of these.
  */
 export async function servedBy(
   module: string,

@@ -2,7 +2,7 @@ import type { CommandLine, MigrationProblem, RunFacts, VersionStatus } from '../
 import { Failure } from '../errors/failure.js'
 import { problemsText } from '../errors/problems-text.js'
 
-/** Who reports the errors of a migrator. */
+/** Reports the errors of a migrator. */
 export interface Reporter {
   readonly command: CommandLine
   /** True if it says that nothing is changed, where that is so. */

@@ -2,9 +2,8 @@ import type { SchemaComparison, TableNote } from '../../lib/migrations/index.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 
 /**
- * The comparison of a database with the entities of a module. @param note - is told what tables of other
- * applications may have otherwise. @throws {Failure} when the module cannot be
- * used.
+ * The comparison of a database with the entities of a module. @param note - receives differences that tables
+ * of other applications may have. @throws {Failure} if the module cannot be used.
  */
 export async function comparisonOf(
   module: string,

@@ -19,7 +19,7 @@ import { type DatabaseFlags, migratorOf, optionsOf } from './migrator-of.js'
 import { emptyFolder, emptyText } from './next-files.js'
 import { runCommandLine } from './run-command-line.js'
 
-/** What `--json` prints of the database; missing where the connection string is no URL. */
+/** The database as `--json` prints it; missing if the connection string is not a URL. */
 export interface OnDatabase {
   readonly database?: DatabaseAddress
 }
@@ -78,14 +78,14 @@ export class DatabaseRun {
     return migrator
   }
 
-  /** What `work` returns, which only reads. A signal ends the process at once. @throws {Failure} */
+  /** The result of `work`, which only reads. A signal ends the process at once. @throws {Failure} */
   async read<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     const migrator = await this.connect()
     return this.#attempt(() => work(migrator))
   }
 
   /**
-   * What `work` returns, with its progress on stderr. The first signal cancels its statement on the server.
+   * The result of `work`, with its progress on stderr. The first signal cancels its statement on the server.
    * @throws {Failure}
    */
   async change<T>(
@@ -160,7 +160,7 @@ export class DatabaseRun {
     if (empty !== undefined) this.verb.note([emptyText(empty)])
   }
 
-  /** What its errors need. */
+  /** The parts that its errors need. */
   get reporter(): Reporter {
     const { mayChange = false } = this.options
     return { command: this.command, mayChange, versions: () => this.#versionsThere() }

@@ -48,7 +48,7 @@ export async function diffHeading({
 
 const unchanged = (database: DatabaseAddress): string => `${databaseText(database)}: not changed`
 
-/** Where the two sides of a comparison are made. */
+/** The databases for the two sides of a comparison. */
 async function scratchPlace(scratch: string | undefined): Promise<Heading> {
   if (scratch === undefined)
     return ({ server }) => `scratch databases on ${server}, which are dropped afterwards`

@@ -6,7 +6,7 @@ import { hasFolder } from './next-files.js'
 export interface DatabaseFlags {
   readonly url: string
   readonly files: string
-  /** True if the folder, or that of the engine, need not be there: the command makes it. */
+  /** True if the folder, or the engine's folder, may be missing, because the command creates it. */
   readonly mayBegin?: boolean | undefined
   readonly module?: string | undefined
   readonly schema?: string | undefined
@@ -16,7 +16,7 @@ export interface DatabaseFlags {
   readonly 'wait-timeout'?: number | undefined
 }
 
-/** What the flags say. @throws {Failure} for a connection string that cannot be read. */
+/** The options in the flags. @throws {Failure} for an invalid connection string. */
 export async function optionsOf(flags: DatabaseFlags): Promise<MigrateOptions> {
   const given = {
     module: flags.module,

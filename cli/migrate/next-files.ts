@@ -9,7 +9,7 @@ import { reasonOf } from '../output/whole-file.js'
 /** One version to write: its description, such as `add_colour`, and its SQL for each engine. */
 export interface NextVersion {
   readonly description: string
-  /** True if it has the next number of `search generate`, and not that of hand-written files. */
+  /** True if it has the next number of `search generate`, and not of hand-written files. */
   readonly isSearch?: true
   readonly sqlFor: (dialect: Dialect) => { readonly up: string; readonly down: string }
 }
@@ -44,8 +44,8 @@ export const emptyVersion = (description: string): NextVersion => ({
 })
 
 /**
- * The folders with the files of each engine. A folder that has files of its own is for `dialect` only.
- * Otherwise they are the engine folders that exist, or those of every engine where none exists.
+ * The folders with each engine's files. A folder with its own files is for `dialect` only. Otherwise they are
+ * the existing engine folders, or those of every engine if none exists.
  */
 export function foldersOf(
   folder: string,
@@ -63,7 +63,7 @@ export function hasFolder(folder: string, dialect: Dialect | undefined): boolean
   return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
 }
 
-/** @throws {Failure} where there is no such folder. */
+/** @throws {Failure} if there is no such folder. */
 export function refuseMissing(folder: string, command: CommandLine): void {
   if (!existsSync(folder))
     throw new Failure(

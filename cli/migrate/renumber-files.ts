@@ -42,7 +42,7 @@ export function renumber(
   return folders.flatMap((one) => renumberIn(one.folder, one.files, [...new Set(names)]))
 }
 
-/** @throws {Failure} for a version that leaves its number to nobody, while versions behind it keep theirs. */
+/** @throws {Failure} for a version whose number would be free while later versions keep theirs. */
 function refuseGap(folder: string, there: ReadonlySet<string>, names: readonly string[]): void {
   const others = [...there].filter((name) => isByHand(name) && !names.includes(name))
   const numbers = others.map(numberOf)

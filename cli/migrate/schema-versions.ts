@@ -24,7 +24,7 @@ import {
   writeNextFiles,
 } from './next-files.js'
 
-/** How a command compares. */
+/** The flags of a comparison. */
 export interface ComparisonFlags {
   readonly entities: string
   readonly files: string
@@ -37,14 +37,14 @@ export interface ComparisonFlags {
 export interface SchemaVersions {
   readonly dialect: Dialect
   readonly versions: readonly NextVersion[]
-  /** What the contract is for. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
   /** Columns that have to be filled before the contract that is written. */
   readonly fill: readonly UnfilledColumn[]
-  /** What no file is written for. */
+  /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
   readonly leftovers: readonly string[]
-  /** In what the live database is not what the files make; then there are no versions. */
+  /** The differences between the live database and its files; then there are no versions. */
   readonly drift: readonly TableDifference[]
   /** The statements that bring it back, for each change of the drift. */
   readonly bringsBack: readonly string[]
@@ -52,7 +52,7 @@ export interface SchemaVersions {
   readonly isOfFiles: boolean
 }
 
-/** What a comparison has found, as `--json` prints it: as lines, and as values. */
+/** The result of a comparison, as `--json` prints it: as lines, and as values. */
 export interface ShownChanges extends Readonly<
   Record<'fill' | 'left' | 'byHand' | 'leftovers' | 'drift' | 'bringsBack', readonly string[]>
 > {
@@ -78,7 +78,7 @@ export function shownChanges({
   }
 }
 
-/** @throws {Failure} when the contract is asked for and expanding changes are missing. */
+/** @throws {Failure} if the contract is requested and expanding changes are missing. */
 export async function schemaVersions(
   name: string,
   migrator: Migrator,
@@ -170,8 +170,8 @@ async function tryWritten(
 }
 
 /**
- * Where the folder has no version, everything would be new.
- * @throws {Failure} where the database has versions: then it is not the folder of their files.
+ * If the folder had no version, everything would be new.
+ * @throws {Failure} if the database has versions: then it is not the folder of their files.
  */
 async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<void> {
   const { database } = migrator
@@ -212,14 +212,14 @@ const knownVersions = (migrator: Migrator): Promise<readonly VersionStatus[]> =>
     throw error
   })
 
-/** What turns the schema of the files, or the live one, into the entities'. */
+/** The changes from the schema of the files, or the live one, to the entities'. */
 export async function schemaChanges(
   migrator: Migrator,
   { entities, live, scratch }: Pick<ComparisonFlags, 'entities' | 'live' | 'scratch'>,
 ): Promise<DiffResult<SchemaChanges>> {
   const { schemaComparison, schemaModel, tableMigrations } = await import('../../lib/persistence/index.js')
   const model = await fromEntities(entities, (exports) => {
-    // Tables that exist already are made by no file, and are no reason to fail.
+    // No file creates existing tables, and they are not a reason to fail.
     if (tableMigrations(exports).length === 0 && schemaComparison(exports).resources.length === 0)
       throw noEntities(entities)
     return schemaModel(exports)

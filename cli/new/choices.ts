@@ -3,13 +3,13 @@ import type { DatabaseName } from './databases.js'
 
 export const AUTHENTICATIONS = ['headers', 'oidc', 'dev-login'] as const
 
-/** What a new project is made of. */
+/** The choices for a new project. */
 export interface Choices {
   /** The name of the npm package, such as `task-board`. */
   readonly name: string
   readonly database: DatabaseName
   /**
-   * How callers say who they are: by headers that are believed in development, by tokens of an identity
+   * The authentication of callers: by headers that are trusted in development, by tokens of an identity
    * provider, or by a page that signs in at one.
    */
   readonly authentication: (typeof AUTHENTICATIONS)[number]
@@ -19,7 +19,7 @@ export interface Choices {
 /** The package of the .proto files, such as `task_board`. */
 export const protoPackage = (name: string): string => name.replaceAll('-', '_')
 
-/** @throws {Failure} for a name that is no name of an npm package and of a protobuf package. */
+/** @throws {Failure} for a name that is not valid as an npm package and a protobuf package. */
 export function checkName(name: string): void {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60)
     throw new Failure(

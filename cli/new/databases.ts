@@ -1,4 +1,4 @@
-/** What a project needs for its database, besides the templates of that name. */
+/** The parts that a project needs for its database, besides the templates of that name. */
 interface DatabaseFacts {
   readonly packages: readonly string[]
   readonly developmentPackages: readonly string[]
@@ -36,5 +36,5 @@ export const DATABASE_FACTS = {
 
 export type DatabaseName = keyof typeof DATABASE_FACTS
 
-/** The first is what nobody chooses. */
+/** The first one is the default. */
 export const DATABASES = Object.keys(DATABASE_FACTS) as [DatabaseName, ...DatabaseName[]]

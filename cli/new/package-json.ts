@@ -74,7 +74,7 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
       }),
       // Flags that the commands of ashlar need not be given.
       ashlar: { entities: 'dist/src/entities.js', files: 'migrations' },
-      // What an npm that asks before it runs install scripts may run.
+      // The install scripts that an npm with confirmation may run.
       allowScripts: {
         ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),
         '@scarf/scarf': false,
@@ -85,7 +85,7 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         '@nats-io/nuid': own.overrides['@nats-io/nuid'],
         'openapi-typescript': own.overrides['openapi-typescript'],
       },
-      // swagger-ui-dist brings it, and it tells others of installs.
+      // swagger-ui-dist depends on it, and it reports installs.
       scarfSettings: { enabled: false },
     },
     null,

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { reasonOf } from '../output/whole-file.js'
 
-/** @throws {Failure} for a path that is there and is no empty folder. `shown` is its name in messages. */
+/** @throws {Failure} for an existing path that is not an empty folder. `shown` is its name in messages. */
 export function checkEmpty(folder: string, shown: string): void {
   if (!existsSync(folder)) return
   if (!statSync(folder).isDirectory())

@@ -19,7 +19,7 @@ export interface DocumentOptions {
 export interface WrittenDocument {
   /** With a newline at its end. */
   readonly text: string
-  /** Where the file to check has another line. */
+  /** The first line that differs in the file to check. */
   readonly difference: string | undefined
 }
 

@@ -28,7 +28,7 @@ const lineOf = ({ id, cursor, eventId, eventType, givenUpAt, isWaiting, reason }
       `${isWaiting ? `, is tried again when ${cursor} runs` : ''}: ${reason}`,
   )
 
-/** What becomes of dead letters that somebody asks another try for. */
+/** The result of requesting a retry of dead letters. */
 export function replayedLines(
   replayed: number,
   cursor: string,

@@ -4,11 +4,11 @@ import { counted } from '../output/counted.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { cursorIn } from './cursor-in.js'
 
-/** What is forgotten. */
+/** A cursor to delete. */
 export interface Forgettable {
-  /** What is asked before. */
+  /** The question before it. */
   readonly question: string
-  /** What is said after it. */
+  /** The message after it. */
   readonly done: string
 }
 
@@ -34,7 +34,7 @@ export function forgettable(status: OutboxStatus, name: string): Forgettable {
   }
 }
 
-/** Where one of that name begins. */
+/** The position at which a worker of that name would begin. */
 function beginningOf({ kept }: OutboxStatus, { lag }: CursorStatus): string {
   if (lag === undefined) return `${AGAIN} the oldest event of its stream, and does again what it had done.`
   if (kept === 0) return `${AGAIN} the next event, because the outbox is empty now.`
@@ -42,7 +42,7 @@ function beginningOf({ kept }: OutboxStatus, { lag }: CursorStatus): string {
   return `${AGAIN} ${events} in the outbox, and does again what it had done of it.`
 }
 
-/** What is running is known by its lease alone. */
+/** A running worker is known only by its lease. */
 const ENDED =
   'end the processes that run it first. One that was killed counts as running until its lease is over, 15 seconds unless it has another one'
 

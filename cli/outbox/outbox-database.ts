@@ -2,11 +2,11 @@ import type { DatabaseAddress, SessionFailure } from '../../lib/migrations/index
 import { Failure } from '../errors/failure.js'
 import { connectionString } from '../migrate/connection-string.js'
 
-/** Where an outbox is looked for, and what the errors of its server mean. */
+/** The database of an outbox, and the meaning of its server's errors. */
 export interface OutboxDatabase {
   /**
-   * Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none
-   * was named.
+   * Undefined if the connection string is not a URL. Its schema is the one that is read, also if none was
+   * named.
    */
   readonly address: DatabaseAddress | undefined
   /** @returns what to do about it, too. */

@@ -50,8 +50,8 @@ function inFlags<T>(made: () => T): T {
 }
 
 /**
- * Says that no server takes a connection now. The relay goes on trying. An address that is no URL is left to
- * the client of NATS.
+ * Reports that no server accepts a connection now. The relay continues to try. An invalid URL is reported by
+ * the NATS client.
  */
 async function sayUnreached(servers: readonly string[]): Promise<void> {
   if (!servers.every((server) => URL.canParse(urlOf(server)))) return

@@ -12,9 +12,9 @@ export interface OutboxFlags {
   readonly schema?: string | undefined
 }
 
-/** What a command connects for. */
+/** The purpose of a connection. */
 export interface Purpose {
-  /** What the DataSource is made of, beside its address. */
+  /** The options of the DataSource besides its address. */
   readonly declared: Pick<HotOptions, 'entities' | 'entityPrefix' | 'namingStrategy'>
   readonly isFor: 'outbox' | 'secrets'
 }

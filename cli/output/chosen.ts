@@ -1,6 +1,6 @@
 import { terminalQuestions } from './terminal-questions.js'
 
-/** True if somebody sits at a terminal who can be asked. */
+/** True if a user at a terminal can be asked. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
 /**

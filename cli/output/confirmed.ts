@@ -1,7 +1,7 @@
 import { Failure } from '../errors/failure.js'
 import { terminalQuestions } from './terminal-questions.js'
 
-/** What a question ends with. */
+/** The end of a question. */
 export const TYPE_YES = 'Type yes to go on: '
 
 /**

@@ -3,7 +3,7 @@ import { Failure } from '../errors/failure.js'
 
 /** Questions to the person at the terminal. */
 export interface TerminalQuestions {
-  /** What is typed; empty at the end of the input. @throws {Failure} on Ctrl-C. */
+  /** The typed text; empty at the end of the input. @throws {Failure} on Ctrl-C. */
   readonly ask: (question: string) => Promise<string>
   readonly close: () => void
 }

@@ -51,7 +51,7 @@ export function writeWholeFile(path: string, text: string, shown: string, mode =
   })
 }
 
-/** Removes the permissions of everybody but the owner. Returns whether there were any. */
+/** Removes the permissions of all users but the owner. Returns true if there were any. */
 export function closeToOthers(path: string, shown: string): boolean {
   return attempt(shown, () => {
     const { mode } = statSync(path)

@@ -18,13 +18,13 @@ export interface BreakingChange {
   readonly message: string
 }
 
-/** What buf exits with when it found something. */
+/** The exit status of buf if it found a breaking change. */
 const FOUND = 100
 
 /**
- * What in the .proto files of a project breaks clients of an earlier version, in any protocol.
+ * The changes in a project's .proto files that break clients of an earlier version, in any protocol.
  * @param against - a branch, tag or commit, or the file of an image.
- * @throws {Failure} when they cannot be compared.
+ * @throws {Failure} if they cannot be compared.
  */
 export async function breakingChanges(folder: string, against: string): Promise<readonly BreakingChange[]> {
   const buf = bufOf(folder)
@@ -67,12 +67,12 @@ export async function breakingChanges(folder: string, against: string): Promise<
   }
 }
 
-/** What buf has no rules for. */
+/** The changes for which buf has no rules. */
 async function changesOfSurface(folder: string, image: string): Promise<readonly BreakingChange[]> {
   const ignored = bufYaml(folder).breaking?.ignore ?? []
   const [now, earlier] = [await describedProtos(folder), await describedProtos(folder, image)]
   const names = new Set(now.file.map(({ name }) => name))
-  // A file that is gone was the project's own: what it imports is that of today on both sides.
+  // A missing file was the project's own; its imports are compared with themselves.
   const isOwn = (file: string) => existsSync(join(folder, 'proto', file)) || !names.has(file)
   return surfaceChanges(now, earlier)
     .filter(({ file }) => isOwn(file))

@@ -1,7 +1,10 @@
 import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Declared } from './surface-change.js'
 
-/** Where a message, field, service or method is declared; line 1 where the descriptors do not say it. */
+/**
+ * The position of a message's, field's, service's or method's declaration; line 1 if the descriptors do not
+ * contain it.
+ */
 export function declaredAt(desc: DescMessage | DescField | DescService | DescMethod): Declared {
   const { proto } = desc.kind === 'message' || desc.kind === 'service' ? desc.file : desc.parent.file
   const path = pathOf(desc)

@@ -5,8 +5,8 @@ import { declaredAt } from './declared-at.js'
 import type { SurfaceChange } from './surface-change.js'
 
 /**
- * What `google.api.field_behavior` (AIP-203) says now and did not, of the fields that clients of the earlier
- * version send and receive.
+ * The changes of `google.api.field_behavior` (AIP-203) in fields that clients of the earlier version send and
+ * receive.
  */
 export class FieldChanges {
   readonly found: SurfaceChange[] = []
@@ -25,7 +25,7 @@ export class FieldChanges {
     for (const field of message.fields) {
       const before = withNumber(earlier, field.number)
       this.found.push(...sentChanges(field, before))
-      // What a client does not know, it does not send, and what it sends for nothing holds nothing.
+      // A client does not send a field that it does not know, and an unset message has no fields.
       if (!isSetByServer(field) && field.message !== undefined && before?.message !== undefined)
         this.#ofRequest(field.message, before.message)
     }

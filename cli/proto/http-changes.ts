@@ -10,8 +10,8 @@ import { declaredAt } from './declared-at.js'
 import type { HttpRoute, SurfaceChange } from './surface-change.js'
 
 /**
- * What HTTP clients of a method meet: routes that it does not answer any more, and others that take or give
- * something else. A path may become wider, and its variables may have other names.
+ * The changes for a method's HTTP clients: missing routes, and routes with other inputs or outputs. A path
+ * may become wider, and its variables may have other names.
  */
 export function httpChanges(method: DescMethod, earlier: DescMethod): readonly SurfaceChange[] {
   const routes = routesOf(method)

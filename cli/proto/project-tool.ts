@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
-/** What a program printed, and how it ended. */
+/** The output and the exit status of a program. */
 export interface ToolResult {
   readonly exit: number
   readonly stdout: Buffer

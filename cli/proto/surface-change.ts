@@ -1,4 +1,4 @@
-/** Where something is declared. */
+/** The position of a declaration. */
 export interface Declared {
   /** The .proto file, as others import it. */
   readonly file: string
@@ -30,7 +30,7 @@ interface OfField {
   readonly number: number
 }
 
-/** What breaks clients of an earlier version, and that buf's rules for the wire and for JSON do not know. */
+/** A change that breaks clients of an earlier version, and that buf's wire and JSON rules do not cover. */
 export type SurfaceChange = Declared &
   (
     | { readonly kind: 'service-removed'; readonly service: string }
@@ -46,7 +46,7 @@ export type SurfaceChange = Declared &
         readonly route: HttpRoute
         readonly now: HttpRoute
       })
-    /** `now` is `''` where the message is no resource any more. */
+    /** `now` is `''` if the message is no longer a resource. */
     | {
         readonly kind: 'resource-type-changed'
         readonly message: string
@@ -62,10 +62,10 @@ export type SurfaceChange = Declared &
     | (OfField & { readonly kind: 'field-newly-immutable' | 'field-newly-input-only' })
   )
 
-/** The rule that a change breaks, spelled as those of buf: `FIELD_NEWLY_REQUIRED`. */
+/** The rule that a change breaks, named in buf's style: `FIELD_NEWLY_REQUIRED`. */
 export const ruleOf = ({ kind }: SurfaceChange): string => kind.toUpperCase().replaceAll('-', '_')
 
-/** What changed, what it means for clients, and what to do. */
+/** The change, its effect on clients, and the remedy. */
 export function textOf(change: SurfaceChange): string {
   switch (change.kind) {
     case 'service-removed':

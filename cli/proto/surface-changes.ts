@@ -13,9 +13,9 @@ import { declaredAt } from './declared-at.js'
 import type { SurfaceChange } from './surface-change.js'
 
 /**
- * What breaks clients of the earlier version beside the wire and JSON: services, methods, routes of HTTP and
- * names of resources that are gone or are others, and fields that are read or written by other rules. What is
- * added breaks nothing.
+ * The changes that break clients of the earlier version besides wire and JSON: services, methods, HTTP routes
+ * and resource names that are missing or changed, and fields that follow other read or write rules. Additions
+ * break nothing.
  */
 export function surfaceChanges(now: FileDescriptorSet, earlier: FileDescriptorSet): readonly SurfaceChange[] {
   const registry = createFileRegistry(now)

@@ -69,7 +69,7 @@ const contractLine = (entities: string, migrations: string): string =>
     'once no process that searches by it runs',
   )
 
-/** `--files` is the folder above those of the engines. */
+/** `--files` is the parent of the engines' folders. */
 const onFilesOf = (folder: string) => ({
   command: runCommandLine({
     files: DIALECTS.some((dialect) => dialect === basename(folder)) ? dirname(folder) : folder,

@@ -6,7 +6,7 @@ import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>
 
-/** What changes, or would change, in a folder. */
+/** The changes, made or planned, in a folder. */
 export interface FileChanges {
   readonly folder: string
   readonly written: readonly string[]

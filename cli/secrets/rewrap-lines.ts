@@ -8,7 +8,7 @@ import type { RewrapFlags, RewrappedResource } from './rewrap-resources.js'
 export const progressLine = (type: string, { rows, rewrapped }: RewrapProgress): string =>
   `${type}: ${counted(rows, 'row')}, ${counted(rewrapped, 'secret')} rewrapped`
 
-/** What was done, which versions there are, and what to do next. */
+/** The result, the existing versions, and the next step. */
 export function rewrapLines(
   resources: readonly RewrappedResource[],
   after: string | undefined,

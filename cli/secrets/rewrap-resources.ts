@@ -16,7 +16,7 @@ export interface RewrapFlags {
   readonly count: boolean
 }
 
-/** What was done to one resource. */
+/** The result for one resource. */
 export interface RewrappedResource extends Pick<
   RewrapProgress,
   'rows' | 'rewrapped' | 'changed' | 'unreadable'
@@ -26,7 +26,7 @@ export interface RewrappedResource extends Pick<
   readonly versions: Readonly<Record<string, number>>
 }
 
-/** How far all of it has come. */
+/** The overall progress. */
 export interface RewrapResult {
   readonly resources: readonly RewrappedResource[]
   /** Undefined when every row was looked at. */
@@ -134,7 +134,7 @@ function placeOf(
     const index = models.findIndex(({ type }) => type === place.type)
     if (index >= 0) return { ...place, index }
   } catch {
-    // It is told below.
+    // It is reported below.
   }
   throw new Failure('input', '--after is not what a run with these entities has said')
 }

@@ -14,7 +14,7 @@ export interface CheckOptions {
   readonly tenants: readonly string[] | undefined
 }
 
-/** The export that is there for this command alone. */
+/** The export that exists for this command alone. */
 const CHECKED = 'checked'
 
 /** Checks the services of a module. What the service prints meanwhile goes to stderr. */

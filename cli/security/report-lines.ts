@@ -2,7 +2,7 @@ import type { SecurityReport } from '../../lib/testing/index.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
-/** Where the options are that the command line does not have. */
+/** The file in which to set options that the command line does not have. */
 export const optionNotes = ({ notChecked }: SecurityReport): readonly string[] =>
   notChecked.length === 0
     ? []

@@ -11,12 +11,12 @@ import { terminalLine } from '../output/terminal-line.js'
  */
 export abstract class Verb extends Command {
   static override enableJsonFlag = true
-  /** What exit status 1 means for this command, where it has one. */
+  /** The meaning of exit status 1 for this command, if it has one. */
   static differs: string | undefined
 
   readonly paint: Paint = paintFor(process.stdout)
 
-  /** What `--json` prints beside an error: what is known all the same. */
+  /** Values that `--json` prints beside an error, because they are known nevertheless. */
   readonly beside: Record<string, unknown> = {}
 
   /** Prints the result. With `--json` only the return value of `run()` is printed. */
@@ -58,7 +58,7 @@ export abstract class Verb extends Command {
     throw error
   }
 
-  /** What stderr says of it as well. */
+  /** The same on stderr. */
   async #usage(error: Errors.CLIError): Promise<string> {
     const { usageMessage } = await import('../help/usage-message.js')
     return usageMessage(this.config.bin === 'idp' ? 'idp' : 'ashlar', error)

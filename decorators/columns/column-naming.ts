@@ -1,7 +1,7 @@
 import { DefaultNamingStrategy, type NamingStrategyInterface } from 'typeorm'
 import { snakeCase } from '../../lib/text/snake-case.js'
 
-/** How the columns of a resource are named. */
+/** The naming of a resource's columns. */
 export type ResourceNaming = 'snake' | 'typeorm' | NamingStrategyInterface
 
 /** A property with a column, as TypeORM keeps it. */
@@ -14,7 +14,7 @@ interface NamedColumn {
 export interface DeclaredReference {
   /** The property of the relation. */
   readonly property: string
-  /** What `@JoinColumn()` says, where it says anything. */
+  /** The options of `@JoinColumn()`, if it has any. */
   readonly join: { readonly name?: string; readonly referencedColumnName?: string } | undefined
   /** The property that is the key of the target; undefined where that is not known. */
   readonly targetKey: () => string | undefined
@@ -34,9 +34,9 @@ export const isNamingStrategy = (value: unknown): value is NamingStrategyInterfa
   METHODS.every((method) => typeof Reflect.get(value, method) === 'function')
 
 /**
- * TypeORM's naming strategy of a resource, under which nothing in TypeORM's metadata is changed. Undefined
- * where `@Resource()` names the columns in snake_case; also for what is no naming, which the resource model
- * refuses.
+ * TypeORM's naming strategy of a resource that leaves TypeORM's metadata unchanged. Undefined if
+ * `@Resource()` names the columns in snake_case; also for an invalid naming, which the resource model
+ * rejects.
  */
 export function strategyOf(naming: unknown): NamingStrategyInterface | undefined {
   if (naming === 'typeorm') return TYPEORMS
@@ -46,7 +46,7 @@ export function strategyOf(naming: unknown): NamingStrategyInterface | undefined
 /**
  * Names the columns of one resource.
  * @param own - the strategy of the resource.
- * @param by - the strategy that is asked; that of a DataSource may be another one.
+ * @param by - the strategy to use; a DataSource may have another one.
  */
 export class ColumnNames {
   constructor(

@@ -14,8 +14,8 @@ export const namedFields = (properties: ReadonlyMap<string, Mapped>): Map<string
   )
 
 /**
- * The fields of a message by the properties that hold them: the one that `@ProtoField()` names, else the one
- * of the same name, in camelCase or as the .proto has it.
+ * The fields of a message by the properties that hold them: the one that `@ProtoField()` names, or the one of
+ * the same name, in camelCase or as in the .proto.
  * @param declared - the properties of the entity.
  */
 export function fieldsByProperty(

@@ -9,11 +9,12 @@ export interface GeneratedProperty {
 }
 
 /**
- * Takes `@PrimaryGeneratedColumn('uuid')` and `@Generated('uuid')` from TypeORM: the repository mints them on
- * every engine. TypeORM would leave it to the database on some, where the column has no default.
- * @param classes - the entity, and what it extends.
- * @param isKept - whether TypeORM mints them as well, where it writes the entity itself.
- * @param internal - properties that are left to TypeORM.
+ * Takes over `@PrimaryGeneratedColumn('uuid')` and `@Generated('uuid')` from TypeORM: the repository
+ * generates the values on every engine. On some, TypeORM would leave it to the database, where the column has
+ * no default.
+ * @param classes - the entity, and its base classes.
+ * @param isKept - true if TypeORM generates them as well, if it writes the entity itself.
+ * @param internal - properties that Ashlar does not manage.
  */
 export function takeGeneratedUuids(
   classes: ReadonlySet<unknown>,
@@ -27,10 +28,10 @@ export function takeGeneratedUuids(
 }
 
 /**
- * The numbers that the database mints: `@PrimaryGeneratedColumn()`, `@Generated('increment')` and the like.
- * TypeORM keeps them, and its own manager leaves them to the database as well.
- * @param classes - the entity, and what it extends.
- * @param internal - properties that are left to TypeORM.
+ * The numbers that the database generates: `@PrimaryGeneratedColumn()`, `@Generated('increment')` and the
+ * like. TypeORM's own manager leaves them to the database as well.
+ * @param classes - the entity, and its base classes.
+ * @param internal - properties that Ashlar does not manage.
  */
 export function generatedNumbers(
   classes: ReadonlySet<unknown>,

@@ -3,7 +3,7 @@ import { namedFields } from './fields-by-property.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
-/** What TypeORM's decorators of times declare in an existing table, by the mode of their columns. */
+/** The roles that TypeORM's time decorators have in an existing table, by the mode of their columns. */
 const ROLES: ReadonlyMap<string, TimeRole> = new Map<ColumnArgs['mode'], TimeRole>([
   ['createDate', 'createTime'],
   ['updateDate', 'updateTime'],

@@ -19,9 +19,9 @@ export interface PropertyColumn {
 }
 
 /**
- * Makes a column right in TypeORM's own manager. Returns the type that TypeORM is told in place of the
- * declared one. Undefined, and without an effect, for a column that cannot be stored: the resource model says
- * why.
+ * Adjusts a column for TypeORM's own manager. Returns the type for TypeORM in place of the declared one.
+ * Undefined, and without an effect, for a column that cannot be stored: the resource model reports the
+ * reason.
  */
 export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
   const { property, isTags, isKeyPart, designType, inMessage, options } = declared
@@ -43,7 +43,7 @@ export function manageColumn(column: ColumnOptions, declared: PropertyColumn): C
   return told
 }
 
-/** What tells the values of fields apart that have the same kind. */
+/** The properties that distinguish the values of fields of the same kind. */
 const held = (field: DescField | undefined): readonly unknown[] =>
   field === undefined
     ? []

@@ -71,7 +71,7 @@ function complete(
   )
 }
 
-/** Names the columns of a relation that is left to TypeORM, as far as nobody has. */
+/** Names the columns of a relation that Ashlar does not manage, unless they are named. */
 function nameJoins(
   { target: owner, propertyName, relationType }: RelationArgs,
   target: object,

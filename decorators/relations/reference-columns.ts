@@ -10,7 +10,7 @@ type RelationArgs = Storage['relations'][number]
 type ColumnArgs = Storage['columns'][number]
 type JoinColumnArgs = Storage['joinColumns'][number]
 
-/** What is known of any class. */
+/** The known facts of any class. */
 export interface OfClasses {
   /** It, and what it extends. */
   readonly lineage: (entity: object) => readonly object[]

@@ -6,7 +6,7 @@ const known = new WeakMap<RelationArgs, object>()
 const declared = new WeakMap<RelationArgs, RelationArgs['type']>()
 
 /**
- * What a relation refers to. TypeORM accepts a function that returns the class, and the name of the class or
+ * The target of a relation. TypeORM accepts a function that returns the class, and the name of the class or
  * of its table. A target that is not loaded yet is undefined, or its name.
  */
 export function targetClass(relation: RelationArgs): unknown {

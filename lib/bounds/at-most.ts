@@ -4,7 +4,7 @@ import { abortError } from './abort-error.js'
 /**
  * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts.
  * A task that finds `longest` others waiting rejects with Unavailable.
- * @param tooMany - what it is told.
+ * @param tooMany - the message of that error.
  */
 export function atMost(
   limit: number,

@@ -1,25 +1,25 @@
 import { type AshlarError, ResourceExhausted } from '../errors.js'
 import { networkOf } from '../text/network-of.js'
 
-/** Bytes of a request that are read before its call is let in, and at most decoded. */
+/** The bytes of a request that are read, and decoded at most, before authentication. */
 export const EARLY_BYTES = 64 * 1024
 
 /**
- * What a request of HTTP/2 takes besides its bytes, in bytes: a connection has up to 1,000 of them at a time,
- * and those of a few bytes would count as nothing.
+ * The memory of an HTTP/2 request besides its body, in bytes: a connection has up to 1,000 at a time, and
+ * small requests would count as nothing.
  */
 export const STREAM_BYTES = 8 * 1024
 
-/** What a refused caller is told to wait. */
+/** The delay that a rejected caller should wait. */
 const RETRY_AFTER_MS = 1_000
 
 /** A request on its way in. Only `UnauthenticatedBytes` writes what is not read-only. */
 export abstract class HeldRequest {
-  /** True if its call is let in, or over: it counts nowhere any more. */
+  /** True if its call is authenticated, or over: it no longer counts. */
   isLetIn = false
   /** True if its call is authenticated or authorized just now, so that it is not refused for others. */
   isBeingDecided = false
-  /** What it holds, in bytes, as far as it counts. */
+  /** The counted bytes of the request. */
   held = 0
   /** Whose it is; undefined while it holds nothing. */
   holder: Holder | undefined = undefined
@@ -47,10 +47,10 @@ interface Holder {
 }
 
 /**
- * The bytes of all requests whose calls are not let in yet, on all listeners of a server. When they are more
- * than the limit, a request of the network that holds most is refused: the one that has held bytes for
- * longest, which is more likely than any other to be one that never ends. One that is authenticated or
- * authorized just now is refused only when it asks for more itself.
+ * The bytes of all requests whose calls are not authenticated yet, on all listeners of a server. If they
+ * exceed the limit, a request of the network that holds most is rejected: the one that has held bytes for
+ * longest, because it most likely never ends. A request that is being authenticated or authorized is rejected
+ * only if it needs more itself.
  */
 export class UnauthenticatedBytes {
   #held = 0
@@ -86,7 +86,7 @@ export class UnauthenticatedBytes {
     }
   }
 
-  /** What the request holds no longer counts: its call is let in, or over. */
+  /** The request's bytes no longer count: its call is authenticated, or over. */
   letIn(request: HeldRequest): void {
     request.isLetIn = true
     this.#leave(request)

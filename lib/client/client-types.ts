@@ -40,7 +40,7 @@ type Returned<Response> = Response extends Operation
       : ListCall<Response, ListedItem<Response>>
     : Promise<Response>
 
-/** The item of a page: that of its only list of messages. */
+/** The item of a page, which is the item of its only list of messages. */
 export type ListedItem<Response> = Response[ListsOf<Response>] extends readonly (infer Item)[]
   ? IsUnion<ListsOf<Response>> extends true
     ? never

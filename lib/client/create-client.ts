@@ -49,7 +49,7 @@ export async function openOperation(
   return handle
 }
 
-/** What a request is made of. */
+/** The initial values of a request. */
 type Init = Record<string, unknown>
 
 /** One method as a function. */

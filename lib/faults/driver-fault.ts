@@ -44,8 +44,8 @@ export function withoutValues(error: unknown): unknown {
 }
 
 /**
- * What a log may show of a thrown value: a plain object, so that no logger reads further properties. It has
- * nothing that a driver attached, and nothing of a value that is not an error.
+ * The parts of a thrown value that a log may show, as a plain object, so that no logger reads further
+ * properties. It contains nothing that a driver attached, and nothing of a value that is not an error.
  */
 export function errorForLog(error: unknown): {
   readonly name: string

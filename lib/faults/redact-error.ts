@@ -5,7 +5,7 @@ const FIELDS = ['name', 'code', 'errno', 'sqlState', 'cause']
 const NAME = /^[\w$.-]{1,64}$/
 const SQL_STATE = /^[0-9A-Z]{5}$/
 
-/** What a log may show of an error: enough to look it up, nothing that comes from a caller or a row. */
+/** The parts of an error that a log may show: enough to look it up, nothing from a caller or a row. */
 export interface RedactedError {
   readonly name: string
   readonly code?: string | number

@@ -1,7 +1,7 @@
 import { propertyOf } from './readable.js'
 
 const MINUTE_MS = 60_000
-/** Causes that are told apart within a minute. */
+/** The number of causes that are distinguished within a minute. */
 const MOST_CAUSES = 100
 /** Beyond that number, all share one line. */
 const OTHERS = ''
@@ -54,7 +54,9 @@ export class ReportLimit {
   }
 }
 
-/** An error with a code or a reason is told by it: texts of servers name files, rows, ports and requests. */
+/**
+ * The code or reason of an error, if it has one: messages of servers contain files, rows, ports and requests.
+ */
 function causeText(what: string, error: unknown): string {
   const parts = [what]
   for (let at = error, depth = 0; at !== undefined && at !== null && depth < DEEPEST_CAUSE; depth++) {

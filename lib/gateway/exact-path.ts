@@ -6,15 +6,15 @@ import type { KnownHeaders } from './http/cors.js'
 export interface ExactPath {
   /** The HTTP methods that it supports. */
   readonly methods: readonly string[]
-  /** Responds to any other method, too. Throws what the caller still has to be told. */
+  /** Responds to any other method, too. Throws the error that the caller has not received yet. */
   serve(request: IncomingMessage, response: ServerResponse, query: string, caller: Caller): Promise<void>
 }
 
 /** Paths that come before mounted handlers and HTTP rules. */
 export interface ExactPaths {
-  /** By path, as it is received: another spelling of it is another path. */
+  /** By path, exactly as received: a differently encoded path is another path. */
   readonly byPath: ReadonlyMap<string, ExactPath>
-  /** What pages of other origins may send to them and read of them, beside what the gateway has. */
+  /** The headers that pages of other origins may send and read, besides the gateway's. */
   readonly headers: KnownHeaders
   /**
    * Responds to a request for a path that is not served, if its protocol has a response of its own for it.

@@ -21,7 +21,7 @@ import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
 import { type IgnoredPath, sortMask } from './transcoding/update-mask-spelling.js'
 
-/** What all calls of a gateway share. */
+/** The parts that all calls of a gateway share. */
 export interface CallSetup {
   readonly options: GatewayOptions
   readonly registry: Registry
@@ -35,8 +35,7 @@ export interface CallSetup {
 const NO_BODY = Buffer.alloc(0)
 
 /**
- * Makes the call that a request stands for, and sends its response. Throws what the caller still has to be
- * told.
+ * Makes the call of a request, and sends its response. Throws the error that the caller has not received yet.
  */
 export async function call(
   setup: CallSetup,
@@ -155,7 +154,7 @@ async function stream(
         const { maxResponseBytes: maxCharacters } = setup.options.dispatcher.limits
         return toContent(binding, message, each, { registry: setup.registry, maxCharacters })
       } catch (error) {
-        // For the call's log: what the caller is told.
+        // The error that the caller receives, for the call's log.
         incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))
         throw error
       }
@@ -198,7 +197,7 @@ function reportIgnored(
   logger?.warn({ ...namesOf(incoming), ignored }, 'update_mask paths were ignored')
 }
 
-/** What a log line needs to identify the call. */
+/** The fields that identify the call in a log line. */
 const namesOf = ({ method, headers }: Incoming): object => ({
   method: `${method.parent.typeName}/${method.name}`,
   requestId: headers.get('x-request-id'),

@@ -6,7 +6,7 @@ import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'
 import type { UpdateMaskMode } from './transcoding/update-mask-spelling.js'
 
-/** Receives failures that no caller is told of. */
+/** Receives failures that no caller receives. */
 export interface GatewayLogger {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
@@ -16,15 +16,15 @@ export interface GatewayOptions {
   readonly dispatcher: Dispatcher
   /** Every registered method; those with `google.api.http` get routes. */
   readonly methods: () => readonly DescMethod[]
-  /** What comes before mounted handlers and routes. Default: nothing. */
+  /** Paths that take precedence over mounted handlers and routes. Default: none. */
   readonly exactPaths?: ExactPaths | undefined
   /** Runs the readiness checks of `/readyz`. */
   readonly readiness: () => Promise<readonly ReadinessResult[]>
-  /** What happens to paths of an `update_mask` in another spelling. Default `spec`. */
+  /** The treatment of `update_mask` paths in another form. Default `spec`. */
   readonly updateMask: UpdateMaskMode
   /** Bytes of a body, after inflation. Default 1 MiB. */
   readonly maxBodyBytes: number
-  /** Counts what bodies hold before their calls are let in. Default: without a limit. */
+  /** Counts the bytes of bodies before authentication. Default: without a limit. */
   readonly unauthenticated?: UnauthenticatedBytes
   /** More request headers that become metadata. Default: none. */
   readonly forwardHeaders: readonly string[]

@@ -25,10 +25,10 @@ import { registryOf } from './json/type-registry.js'
 
 export type { GatewayLogger, GatewayOptions } from './gateway-options.js'
 
-/** How Express and similar frameworks pass a request on. */
+/** Passes a request on, in Express and similar frameworks. */
 type Next = (error?: unknown) => void
 
-/** What is computed once all methods are registered. */
+/** The parts that are computed once all methods are registered. */
 interface Prepared extends CallSetup {
   readonly routes: RouteTable<Binding>
 }
@@ -100,7 +100,7 @@ export class Gateway {
       return this.#serveExact(exact, exactPaths.headers, { path, query }, request, response, caller)
     const handler = this.mux.find(normal)
     if (handler !== undefined) {
-      // A handler sees the normalized path by which it was found, in whatever spelling the client sent it.
+      // A handler receives the normalized path by which it was found, however the client encoded it.
       request.url = query === '' ? normal : `${normal}?${query}`
       identify(request, response)
       sendContinue(request, response)

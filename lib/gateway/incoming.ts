@@ -6,7 +6,7 @@ import type { Binding } from './routing/bindings.js'
 import { deadlineOf, metadataOf } from './http/metadata-of.js'
 import { type Content, toContent, withEntity } from './transcode.js'
 
-/** A call from HTTP, as the chain is told about it. */
+/** A call from HTTP, in the form that the chain receives. */
 export class HttpIncoming implements Incoming {
   readonly transport = 'http'
   readonly method: DescMethod

@@ -6,7 +6,7 @@ import { errorBody } from './http/error-body.js'
 import { NOSNIFF } from './http/respond.js'
 import type { Content } from './transcode.js'
 
-/** How a stream of responses is framed: a JSON line per message, an event per message, or raw bytes. */
+/** The framing of a response stream: a JSON line per message, an event per message, or raw bytes. */
 export type Framing = 'ndjson' | 'sse' | 'raw'
 
 export interface StreamOptions {
@@ -31,7 +31,7 @@ const TYPES = {
   raw: 'application/octet-stream',
 } as const
 
-/** Server-Sent Events for clients that accept them, else newline-delimited JSON. */
+/** Server-Sent Events for clients that accept them, otherwise newline-delimited JSON. */
 export const framingOf = (accept: string | undefined): Framing =>
   accept?.toLowerCase().includes('text/event-stream') === true ? 'sse' : 'ndjson'
 

@@ -117,7 +117,7 @@ export function toContent(
   return jsonContent(readMask, request, write(message, options), options)
 }
 
-/** The same for a response that is no message yet. */
+/** The same for a response that is not a message yet. */
 export function withEntity(
   binding: Binding,
   request: Message,

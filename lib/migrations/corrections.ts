@@ -28,13 +28,13 @@ import {
 export interface EditedVersion {
   /** `0002_widgets`. */
   readonly name: string
-  /** The way up that ran; undefined when another tool applied it. */
+  /** The up migration that ran; undefined if another tool applied it. */
   readonly applied: string | undefined
-  /** The way up of the file. */
+  /** The up migration in the file. */
   readonly now: string
 }
 
-/** What `baseline` did with each version. */
+/** The result of `baseline` for each version. */
 export interface BaselineResult {
   /**
    * The framework's first version where its tables were missing and were made: what of it was missing has
@@ -71,7 +71,7 @@ export function baseline(options: ResolvedOptions, to: number): Promise<Baseline
       })
     const versions = await takenOver(session, to, migrations)
     const made = await completeFramework(session, options, versions[0])
-    // What has really run keeps the time at which it did.
+    // A version that ran keeps its time.
     const missing = versions.filter(
       ({ version }) => !rows.some((row) => row.version === version && !row.dirty),
     )
@@ -230,7 +230,10 @@ function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersi
   })
 }
 
-/** @throws {MigrationError} where a file has another name than what was applied: it is no edit of that. */
+/**
+ * @throws {MigrationError} if a file has another name than the applied version: it is not an edit of that
+ * version.
+ */
 function acceptable(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {
   const found = editedAmong(migrations, rows)
   refuseOtherNames(

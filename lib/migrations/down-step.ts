@@ -19,7 +19,9 @@ import {
   readVersions,
 } from './session/version-table.js'
 
-/** Rolls one version back. Uses the file where it belongs to what was applied, else the stored SQL. */
+/**
+ * Rolls one version back. Uses the file if it belongs to the applied version, or the stored SQL otherwise.
+ */
 export async function rollBack(
   session: Session,
   options: ResolvedOptions,
@@ -38,8 +40,7 @@ export async function rollBack(
 }
 
 /**
- * Runs a way down. That of a stored vector goes to an earlier vector where the columns of the last one are
- * gone.
+ * Runs a down migration. A stored vector is restored to an earlier one if the last one's columns are gone.
  */
 async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   const { session, options } = step
@@ -112,7 +113,7 @@ export function downStep(
   }
 }
 
-/** A corrected file takes precedence over the stored SQL, if it belongs to the way up that was applied. */
+/** A corrected file takes precedence over the stored SQL, if it belongs to the applied up migration. */
 function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
   const sql = (isSame ? shipped?.down : undefined) ?? row.downSql
@@ -146,7 +147,7 @@ export function unfinishedOf(
   }
 }
 
-/** What `down` does with a version whose way up did not end, by what is recorded alone. */
+/** The behavior of `down` for a version whose up migration did not end, from its record alone. */
 function onDown(row: AppliedVersion, engine: Engine): OnDown {
   try {
     if (engine.leavesNothing(row)) return { kind: 'clears' }

@@ -48,11 +48,11 @@ import { type VersionedSchema, versionedSchemas } from './version-status.js'
  */
 export interface Migrator {
   /**
-   * The database that it works on; undefined where the connection string is no URL: then every call is
+   * The database of the migrations; undefined if the connection string is not a URL: then every call is
    * rejected.
    */
   readonly database: DatabaseAddress | undefined
-  /** How a statement waits for its lock on this engine. */
+  /** The way in which a statement waits for its lock on this engine. */
   readonly lockWaits: LockWait
   /**
    * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others
@@ -66,12 +66,12 @@ export interface Migrator {
    * @throws {RangeError} when `to` is neither 0 nor an applied version.
    */
   down(to?: number): Promise<DownResult>
-  /** What `down` would roll back, and what that loses. Changes nothing. */
+  /** The versions that `down` would roll back, and the losses. Changes nothing. */
   rollBacks(to?: number): Promise<readonly RollBack[]>
   /** Rolls the last applied version of the module back and applies it again, as its file is now. */
   redo(): Promise<DownResult & UpResult>
   /**
-   * What `redo` would roll back. Refuses what `redo` would refuse, so that nobody is asked before. Changes
+   * The versions that `redo` would roll back. Rejects if `redo` would, before any confirmation. Changes
    * nothing.
    */
   checkRedo(): Promise<readonly RollBack[]>
@@ -88,7 +88,7 @@ export interface Migrator {
    * @throws {MigrationError} `dirty` for a version that needs no resolution.
    */
   resolve(version: number, as: Resolution): Promise<void>
-  /** Refuses what `resolve` would refuse, so that nobody is asked before. Changes nothing. */
+  /** Rejects if `resolve` would, before any confirmation. Changes nothing. */
   checkResolution(version: number, as: Resolution): Promise<void>
   /**
    * The other tool that migrates the schema, known by the table of its history; undefined without one.
@@ -106,46 +106,46 @@ export interface Migrator {
    */
   plan(): Promise<readonly PlannedVersion[]>
   /**
-   * Applies the missing versions to the database, which has to be a copy, while others read and write its
-   * tables, and tells how long these waited. On failure what stands before it stays.
+   * Applies the missing versions to the database, which must be a copy, while other clients use its tables,
+   * and reports how long these waited. On failure the earlier versions stay.
    * @param onVersion - called after each version, also after the one that fails.
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
   /** The schemas of the database that have versions of a module; empty on MySQL. Changes nothing. */
   versionedSchemas(): Promise<readonly VersionedSchema[]>
   /**
-   * What another tool recorded before the first `up`, or has done since it was taken over, and whether `up`
-   * refuses the database because of it; undefined for nothing. Changes nothing.
+   * The migrations that another tool recorded before the first `up`, or has run since its history was taken
+   * over, and whether `up` rejects the database because of it; undefined if there are none. Changes nothing.
    */
   otherHistory(): Promise<OtherHistory | undefined>
   /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
-   * What differs from the files, of which `differenceText` makes lines. Changes nothing.
+   * The differences between database and files, which `differenceText` formats. Changes nothing.
    * @param compare - a further comparison, such as `schemaComparison(entities)` of `ashlar/persistence`.
    */
   verify(compare?: SchemaComparison): Promise<readonly (Difference | TableDifference)[]>
   /**
-   * What does not come back when each version is applied, rolled back and applied a second time in a scratch
-   * database; the last one is of the first version that fails. A way down without statements says in a
-   * comment why there is nothing to undo, and is not tried.
-   * @param scratch - an empty database; default: one is made on the same server, and dropped.
-   * @throws {MigrationError} `denied` where the user may make no database.
+   * The objects that are not restored when each version is applied, rolled back and applied again in a
+   * scratch database; the last result is of the first version that fails. A down migration without statements
+   * states in a comment why there is nothing to undo, and is not tried.
+   * @param scratch - an empty database; default: one is created on the same server, and dropped.
+   * @throws {MigrationError} `denied` if the user may not create a database.
    */
   tryDowns(scratch?: string): Promise<readonly TriedDown[]>
   /**
-   * The first statement of the files that fails in an empty scratch database, or what they leave broken
-   * there, as findings of the rule `fails-on-empty`; or why there is no such database.
-   * @param scratch - an empty database; default: one is made on the same server, and dropped.
+   * The first statement of the files that fails in an empty scratch database, or the objects that they leave
+   * broken there, as findings of the rule `fails-on-empty`; or the reason why there is no such database.
+   * @param scratch - an empty database; default: one is created on the same server, and dropped.
    */
   tryUps(scratch?: string): Promise<TriedUps>
   /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
   /**
-   * What turns the schema of the files into the model's. Makes databases for the comparison on the same
+   * The changes from the schema of the files to the model's. Creates databases for the comparison on the same
    * server, and drops them.
    * @param model - such as `schemaModel(entities)` of `ashlar/persistence`.
-   * @throws {MigrationError} `denied` where the user may make no database.
+   * @throws {MigrationError} `denied` if the user may not create a database.
    */
   diff<Tables, Changes>(
     model: ComparedModel<Tables, Changes>,
@@ -193,9 +193,9 @@ export function migrate(options: MigrateOptions): Migrator {
   }
 }
 
-/** What a run had done when it stopped. */
+/** The progress of a run when it stopped. */
 export interface RunFacts {
-  /** True if it had begun with a version, or taken over those of another tool. */
+  /** True if it had begun a version, or taken over another tool's history. */
   readonly hasChanged: boolean
   /** The versions that it had applied, and those that it had rolled back: they stay so. */
   readonly applied: readonly string[]

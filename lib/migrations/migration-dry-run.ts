@@ -6,7 +6,7 @@ import { up } from './runner.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
 import { SessionError } from './session/session-error.js'
 
-/** How a version went on a copy. */
+/** The result of a version on a copy. */
 export interface TriedVersion {
   /** `0002_widgets`. */
   readonly name: string
@@ -88,7 +88,7 @@ export async function dryRun(
       const failed = new Set(probes.map(({ failure }) => failure))
       const inspect: ResolvedOptions['inspect'] = async (session) => {
         const held = await session.engine.effects.locks(session)
-        // Nobody waits for a table that the run has made.
+        // No other client waits for a table that the run has created.
         const ours = held?.filter(({ table }) => table.includes('.') || there.has(table.replaceAll('"', '')))
         locks = ours?.map(({ lock, table }) => `${lock} on ${table}`)
       }

@@ -39,20 +39,22 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly failsAfter: string | undefined
   /** Why code that runs now fails afterwards; undefined where nothing says so. */
   readonly breaks: Breaks | undefined
-  /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
+  /**
+   * True if it creates a table, or works on tables that this run creates: no other client can wait for them.
+   */
   readonly isNew: boolean
 }
 
 /** Values that a statement takes away. */
 export interface PlannedLoss extends Loss {
-  /** True if the way down writes them again, from elsewhere. */
+  /** True if the down migration writes them again, from another source. */
   readonly isBroughtBack: boolean
 }
 
 /** A table that the next versions touch. */
 export interface PlannedTable {
   readonly name: string
-  /** Undefined for a table that is not there yet. */
+  /** Undefined for a missing table. */
   readonly size: TableSize | undefined
 }
 
@@ -76,7 +78,7 @@ export interface PlannedVersion {
   readonly name: string
   /** Rows of a chunk, for a backfill. */
   readonly chunk: number | undefined
-  /** True if its files are those of the framework. */
+  /** True if its files are the framework's. */
   readonly isFramework: boolean
   /** The number of statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
   readonly done: number
@@ -86,8 +88,8 @@ export interface PlannedVersion {
 }
 
 /**
- * What the next `up` would do, by the rules of the engine and the sizes of the tables. Changes nothing.
- * @throws what `up` would refuse the database or the files with.
+ * The plan of the next `up`, from the engine's rules and the sizes of the tables. Changes nothing.
+ * @throws the error with which `up` would reject the database or the files.
  */
 export async function plan(options: ResolvedOptions): Promise<readonly PlannedVersion[]> {
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -134,12 +136,12 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
 interface Planning {
   readonly session: Session
   readonly options: ResolvedOptions
-  /** What runs before, or has run. */
+  /** The statements that run before, or have run. */
   readonly before: Statement[]
   readonly made: MadeTables
 }
 
-/** What the next run does first with a rollback that stopped. */
+/** The rollback that stopped and that the next run finishes first. */
 async function plannedRollBack(
   { session, options, before, made }: Planning,
   row: AppliedVersion,
@@ -164,11 +166,11 @@ async function plannedRollBack(
 const LONGEST_TEXT = 120
 
 interface AboutStatement {
-  /** What runs before it, or has run. */
+  /** The statements that run before it, or have run. */
   readonly before: readonly Statement[]
   readonly made: MadeTables
   readonly breaks?: Breaks | undefined
-  /** What its way down does not bring back; undefined where it is a way down itself. */
+  /** The values that its down migration does not restore; undefined for a down migration. */
   readonly gone?: readonly Lost[]
 }
 

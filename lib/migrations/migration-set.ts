@@ -6,14 +6,14 @@ import type { Engine } from './session/engine.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/migrate-options.js'
 import { type Script, splitStatements } from './sql/split-statements.js'
 
-/** A version with the statements of its way up. */
+/** A version with the statements of its up migration. */
 export interface Planned extends Migration {
   readonly script: Script
 }
 
 /** A module's versions, and the findings of lint. */
 export interface MigrationSet {
-  /** What an error of its files is about. Looks at the folder. */
+  /** The subject of an error about these files. Reads the folder. */
   readonly subject: () => string
   readonly migrations: readonly Planned[]
   readonly findings: readonly Finding[]
@@ -36,7 +36,7 @@ export async function readSet(
   return { subject: () => subjectOf(source, engine.dialect), migrations, findings }
 }
 
-/** The findings in a way down. */
+/** The findings in a down migration. */
 export const lintDown = (
   name: string,
   sql: string,

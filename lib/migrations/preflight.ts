@@ -14,7 +14,7 @@ import {
   type VersionsNow,
 } from './session/version-table.js'
 
-/** What a run finds before it changes anything. */
+/** The state that a run finds before it changes anything. */
 export interface Preflight extends VersionsNow {
   /** True if a version does not run any more. */
   readonly isSettled: (version: number) => boolean
@@ -86,8 +86,8 @@ export function refuseEdited(
 }
 
 /**
- * Refuses files of which one has the number of what is in the database and another name: its way down belongs
- * to something else.
+ * Rejects files of which one has an applied version's number but another name: its down migration belongs to
+ * another version.
  * @throws {MigrationError}
  */
 export function refuseOtherNames(

@@ -29,7 +29,7 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
     .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > LONGEST_MS)
     .map(([option]): FileProblem => ({ kind: 'badTimeout', option, most: LONGEST_MS }))
   problems.push(...engine.schemaProblems(options.schema, schema))
-  // What is no URL is told when it connects.
+  // An invalid URL is reported when it connects.
   const url = options.url.trim()
   const problem = URL.canParse(url) ? engine.urlProblem(new URL(url)) : undefined
   if (problem !== undefined) problems.push(problem)
@@ -53,13 +53,13 @@ const LONGEST_MS = 2_147_483_647
 /** A database that is connected to elsewhere, and what the errors of its server mean. */
 export interface NamedDatabase {
   /**
-   * Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none
-   * was named.
+   * Undefined if the connection string is not a URL. Its schema is the one that is read, also if none was
+   * named.
    */
   readonly address: DatabaseAddress | undefined
-  /** What to tell where no connection could be had. It holds no password. */
+  /** The error if no connection could be made. It contains no password. */
   readonly connectionFailed: (error: unknown) => MigrationError
-  /** What an error of its server means, without a value of a row. */
+  /** The meaning of its server's error, without a value of a row. */
   readonly failureOf: (error: unknown) => SessionFailure
 }
 

@@ -20,7 +20,7 @@ import { type Lost, notBroughtBack } from './sql/losses.js'
 import { isWord } from './sql/cursor.js'
 import { splitStatements, type Statement } from './sql/split-statements.js'
 
-/** What `down` has reverted. */
+/** The versions that `down` has reverted. */
 export interface DownResult {
   /** Versions this run rolled back, in order. */
   readonly rolledBack: readonly string[]
@@ -71,18 +71,18 @@ export interface RollBack {
   readonly version: number
   /** `0002_widgets`. */
   readonly name: string
-  /** True if its files are those of the framework. */
+  /** True if its files are the framework's. */
   readonly isFramework: boolean
-  /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
+  /** The data that its down migration removes. None for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
   /**
-   * What its way up took away and its way down does not bring back: columns and tables come back without
-   * their values. Nothing for a version that was recorded without running it.
+   * The data that its up migration removed and its down migration does not restore: columns and tables come
+   * back without their values. None for a version that was recorded without running it.
    */
   readonly staysLost: readonly Lost[]
   /**
-   * What stays where its way down has no statement: what it made, or values that it wrote, which `up` writes
-   * a second time; undefined where it has one.
+   * The objects that stay if its down migration has no statement: those it created, or values that it wrote,
+   * which `up` writes a second time; undefined if it has one.
    */
   readonly staysDone: 'made' | 'written' | undefined
   /**
@@ -100,7 +100,7 @@ export interface RollBack {
 }
 
 /**
- * What `down` would roll back. Changes nothing.
+ * The versions that `down` would roll back. Changes nothing.
  * @throws {RangeError | MigrationError} as `down` does.
  */
 export async function rollBacks(options: ResolvedOptions, to?: number): Promise<readonly RollBack[]> {

@@ -24,7 +24,7 @@ import {
   readVersions,
 } from './session/version-table.js'
 
-/** What `up` has applied. */
+/** The versions that `up` has applied. */
 export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
@@ -85,8 +85,8 @@ export async function redo(options: ResolvedOptions): Promise<DownResult & UpRes
 }
 
 /**
- * What `redo` would roll back. Changes nothing.
- * @throws {RangeError | DeclarationError | MigrationError} what `redo` would refuse.
+ * The versions that `redo` would roll back. Changes nothing.
+ * @throws {RangeError | DeclarationError | MigrationError} as `redo` would.
  */
 export async function checkRedo(options: ResolvedOptions): Promise<readonly RollBack[]> {
   return (await redone(options)).found
@@ -156,8 +156,8 @@ async function applyMissing(
 }
 
 /**
- * Runs a version's way up, after recovering from an earlier run. False when the version turned out to be
- * applied.
+ * Runs a version's up migration, after recovering from an earlier run. Returns false if the version turned
+ * out to be applied.
  */
 async function apply(
   session: Session,
@@ -200,7 +200,7 @@ async function apply(
   return true
 }
 
-/** After a version is applied, its way down may be corrected; its way up may not. */
+/** After a version is applied, its down migration may be corrected; its up migration may not. */
 async function keepCorrected(session: Session, row: AppliedVersion, { down }: Planned): Promise<void> {
   if (down !== undefined && down !== row.downSql) await keepDown(session, row.version, down)
 }

@@ -16,7 +16,7 @@ export interface ComparedModel<Tables, Changes> {
   /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<Tables>
   /**
-   * What leads from the first tables to the second, without that in which the third ones differ from the
+   * The changes from the first tables to the second, without those by which the third tables differ from the
    * second as well.
    */
   readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
@@ -24,7 +24,7 @@ export interface ComparedModel<Tables, Changes> {
   readonly kept?: (from: Tables, live: Tables) => Tables
 }
 
-/** What `diff` compares, and where. */
+/** The inputs of `diff`. */
 export interface DiffOptions {
   /** An empty database for the comparison. Default: one is made on the same server, and dropped. */
   readonly scratch?: string
@@ -32,13 +32,13 @@ export interface DiffOptions {
   readonly live?: boolean
 }
 
-/** What `diff` has found. */
+/** The result of `diff`. */
 export interface DiffResult<Changes> {
   readonly dialect: Dialect
   readonly changes: Changes
   /**
-   * With `live`, what makes the database what its files make; undefined without it, and where there are no
-   * files.
+   * With `live`, the changes from the database to the schema of its files; undefined without it, and if there
+   * are no files.
    */
   readonly drift: Changes | undefined
   /**
@@ -48,9 +48,9 @@ export interface DiffResult<Changes> {
 }
 
 /**
- * What turns the schema that the files make into the model's: both are made in databases of their own, so
- * that the server itself says what it stores. A live database is compared with what its files make, too:
- * where it differs from that, a version for it would not run in others.
+ * The changes from the schema of the files to the model's. Both are created in databases of their own, so
+ * that the server itself reports the stored form. A live database is compared with the schema of its files,
+ * too: if it differs, a version written for it would not run in others.
  */
 export async function diff<Tables, Changes>(
   options: ResolvedOptions,

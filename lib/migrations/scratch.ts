@@ -6,7 +6,7 @@ import { withSession } from './session/session.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
 import { connectionFailed } from './session/session.js'
 
-/** Where the two sides of a comparison are made. */
+/** The databases for the two sides of a comparison. */
 export interface Scratch {
   /**
    * Runs `work` with the options of an empty database, and leaves nothing of it behind, whatever happens.
@@ -22,7 +22,7 @@ export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
   return url === undefined ? onTheServer(options) : inDatabase(options, url)
 }
 
-/** @throws {MigrationError} for what is no URL. */
+/** @throws {MigrationError} for an invalid URL. */
 function urlOf(options: ResolvedOptions): URL {
   try {
     return new URL(options.url)
@@ -57,7 +57,7 @@ function onTheServer(options: ResolvedOptions): Scratch {
       } catch (error) {
         throw pooled(error)
       } finally {
-        // What is still there afterwards is a leftover.
+        // A database that still exists afterwards is a leftover.
         await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(
           () => undefined,
         )

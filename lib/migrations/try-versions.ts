@@ -13,10 +13,10 @@ import { scratchOf } from './scratch.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
 import { splitStatements } from './sql/split-statements.js'
 
-/** What a database holds: definitions by object, such as `column colour of tasks`. */
+/** The contents of a database: definitions by object, such as `column colour of tasks`. */
 type Contents = ReadonlyMap<string, string>
 
-/** What `tryUps` has found. */
+/** The result of `tryUps`. */
 export interface TriedUps {
   /** The first statement that fails, behind which no file is tried; else what the files leave broken. */
   readonly findings: readonly Finding[]
@@ -24,7 +24,7 @@ export interface TriedUps {
   readonly untried: MigrationProblem | undefined
 }
 
-/** Why an empty database can be neither made nor used, which is no fault of a file. */
+/** The reasons why no empty database can be created or used, which are not a file's fault. */
 const WITHOUT_DATABASE: readonly MigrationStop[] = ['connection', 'denied', 'pooler', 'readOnly']
 
 /**
@@ -97,7 +97,7 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
       const failed = (step: 'up' | 'down' | 'again', problem: MigrationError['problem']) =>
         [...found, { kind: 'fails', version: name, step, problem }] as const
       if (first !== undefined) return failed('up', first)
-      // What did not run leaves nothing to bring back.
+      // A version that did not run leaves nothing to restore.
       if (notRun.includes(name) || splitStatements(sql ?? '', engine.syntax).statements.length === 0) continue
       const after = await contentsOf(there)
       const back = await faultOf(down(there))
@@ -112,7 +112,8 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
 }
 
 /**
- * Why a file fails; undefined where it does not. @throws {MigrationError} for what is no fault of the file.
+ * The error of a file; undefined if it does not fail. @throws {MigrationError} for an error that is not the
+ * file's fault.
  */
 async function errorOf(work: Promise<unknown>): Promise<MigrationError | undefined> {
   try {

@@ -41,11 +41,11 @@ export interface VersionStatus {
   readonly appliedAt: Date | undefined
   /** True if it was recorded as applied and its file was not run here, such as by `baseline`. */
   readonly isRecorded: boolean
-  /** Who works on it, as far as the server shows it; undefined unless it is running. */
+  /** The session that works on it, as far as the server shows it; undefined unless it is running. */
   readonly holder: string | undefined
   /** Why it is dirty; undefined when its run ended without a report. */
   readonly error: string | undefined
-  /** What an earlier run left of it; undefined unless it is dirty. */
+  /** The state in which an earlier run left it; undefined unless it is dirty. */
   readonly unfinished: Unfinished | undefined
   /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
@@ -54,14 +54,16 @@ export interface VersionStatus {
    * failed. Not so where a rollback failed and took nothing away.
    */
   readonly isMissing: boolean
-  /** True if its files are those of the framework. */
+  /** True if its files are the framework's. */
   readonly isFramework: boolean
   /**
    * Of an edited version, its name in these files where it is another one: they may be the files of another
    * database.
    */
   readonly otherName?: string
-  /** When the last run of its way up began or failed, where it is dirty: `error` is that of this run. */
+  /**
+   * The time at which the last run of a dirty version's up migration began or failed: `error` is that run's.
+   */
   readonly lastRunAt?: Date
   /** True if its file was edited since that run. */
   readonly isEditedSince?: true
@@ -82,7 +84,7 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   })
 }
 
-/** What the history of another tool means for the next `up`; undefined for nothing. Changes nothing. */
+/** The effect of another tool's history on the next `up`; undefined if there is none. Changes nothing. */
 export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHistory | undefined> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) =>
@@ -96,7 +98,7 @@ export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'isSchemaNamed' | 
 /** Compares the tables of the database with something else. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
 
-/** What differs from the files; empty when nothing does. Things that cannot be known are not reported. */
+/** The differences from the files; empty if there are none. Unknown properties are not reported. */
 export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
@@ -119,7 +121,7 @@ export async function verify(
   })
 }
 
-/** What the framework's tables lack, once nothing of the framework is left to apply. */
+/** The parts missing in the framework's tables, once none of its versions is left to apply. */
 async function incompleteFramework(
   session: Session,
   { migrations }: MigrationSet,
@@ -188,7 +190,7 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
 
 type Positions = ReadonlyMap<number, BackfillPosition>
 
-/** How far backfills came that did not end well. */
+/** The progress of backfills that did not finish. */
 const positionsOf = async (session: Session, { rows }: VersionsNow): Promise<Positions> =>
   rows.some(({ dirty }) => dirty) ? readPositions(session) : new Map()
 

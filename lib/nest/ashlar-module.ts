@@ -19,10 +19,10 @@ export interface AshlarModuleOptions extends Config {
   readonly configure?: (server: Server) => void
 }
 
-/** What a factory returns. It has no DataSource, since the factory can inject it. */
+/** The result of a factory. It has no DataSource, since the factory can inject it. */
 type InstanceOptions = Omit<AshlarModuleOptions, 'dataSource'> & { readonly dataSource?: DataSource }
 
-/** How to make the options from injected providers. */
+/** Creates the options from injected providers. */
 export interface AshlarModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   readonly inject?: readonly Token[]
   /** Makes the options from what Nest has injected. */

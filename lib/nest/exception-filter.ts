@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import { AshlarError, CODES, httpHeadersOf, httpStatusOf } from '../errors.js'
 
-/** What Express and Fastify responses have in common. */
+/** The members that Express and Fastify responses share. */
 interface Reply {
   status(status: number): this
   header(name: string, value: string): unknown

@@ -24,7 +24,7 @@ export const repositoryToken = (entity: EntityClass<object>): symbol => {
 /** The token of the `Server`. */
 export const serverToken = (): symbol => SERVER
 
-/** The token of the DataSource of the repositories of `forFeature`. */
+/** The token of the DataSource used by `forFeature` repositories. */
 export const dataSourceToken = (): symbol => DATA_SOURCE
 
 /** Injects the repository that `AshlarModule.forFeature` made for an entity. */

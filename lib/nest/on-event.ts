@@ -81,7 +81,7 @@ const prototypeOf = (value: object) => Object.getPrototypeOf(value) as object | 
 class Consumers implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(private readonly workers: readonly EventWorker[]) {}
 
-  /** @throws TypeError that lists what stops the start. */
+  /** @throws TypeError that lists the problems that prevent startup. */
   async onModuleInit(): Promise<void> {
     const problems = (
       await Promise.all(this.workers.map((worker) => worker.startUpCheck(this.workers)))

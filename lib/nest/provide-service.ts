@@ -5,8 +5,8 @@ import type { Implementation, Server } from '../server/index.js'
 import { repositoryToken, serverToken, type Token } from './injection-tokens.js'
 
 /**
- * What serves a service: the repository of an entity, the methods of a provider, or both. The provider takes
- * precedence.
+ * The implementation of a service: the repository of an entity, the methods of a provider, or both. The
+ * provider takes precedence.
  */
 export type ServedBy<S extends DescService> =
   | {

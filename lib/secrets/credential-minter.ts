@@ -16,7 +16,7 @@ import {
 import { slowChecks } from './slow-checks.js'
 import type { StoredCredential } from './stored-credential.js'
 
-/** What tokens begin with where a minter has no prefix. */
+/** The default prefix of tokens. */
 export const DefaultPrefix = 'ib'
 /** The number of random bits in a token by default. */
 export const DefaultSecretBits = 256
@@ -25,7 +25,7 @@ const PUBLIC_ID_BITS = 128
 const SALT_BYTES = 16
 const MIN_SECRET_BITS = 128
 const MAX_SECRET_BITS = 2048
-/** Far longer than any minted token. Longer text is rejected before it is searched for separators. */
+/** Far longer than any token. A longer string is rejected before it is searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
@@ -34,7 +34,7 @@ const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 export interface MinterOptions {
   /** The beginning of tokens, such as the product's name; {@link DefaultPrefix} when empty. */
   readonly prefix?: string
-  /** For credentials minted from now on; older ones keep theirs. Default {@link AlgoSHA512_256}. */
+  /** Applies to credentials minted from now on; older ones keep theirs. Default {@link AlgoSHA512_256}. */
   readonly spec?: HashSpec
   /** 128 to 2048; {@link DefaultSecretBits} when not positive. */
   readonly secretBits?: number
@@ -56,7 +56,7 @@ export interface ParsedToken {
   readonly secret: string
 }
 
-/** Options of one minted credential. */
+/** Options of a new credential. */
 export interface CredentialOptions {
   /** Cancels the wait for a PBKDF2 derivation. */
   readonly signal?: AbortSignal | undefined
@@ -65,13 +65,13 @@ export interface CredentialOptions {
 /** Options of a check. */
 export interface CheckOptions extends CredentialOptions {
   /**
-   * Asked by a check that fails: the specs that stored credentials have, as far as they may be new to the
-   * minter. It knows its own, and those of the credentials that it has checked.
+   * Called by a check that fails: returns the specs of stored credentials that may be new to the minter. It
+   * knows its own, and those of the credentials that it has checked.
    */
   readonly specs?: () => Promise<readonly HashSpec[]> | undefined
   /**
-   * That of the token. Few checks of one public id may wait, whether it is known or not. Default: that of the
-   * stored credential; of an unknown one, the secret.
+   * The token's public id. Few checks of one public id may wait, whether it is known or not. Default: the
+   * stored credential's; for an unknown one, the secret.
    */
   readonly publicId?: string
 }
@@ -95,9 +95,9 @@ export class CredentialMinter {
   readonly spec: HashSpec
   readonly secretBits: number
   readonly #randomBytes: (size: number) => Uint8Array
-  /** No secret matches it; its hash costs as much as that of a real one. Undefined where hashes are slow. */
+  /** No secret matches it; its hash takes as long as a real one. Undefined if hashes are slow. */
   readonly #decoy: StoredCredential | undefined
-  /** The work of the dearest spec in use, as far as it is known. It never shrinks. */
+  /** The work of the most expensive spec in use, as far as it is known. It never decreases. */
   #dearest: number
 
   constructor(options: MinterOptions = {}) {
@@ -146,10 +146,10 @@ export class CredentialMinter {
   }
 
   /**
-   * True if `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of
-   * the dearest spec in use, whatever its own is.
+   * True if `secret` was minted with `stored`; compared in constant time. Verifying a wrong secret takes as
+   * long as the most expensive spec in use, whatever its own is.
    * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere
-   * mismatch; Unavailable when too many checks wait for slow hashes: 100, or 4 of one public id.
+   * mismatch; Unavailable if too many checks wait for slow hashes: 100, or 4 of one public id.
    */
   async verify(secret: string, stored: StoredCredential, options: CheckOptions = {}): Promise<boolean> {
     return this.#verify(options.publicId ?? stored.publicId, secret, stored, options)

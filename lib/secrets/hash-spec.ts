@@ -3,7 +3,8 @@ import { SecretUnreadable } from '../errors.js'
 import { atMost } from '../bounds/at-most.js'
 
 /**
- * How a credential's secret is hashed. Stored with every credential, so that a new default invalidates none.
+ * The hash parameters of a credential's secret. Stored with every credential, so that a new default
+ * invalidates none.
  */
 export interface HashSpec {
   /** {@link AlgoSHA512_256} (also when empty), {@link AlgoSHA384} or `pbkdf2-sha256:<iters>:<keylen>`. */
@@ -20,7 +21,7 @@ const MIN_KEY_LENGTH = 16
 const MAX_KEY_LENGTH = 128
 const PBKDF2 = /^pbkdf2-sha256:([1-9]\d{0,6}):([1-9]\d{0,2})$/
 
-/** A parsed algorithm; `length` is that of the hash in bytes. */
+/** A parsed algorithm; `length` is the hash's length in bytes. */
 export type Algorithm =
   | { readonly digest: 'sha512-256' | 'sha384'; readonly length: number }
   | { readonly digest: 'pbkdf2'; readonly iterations: number; readonly length: number }
@@ -44,10 +45,7 @@ export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
 /** The bytes of one block of a derivation; a longer key takes all iterations once per block. */
 const BLOCK = 32
 
-/**
- * How much work a hash is: iterations of PBKDF2, those of each block counted. 0 for a fast hash. At most
- * 4,000,000.
- */
+/** The work of a hash: PBKDF2 iterations, summed over blocks. 0 for a fast hash. At most 4,000,000. */
 export const workOf = (algorithm: Algorithm): number =>
   algorithm.digest === 'pbkdf2' ? algorithm.iterations * Math.ceil(algorithm.length / BLOCK) : 0
 
@@ -86,7 +84,7 @@ export const derived = (
     ),
   )
 
-/** What a check is told that finds too many others. */
+/** The error of a check that finds too many others. */
 export const TOO_MANY_CHECKS = 'too many secrets are being checked: retry later'
 
 /**
@@ -95,7 +93,7 @@ export const TOO_MANY_CHECKS = 'too many secrets are being checked: retry later'
  */
 export const derivations = atMost(2, TOO_MANY_CHECKS)
 
-/** The message quotes the algorithm: it is no secret, and an operator must find the row. */
+/** The message quotes the algorithm: it is not secret, and an operator must find the row. */
 export const unsupported = (spec: HashSpec): SecretUnreadable =>
   new SecretUnreadable(`unsupported hash algorithm ${JSON.stringify(String(spec.algo).slice(0, 64))}`)
 

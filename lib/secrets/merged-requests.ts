@@ -2,10 +2,10 @@ import { AshlarError, type Code, TransitError } from '../errors.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
 import { abortError } from '../bounds/abort-error.js'
 
-/** Who asks for a secret. A context of a call is one. */
+/** The caller that requests a secret. A call's context is one. */
 export interface SecretCaller {
   readonly signal?: AbortSignal | undefined
-  /** Whose rows it reaches; undefined for those of all. */
+  /** The tenant whose rows it reaches; undefined for all. */
   readonly tenant?: string | undefined
   /** The transactions that it is inside of. */
   readonly transaction?: object | undefined

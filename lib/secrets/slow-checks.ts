@@ -8,7 +8,7 @@ import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
  * only fail would show which public ids exist.
  */
 const LONGEST_QUEUE = 100
-/** The number of them that may be of one public id, so that nobody fills the queue with one. */
+/** The number of them that may be of one public id, so that one cannot fill the queue. */
 const MOST_OF_ONE = 4
 
 /**

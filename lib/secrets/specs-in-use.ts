@@ -7,9 +7,9 @@ const FRESH_MS = 600_000
 const LONGEST_MS = 5_000
 
 /**
- * The hash specs that the stored credentials of one field have. The table is asked when a check fails: once
- * for all that fail meanwhile, and again after ten minutes. Where it says nothing within five seconds, the
- * minter goes on with the specs that it has seen.
+ * The hash specs of one field's stored credentials. The table is read when a check fails: once for all that
+ * fail meanwhile, and again after ten minutes. If it does not respond within five seconds, the minter
+ * continues with the specs that it knows.
  */
 export class SpecsInUse {
   readonly #ask: (signal: AbortSignal) => Promise<readonly unknown[]>

@@ -1,6 +1,6 @@
 import type { HashSpec } from './hash-spec.js'
 
-/** What is stored of a credential: enough to verify it, nothing to recover it. */
+/** The stored part of a credential: enough to verify it, not enough to recover it. */
 export interface StoredCredential {
   /** Unique across all tenants; a presented token is looked up by it. */
   readonly publicId: string

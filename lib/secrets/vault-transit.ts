@@ -76,7 +76,7 @@ export function newVaultTransit(
     try {
       return kind.fromItem(await call(operation, item, kind.secrets([text]), callOptions), operation)
     } catch (error) {
-      // A batch of one tells whether the text failed or the server.
+      // A batch of one shows whether the text or the server failed.
       if (!(error instanceof TransitError) || error.statusCode !== 500) throw error
       const [result] = await many(operation, [text], callOptions)
       return result as string
@@ -126,7 +126,7 @@ export function newVaultTransit(
   }
 }
 
-/** What is encrypted and decrypted to find out whether that works. */
+/** The text that is encrypted and decrypted to check that both work. */
 const CHECKED = 'ashlar check'
 
 type Operation = 'encrypt' | 'decrypt' | 'rewrap'

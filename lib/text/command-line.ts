@@ -3,7 +3,7 @@ import { shellWord } from './shell-word.js'
 /** The flags of a command: `{ to: 5, yes: true }` is `--to 5 --yes`. */
 export type CommandOptions = Readonly<Record<string, string | number | true>>
 
-/** A command to run next, as a value: whoever prints it adds the flags of its own run. */
+/** A command to run next, as a value: the command that prints it adds the flags of its own run. */
 export interface NextStep {
   /** `migrate up`. */
   readonly command: string

@@ -1,6 +1,6 @@
 /**
- * What a caller sent, in quotes, as JSON escapes it: at most so many characters. Those that cannot be seen
- * are escaped too. What is longer is cut, with an ellipsis.
+ * A caller's string in quotes, escaped as in JSON, cut to a number of characters with an ellipsis. Invisible
+ * characters are escaped too.
  */
 export const sentText = (text: string, most: number): string => {
   const room = most - 2

@@ -13,9 +13,6 @@ export const shownValue = (value: unknown): string =>
         ? 'a function'
         : printable(String(value))
 
-/**
- * A value that is none of those that are valid, and which one was probably meant:
- * `"INDEX"; did you mean INDEXED?`.
- */
+/** An invalid value, and the valid one that was probably intended: `"INDEX"; did you mean INDEXED?`. */
 export const wrongValue = (value: unknown, valid: readonly unknown[]): string =>
   `${shownValue(value)}${didYouMean(typeof value === 'string' ? value : '', valid.map(String))}`

@@ -9,13 +9,13 @@ export interface TableDifference {
   readonly column?: string
   /** Of the index, the foreign key or the check. */
   readonly name?: string
-  /** What the database has: a type, a collation, a default, or the shape of a key or an index. */
+  /** The definition in the database: a type, a collation, a default, or the shape of a key or an index. */
   readonly is?: string
-  /** What it has to have. */
+  /** The expected definition. */
   readonly wanted?: string
-  /** What differs: `widgets.colour is missing`. */
+  /** The difference: `widgets.colour is missing`. */
   readonly text: string
-  /** What it means until then, or what has to be so before the next step. */
+  /** The effect until it is changed, or the precondition of the next step. */
   readonly detail?: string
   /** A query for the rows that have to be filled first. */
   readonly fill?: string
@@ -24,9 +24,9 @@ export interface TableDifference {
   readonly next?: TableStep
 }
 
-/** What a table of another application has otherwise than a table of the framework, and may have. */
+/** A difference that a table of another application may have from a table of the framework. */
 export interface TableNote extends Pick<TableDifference, 'kind' | 'table' | 'column' | 'text'> {
-  /** What follows. */
+  /** The consequence. */
   readonly detail: string
   /** The number of rows, as far as they were counted. */
   readonly rows?: number
@@ -36,9 +36,9 @@ export interface TableNote extends Pick<TableDifference, 'kind' | 'table' | 'col
 export const tableNoteText = ({ text, detail }: TableNote): string => `${text}: ${detail}`
 
 /**
- * What brings it in line. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that
- * `migrate diff --contract` writes, which changes or drops it. `both`: one of each. `backfill`: one that a
- * person writes. `search`: those of `search generate`. Without one, `detail` says what a person does.
+ * The step that resolves it. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that
+ * `migrate diff --contract` writes, which changes or drops it. `both`: one of each. `backfill`: one that is
+ * written manually. `search`: the files of `search generate`. Without one, `detail` states the manual step.
  */
 export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | 'search'
 
@@ -65,7 +65,7 @@ export function tableDifferenceText(
   return what === '' ? text : `${text}: ${what}`
 }
 
-/** How rows are found that have no value, and who fills them. */
+/** The query that finds rows without a value, and the command that fills them. */
 export const fillText = (query: string, command: CommandLine = commandLine): string =>
   `${query} finds the rows, and ${command('migrate new', {}, 'NAME')} begins a backfill`
 

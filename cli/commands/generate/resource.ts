@@ -5,8 +5,8 @@ import type { GeneratedResource, ResourceRequest } from '../../generate/generate
 import { Verb } from '../../verb/verb.js'
 
 /**
- * What was written, with the files of the migration. Several resources are in `resources`, one is the result
- * itself.
+ * The files written, with those of the migration. Several resources are in `resources`; a single one is the
+ * result itself.
  */
 type Generated = (GeneratedResource | { readonly resources: readonly GeneratedResource[] }) & {
   readonly migrations: readonly string[]
@@ -123,7 +123,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
       const { versions, notes } = await entityVersions(entities, 'create', files, undefined, commandLine)
       this.note(notes)
       const [version, ...others] = versions
-      // Other tables without a migration are told apart by their names.
+      // Other tables without a migration are identified by their names.
       const named =
         version === undefined || others.length > 0 ? versions : [{ ...version, description: first }]
       written.push(...writeNextFiles(files, undefined, named).files)

@@ -9,13 +9,13 @@ import { Verb } from '../../verb/verb.js'
 
 interface CheckResult extends OnDatabase {
   readonly findings: readonly FolderFinding[]
-  /** What does not come back when versions are rolled back. */
+  /** The objects that are not restored when versions are rolled back. */
   readonly downs: readonly string[]
   /** Versions that were not rolled back, because they have only a comment for that. */
   readonly untried: readonly string[]
   /** Versions that would bring the tables to what the entities say. */
   readonly missing: readonly string[]
-  /** What the contract is for. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly string[]
   readonly byHand: readonly string[]
   /** Those lines as values. */

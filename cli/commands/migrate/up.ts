@@ -64,7 +64,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   }
 }
 
-/** What cannot be known is left to the run, which refuses in its own words. */
+/** If the state is unknown, the run decides, and reports its own error. */
 function unlessEnded(error: unknown): readonly never[] {
   const { exit, cause } = error as Failure
   const { stop } = (cause ?? {}) as { readonly stop?: string }

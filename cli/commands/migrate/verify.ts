@@ -13,7 +13,7 @@ interface VerifyResult extends OnDatabase {
   readonly details: readonly (Difference | TableDifference)[]
   /** Those among them that a version makes which counts as applied. */
   readonly removed: readonly Removed[]
-  /** What tables of other applications have otherwise, and may have. */
+  /** Differences that tables of other applications may have. */
   readonly notes: readonly TableNote[]
 }
 

@@ -7,7 +7,7 @@ import { Verb } from '../../verb/verb.js'
 
 interface Rewrapped {
   readonly resources: readonly RewrappedResource[]
-  /** Where --after goes on; null when every row was looked at. */
+  /** The position for --after; null if every row was processed. */
   readonly after: string | null
 }
 

@@ -2,14 +2,14 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Failure } from '../../errors/failure.js'
 
-/** Where a daemon may listen. */
+/** An address at which the daemon may listen. */
 export type DaemonAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number }
 
 const DEFAULT_TCP = '127.0.0.1:15353'
 
 /**
- * Where to look for the daemon, in order: the socket in `DEVEDGE_HOME` (default `~/.devedge`), then TCP at
- * `DEVEDGE_ADDR` (default `127.0.0.1:15353`).
+ * The addresses to try for the daemon, in order: the socket in `DEVEDGE_HOME` (default `~/.devedge`), then
+ * TCP at `DEVEDGE_ADDR` (default `127.0.0.1:15353`).
  */
 export function daemonAddresses(env: NodeJS.ProcessEnv = process.env): readonly DaemonAddress[] {
   const home = env.DEVEDGE_HOME || join(env.HOME || homedir(), '.devedge')

@@ -63,8 +63,8 @@ export async function register(
 }
 
 /**
- * The routes with canonical hosts. An HTTP route that cannot become a client is left out, and `leftOut` is
- * told why.
+ * The routes with canonical hosts. An HTTP route that cannot become a client is left out, and `leftOut`
+ * receives the reason.
  */
 export function usableRoutes(
   { address, routes }: Registry,

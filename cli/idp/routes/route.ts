@@ -1,4 +1,4 @@
-/** How an app is displayed. An absent field is empty. */
+/** The display of an app. A missing field is empty. */
 export interface Tile {
   readonly displayName: string
   readonly description: string

@@ -2,7 +2,7 @@ import type { CommandLine, NextStep } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { namesText } from './names-text.js'
 
-/** How a view prints: its colours, and commands with the flags of the run. */
+/** The style of a view: its colors, and commands with the flags of the run. */
 export interface Style {
   readonly paint: Paint
   readonly command: CommandLine
@@ -18,7 +18,7 @@ export const nextLine = (
   when = '',
 ): string => `Next: ${command(name, options, ...args)}${when === '' ? '' : `, ${when}`}`
 
-/** What follows where something was recorded without a look at the tables. */
+/** The next step after versions were recorded without reading the tables. */
 export const uncomparedLine = (style: Style): string =>
   nextLine(
     style,

@@ -6,8 +6,8 @@ export const missingAmong = (versions: readonly VersionStatus[]): readonly strin
   versions.filter(({ isMissing }) => isMissing).map(({ name }) => name)
 
 /**
- * Why there is nothing to do. It names the versions that these files lack: they may be those of another
- * database.
+ * The reason why there is nothing to do. It names the versions that these files lack, because they may belong
+ * to another database.
  */
 export function nothingText(
   versions: readonly Pick<VersionStatus, 'name' | 'state' | 'isMissing'>[],

@@ -12,7 +12,7 @@ export interface Image {
   readonly name: ImageName
   /** `http://127.0.0.1:<port>`. */
   readonly url: string
-  /** Rejects when it ends before it is told to. */
+  /** Rejects if it ends before it is stopped. */
   readonly broken: Promise<never>
   /** Sends SIGTERM and waits; SIGKILL where it does not end in time. */
   readonly stop: () => Promise<void>
@@ -101,7 +101,7 @@ async function untilReady(
   }
 }
 
-/** What an image says of itself, on one line. The rest of a longer text is not read. */
+/** The message of an image, on one line. The rest of a longer one is not read. */
 async function beginningOf({ body }: Response): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()
@@ -122,7 +122,7 @@ function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
-    // Whoever still calls an image of before that had the port would keep it from closing.
+    // A client that still calls an earlier image on the port would keep it from closing.
     const server = createServer((socket) => socket.destroy())
     server.once('error', reject)
     server.listen(0, '127.0.0.1', () => {

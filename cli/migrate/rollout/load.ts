@@ -7,7 +7,7 @@ export type Call = (
   about: { readonly image: ImageName; readonly worker: number },
 ) => Promise<unknown>
 
-/** What became of the calls of one image in one phase. */
+/** The results of one image's calls in one phase. */
 export interface Calls {
   readonly image: ImageName
   readonly calls: number

@@ -101,7 +101,7 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
   }
 }
 
-/** The default export of the module. @throws {Failure} where it is no function. */
+/** The default export of the module. @throws {Failure} if it is not a function. */
 export async function callOf(module: string): Promise<Call> {
   const { default: call } = await foreignModule(module)
   if (typeof call === 'function') return call as Call

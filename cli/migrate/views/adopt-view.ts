@@ -3,7 +3,7 @@ import { counted } from '../../output/counted.js'
 import { nextLine, type Style, uncomparedLine } from '../lines/line-style.js'
 import { recordedLines } from './baseline-view.js'
 
-/** What `adopt` has found or done. */
+/** The findings or the result of `adopt`. */
 export type Adoption =
   /** A history that `up` takes over by itself, as a text says. */
   | { readonly kind: 'byItself'; readonly text: string }
@@ -35,6 +35,6 @@ export function adoptLines(adoption: Adoption, style: Style): readonly string[] 
   }
 }
 
-/** Where no history of another tool is known. */
+/** The message if no history of another tool is known. */
 export const nothingToAdopt = ({ command }: Style): string =>
   `no history of another tool is known here. For an empty schema, use ${command('migrate new')} and up; for one that has tables, write what it has into 0002, and run ${command('migrate baseline', { to: 2 })}`

@@ -15,7 +15,7 @@ export const baselineLines = (result: BaselineResult, style: Style): readonly st
   uncomparedLine(style),
 ]
 
-/** How a record is taken back. */
+/** The command that removes a record. */
 export const baselineNotes = ({ recorded }: BaselineResult, { command }: Style): readonly string[] =>
   recorded.length === 0
     ? []

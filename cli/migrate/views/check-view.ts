@@ -7,7 +7,7 @@ import { namesText } from '../lines/names-text.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 import { lintLines } from './lint-view.js'
 
-/** What `check` has found until then. */
+/** The findings of `check` so far. */
 export interface Checked {
   readonly findings: readonly FolderFinding[]
   /** The folder, where it has no version. */
@@ -24,14 +24,14 @@ export interface ComparedFiles {
   readonly entities: string
   /** Versions that would bring the tables to what the entities say. */
   readonly missing: readonly SchemaVersion[]
-  /** What the contract is for. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
   readonly byHand: readonly TableDifference[]
 }
 
 const LONGEST_SQL = 200
 
-/** What lint has found: an empty folder has nothing to say. */
+/** The findings of lint; none for an empty folder. */
 export const checkedFindings = (
   { findings, empty }: Pick<Checked, 'findings' | 'empty'>,
   style: Style,

@@ -8,14 +8,14 @@ interface ComparedFlags {
   readonly live: boolean
 }
 
-/** What a comparison has found, and the files that were written. */
+/** The result of a comparison, and the files that were written. */
 export type Compared = Omit<SchemaVersions, 'dialect' | 'versions' | 'isOfFiles'> & {
   readonly files: readonly string[]
 }
 
 const ONCE_ALONE = 'once no process with the older code runs'
 
-/** What was written, what is left, and what comes next. */
+/** The files written, the remaining differences, and the next step. */
 export function diffLines(compared: Compared, flags: ComparedFlags, style: Style): readonly string[] {
   const { files, left, byHand, drift } = compared
   if (drift.length > 0) return driftLines(compared, flags, style)
@@ -91,7 +91,7 @@ function nothingText(
     : `nothing is written: the files make what the entities need ${notLive}`
 }
 
-/** What another comparison has left on the server. */
+/** A database that another comparison left on the server. */
 export const leftoverText = (database: string): string =>
   `the database ${database} is of another comparison: drop it, unless that one runs now`
 

@@ -3,10 +3,10 @@ import { namesText } from '../lines/names-text.js'
 import { isThere, lossesText } from '../lines/sizes.js'
 import type { Style } from '../lines/line-style.js'
 
-/** What `down` has done. */
+/** The result of `down`. */
 export interface RolledBack {
   readonly result: DownResult
-  /** What it said before of those versions. */
+  /** The versions as reported before the rollback. */
   readonly done: readonly RollBack[]
   /** Undefined for the last version alone. */
   readonly to: number | undefined
@@ -16,13 +16,13 @@ export interface RolledBack {
   readonly states: readonly VersionStatus[]
 }
 
-/** What is said before a rollback. */
+/** The notes before a rollback. */
 export const downNotes = (rollBacks: readonly RollBack[], to: number | undefined): readonly string[] => [
   ...(to === undefined ? orderLines(rollBacks) : []),
   ...lossNotes(rollBacks),
 ]
 
-/** What stays, comes back without its values, or is written again. */
+/** Objects that stay, come back without their values, or are written again. */
 export const lossNotes = (rollBacks: readonly RollBack[]): readonly string[] => [
   ...staysLostLines(rollBacks),
   ...refillLines(rollBacks),
@@ -49,7 +49,7 @@ function nothingLine(states: readonly VersionStatus[], to: number | undefined): 
     : `nothing to do: no version of the module above ${String(to).padStart(4, '0')} is applied`
 }
 
-/** It is no advice: the next deployment does it, wanted or not. */
+/** It is not advice, because the next deployment does it anyway. */
 function pendingLines(
   pending: readonly string[],
   { rolledBack }: DownResult,
@@ -64,9 +64,9 @@ function pendingLines(
 }
 
 /**
- * What is asked before versions are rolled back whose way down loses values; empty where nothing is lost.
- * @param takesFramework - whether the framework's own tables are dropped as well.
- * @param then - what is done after it, such as `, and applies it again`.
+ * The question before versions are rolled back whose down migration loses values; empty if nothing is lost.
+ * @param takesFramework - true if the framework's own tables are dropped as well.
+ * @param then - the step after it, such as `, and applies it again`.
  */
 export function lossesQuestion(
   rollBacks: readonly RollBack[],
@@ -138,7 +138,7 @@ const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
     ]
   })
 
-/** What an image from before a contract needs besides, one line each. */
+/** Further requirements of an image from before a contract, one line each. */
 const contractLines = (rollBacks: readonly RollBack[], command: CommandLine): readonly string[] =>
   rollBacks
     .filter(({ mayLeaveContract }) => mayLeaveContract)
@@ -147,7 +147,7 @@ const contractLines = (rollBacks: readonly RollBack[], command: CommandLine): re
         `${name} is of a contract: an image from before that needs each of its versions rolled back, with ${command('migrate down', { to: true })} and the number of the last version before the first of them`,
     )
 
-/** What does not come back with the versions that are rolled back, one line each. */
+/** Data that is not restored when the versions are rolled back, one line each. */
 const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks
     .filter(({ staysLost }) => staysLost.length > 0)

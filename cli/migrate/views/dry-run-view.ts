@@ -7,7 +7,7 @@ import { nextLine, type Style } from '../lines/line-style.js'
 /** @param applies - what is done to the copy. */
 export const dryRunQuestion = (applies: string): string => `This ${applies} to it, so it has to be a copy.`
 
-/** How a version went, and what others noticed of it. */
+/** The result of a version, and its effect on other clients. */
 export function triedLines(version: TriedVersion, { paint }: Style): readonly string[] {
   const { name, isApplied, filled, ms, longestReadMs, longestWriteMs, locks, failures, rewritten } = version
   return [
@@ -30,7 +30,7 @@ const UNMEASURED: Readonly<Record<NonNullable<TriedVersion['unmeasured']>, strin
   server: 'only PostgreSQL tells them',
 }
 
-/** What of the versions was not measured, and where it is: in the order of the versions. */
+/** The parts of the versions that were not measured, and their positions, in the order of the versions. */
 export function unmeasuredLines(versions: readonly TriedVersion[]): readonly string[] {
   const applied = versions.filter(({ isApplied }) => isApplied)
   const isProbed = versions.some(({ longestReadMs }) => longestReadMs !== undefined)
@@ -55,8 +55,8 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
 }
 
 /**
- * What comes after a trial of these versions. Some may take values away, or break the code that runs now,
- * which a copy does not show.
+ * The step after a trial of these versions. Some may remove values, or break running code, which a copy does
+ * not show.
  */
 export function nextOfTried(planned: readonly PlannedVersion[], style: Style): string {
   const first = planned.findIndex(({ statements }) =>

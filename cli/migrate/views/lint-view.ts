@@ -3,10 +3,10 @@ import { basename } from 'node:path'
 import { GENERATED_FILE } from '../../../lib/migrations/files/search-migrations.js'
 import type { Style } from '../lines/line-style.js'
 
-/** What no comment accepts: it is about comments. */
+/** Findings that no comment accepts, because they are about comments. */
 const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
 
-/** True if it is advice about a file that `search generate` wrote, and that nobody edits. */
+/** True if it is advice about a file that `search generate` wrote, which is not edited. */
 export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
   level === 'advice' && GENERATED_FILE.test(basename(file))
 

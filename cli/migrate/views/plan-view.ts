@@ -14,7 +14,7 @@ import { nothingText } from '../lines/missing-versions.js'
 import { isThere, lossText, tableText } from '../lines/sizes.js'
 import type { Style } from '../lines/line-style.js'
 
-/** What `plan` has found. */
+/** The result of `plan`. */
 export interface Planned {
   readonly lockWaits: LockWait
   readonly versions: readonly PlannedVersion[]
@@ -22,7 +22,7 @@ export interface Planned {
   readonly other: OtherHistory | undefined
 }
 
-/** What is said beside the plan: other histories, earlier runs, and runs that work now. */
+/** The notes beside the plan: other histories, earlier runs, and running ones. */
 export function planNotes({ states, other }: Planned, { command }: Style): readonly string[] {
   const failed = states.filter(
     ({ state, isMissing, unfinished }) => state === 'dirty' && isMissing && unfinished?.direction === 'up',
@@ -65,7 +65,7 @@ export function planLines(
             : `  ${doneText(done)} done by an earlier run: up goes on after that`,
         ]),
     ...statements.flatMap((statement) => [
-      // Its files are in the package, where nobody looks for a line.
+      // Its files are in the package, so line numbers do not help.
       `  ${isFramework ? '' : `line ${statement.line}: `}${terminalLine(statement.text)}`,
       ...effectLines(statement, paint, { name }).map((line) => `    ${line}`),
     ]),
@@ -87,7 +87,7 @@ const SHORT = '…'
 const SHORTENED = '… stands for a text in quotes, or for the rest of a long statement: the file has all of it'
 const FRAMEWORK_FILES = ' (those of the framework are in node_modules/ashlar/migrations).'
 
-/** What up does first with a rollback that stopped. */
+/** The rollback that stopped and that up finishes first. */
 function rollBackLines(
   rollBack: PlannedRollBack | undefined,
   isRunning: boolean,
@@ -121,12 +121,12 @@ function rollBackLines(
 
 const doneText = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)
 
-/** What a statement blocks that takes a lock for which it may have to wait. */
+/** The statements that are blocked by one that may have to wait for its lock. */
 const WAITED_FOR = new Set<PlannedStatement['blocks']>([
   ...(['writes', 'reads and writes', 'reads and writes for a moment', 'unknown'] as const),
 ])
 
-/** How a statement waits for its lock, and what that does to others. */
+/** The way in which a statement waits for its lock, and its effect on other clients. */
 const LOCK_WAITS: Readonly<Record<LockWait, string>> = {
   atBothEnds:
     'A change of a table takes the metadata lock for a moment when it begins and when it ends. It waits for that until every transaction that uses the table has ended, and all reads and writes that come later wait behind it',

@@ -3,7 +3,7 @@ import { namesText } from '../lines/names-text.js'
 import { nextUpLines, type Style } from '../lines/line-style.js'
 import { appliedLines } from './up-view.js'
 
-/** What `redo` does after the rollback. @param pending - the versions that `up` applies now. */
+/** The steps of `redo` after the rollback. @param pending - the versions that `up` applies now. */
 export function redoThen(pending: readonly string[]): string {
   const stay = pending.length > 1 ? 'stay' : 'stays'
   const stays = pending.length === 0 ? '' : `; ${namesText(pending)} ${stay} pending`

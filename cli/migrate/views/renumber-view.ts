@@ -10,7 +10,7 @@ export const renumberLines = (renumbered: readonly Renumbered[], style: Style): 
 export const renumberNext = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
   renumbered.length === 0 ? [] : [nextLine(style, { command: 'migrate lint' })]
 
-/** What another order means for databases that have the versions. */
+/** The effect of another order on databases that have the versions. */
 export function renumberNotes(renumbered: readonly Renumbered[], { command }: Style): readonly string[] {
   if (renumbered.length === 0) return []
   const names = [...new Set(renumbered.map(({ from }) => from))]

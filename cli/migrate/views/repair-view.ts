@@ -4,8 +4,7 @@ import { namesText } from '../lines/names-text.js'
 import { nextUpLines, type Style } from '../lines/line-style.js'
 
 /**
- * What was edited: the lines that went and the lines that came, between those that both have at the beginning
- * and the end.
+ * The edit: the removed and the added lines, without the lines that both have at the beginning and the end.
  */
 export function editedLines({ name, applied, now }: EditedVersion, { paint }: Style): readonly string[] {
   const [before, after] = [(applied ?? '').split('\n'), now.split('\n')]

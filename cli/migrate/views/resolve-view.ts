@@ -37,7 +37,7 @@ function doneSentences({ status }: Asked): readonly string[] {
   ]
 }
 
-/** What of a version is recorded as done, and is to be undone before it counts as rolled back. */
+/** The part of a version that is recorded as done, and must be undone before it counts as rolled back. */
 function leftSentences({ status }: Asked): readonly string[] {
   if (status?.unfinished === undefined) return []
   const { direction, done, of, staysApplied } = status.unfinished
@@ -54,7 +54,7 @@ function leftSentences({ status }: Asked): readonly string[] {
   ]
 }
 
-/** What is still wrong: a file that failed is not corrected by that. */
+/** The remaining problem: a file that failed is not corrected by that. */
 export const resolveNotes = ({ as, status }: Asked, { command }: Style): readonly string[] =>
   as === 'applied' &&
   status?.error !== undefined &&

@@ -81,7 +81,7 @@ export function statusLines({ versions, other, elsewhere }: DatabaseStatus, styl
   return [...lines, summaryOf(versions, isOurs, command), ...notes, ...next]
 }
 
-/** What to do about dirty versions whose way up did not end. */
+/** The remedy for dirty versions whose up migration did not end. */
 function dirtyLines(versions: readonly VersionStatus[], command: CommandLine): readonly string[] {
   if (versions.length === 0) return []
   const cause = versions.some(({ error }) => error !== undefined)
@@ -95,7 +95,7 @@ function dirtyLines(versions: readonly VersionStatus[], command: CommandLine): r
   return [[`dirty: ${command('migrate up')} goes on with it${cause}`, ...onDown].join('; ')]
 }
 
-/** What to do about a dirty version that the files do not have. MySQL keeps the statements that are done. */
+/** The remedy for a dirty version that is missing in the files. MySQL keeps the completed statements. */
 export function dirtyWayOut(version: VersionStatus | undefined, command: CommandLine): string {
   const done = version?.unfinished?.direction === 'up' ? version.unfinished.done : 0
   const files = `${RUN_ELSEWHERE}, such as that of the release that began it`
@@ -104,7 +104,7 @@ export function dirtyWayOut(version: VersionStatus | undefined, command: Command
     : `${files}; without them undo by hand what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ${command('migrate resolve', { 'rolled-back': version?.version ?? true })}`
 }
 
-/** What is known of a dirty version; empty for any other. */
+/** The state of a dirty version; empty for any other. */
 export const dirtyText = ({ unfinished, error, isEditedSince }: VersionStatus): string =>
   terminalLine(
     [

@@ -11,7 +11,7 @@ const NOT_TRIED =
 export const rolloutQuestion = (applies: string): string =>
   `This ${applies === '' ? 'lets' : `${applies} to it and lets`} both images write to it, so it has to be a copy.`
 
-/** What became of the calls that ended in one phase of a deployment. */
+/** The results of the calls that ended in one phase of a deployment. */
 export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): readonly string[] => [
   `${paint.bold(name)}: ${ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`}`,
   ...images.map(
@@ -20,7 +20,7 @@ export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): reado
   ),
 ]
 
-/** What became of a deployment. */
+/** The result of a deployment. */
 export function rolloutLines({ applied, calls, failures }: Rollout, style: Style): readonly string[] {
   const { paint } = style
   const failed = failures.reduce((sum, { count }) => sum + count, 0)

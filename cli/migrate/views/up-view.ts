@@ -5,7 +5,7 @@ import { isThere, lossesText } from '../lines/sizes.js'
 import { nextUpLines, type Style } from '../lines/line-style.js'
 import { dirtyWayOut, dirtyText } from './status-view.js'
 
-/** What `up` has done. */
+/** The result of `up`. */
 export interface Upped {
   readonly result: UpResult
   /** Undefined for all versions. */
@@ -52,7 +52,7 @@ function nothingLine({ ahead, dirty }: UpResult, to: number | undefined, { comma
   return nothingText(versions, command, nothing)
 }
 
-/** What to do about versions that failed and that the files do not have. */
+/** The remedy for failed versions that are missing in the files. */
 export const dirtyFailure = (
   dirty: readonly string[],
   states: readonly VersionStatus[],
@@ -67,7 +67,7 @@ export const dirtyFailure = (
     })
     .join('; ')
 
-/** What is asked before `up` finishes rollbacks that stopped; undefined where they lose nothing more. */
+/** The question before `up` finishes rollbacks that stopped; undefined if they lose nothing more. */
 export function finishQuestion(versions: readonly PlannedVersion[]): string | undefined {
   const losing = versions.flatMap(({ name, rollBack }) => {
     const losses = (rollBack?.statements ?? []).flatMap(({ loses }) => loses).filter(isThere)

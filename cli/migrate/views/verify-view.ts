@@ -11,7 +11,7 @@ import { namesText } from '../lines/names-text.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 import type { Elsewhere } from '../other-schemas.js'
 
-/** What `verify` has found. */
+/** The result of `verify`. */
 export interface Verified {
   readonly differences: readonly (Difference | TableDifference)[]
   readonly versions: readonly VersionStatus[]
@@ -20,7 +20,7 @@ export interface Verified {
   /** The module of the entities; undefined where the tables were not compared. */
   readonly entities: string | undefined
   readonly elsewhere: Elsewhere | undefined
-  /** What tables of other applications have otherwise, and may have. */
+  /** Differences that tables of other applications may have. */
   readonly notes: readonly TableNote[]
 }
 
@@ -69,7 +69,7 @@ export const leftIn = ({ differences, removed }: Pick<Verified, 'differences' | 
       isOfTable(one) && isContract(one) && !removed.some(({ difference }) => difference === one),
   )
 
-/** What is said of versions whose content at that time is unknown, and of tables of other applications. */
+/** The notes about versions whose content at that time is unknown, and about tables of other applications. */
 export function verifyNotes({ versions, notes }: Pick<Verified, 'versions' | 'notes'>): readonly string[] {
   const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
   const unseen =
@@ -89,7 +89,7 @@ function removedText({ difference, version, isRecorded }: Removed, { command }: 
     : `${difference.text}, although ${version} makes it and is applied: it was removed by hand, or by a later version. ${live} says how to bring it back, where it was by hand`
 }
 
-/** What to do about tables that differ: a version that is missing may be the reason. */
+/** The remedy for tables that differ: a missing version may be the reason. */
 function nextLines(
   { differences, versions, removed, entities = 'MODULE' }: Omit<Verified, 'notes'>,
   style: Style,

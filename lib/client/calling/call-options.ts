@@ -3,7 +3,7 @@ import type { RetryOptions } from '../retries/retry-policy.js'
 import type { ClientMetadata } from '../transports/sent-metadata.js'
 import type { ClientTransport } from '../transports/transport.js'
 
-/** What all calls of a client share. */
+/** The options that all calls of a client share. */
 export interface ClientOptions {
   readonly transport: ClientTransport
   /**
@@ -30,13 +30,13 @@ export interface ClientOptions {
   readonly retry?: RetryOptions | false
 }
 
-/** What one call has for itself. */
+/** The options of one call. */
 export interface CallOptions {
-  /** In place of that of the client. A stream has a limit only if this is set. */
+  /** Replaces the client's timeout. A stream has a limit only if this is set. */
   readonly timeoutMs?: number
   /** Cancels the call. */
   readonly signal?: AbortSignal
-  /** In addition to that of the client; the same name is replaced. */
+  /** Added to the client's metadata; the same name is replaced. */
   readonly metadata?: ClientMetadata
   /** Called with what the server sends before its first message, once for each attempt. */
   readonly onHeaders?: (headers: Metadata) => void

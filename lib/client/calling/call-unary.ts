@@ -113,7 +113,7 @@ export async function paused(ms: number, signal: AbortSignal | undefined): Promi
   })
 }
 
-/** @throws RangeError for a time that is none. */
+/** @throws RangeError for an invalid time. */
 export const timeoutOf = (ms: number): number => {
   if (!(ms > 0) || ms > MAX_TIMER_MS)
     throw new RangeError(`timeoutMs is ${ms}, and has to be a positive number of milliseconds below 2^31`)

@@ -44,7 +44,7 @@ export class OperationHandle {
     return this.#latest.name
   }
 
-  /** What the server told last. */
+  /** The last state that the server returned. */
   get latest(): Operation {
     return this.#latest
   }

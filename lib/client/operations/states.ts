@@ -18,15 +18,15 @@ const DEFAULT_WAIT_MS = 600_000
  * itself.
  */
 const LONGEST_WAIT_MS = { end: 20_000, progress: 1_000 } as const
-/** What such a call has beside the waiting. */
+/** The time of such a call besides the wait. */
 const RESERVE_MS = 5_000
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * The states of an operation until it has ended, beginning with what is known. The server waits
- * (`WaitOperation`); one that cannot, or that returns at once, is asked again after pauses that grow.
- * @throws AshlarError DEADLINE_EXCEEDED when the time is over.
+ * The states of an operation until it has ended, beginning with the known one. The server waits
+ * (`WaitOperation`). If it cannot, or returns at once, it is polled with growing pauses.
+ * @throws AshlarError DEADLINE_EXCEEDED if the time is over.
  */
 export async function* statesOf(
   calling: Calling,

@@ -39,7 +39,8 @@ export interface ListShape {
 }
 
 /**
- * Undefined for a method that is no list: one page token each way, and one list of messages in the response.
+ * Undefined for a method that is not a list: one page token each way, and one list of messages in the
+ * response.
  */
 export const listShapeOf = ({ input, output, methodKind }: DescMethod): ListShape | undefined => {
   if (methodKind !== 'unary') return undefined

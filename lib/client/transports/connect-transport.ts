@@ -16,7 +16,7 @@ import { endedBy, failureOf } from './transport-failure.js'
 import { knownTypes } from './known-types.js'
 import type { Attempt, ClientTransport } from './transport.js'
 
-/** How a client connects over HTTP. */
+/** Options of a client's connection over HTTP. */
 export interface ConnectTransportOptions {
   /** The largest message that a server may send, in bytes after inflation. Default 4 MiB. */
   readonly maxResponseBytes?: number
@@ -112,7 +112,7 @@ class ConnectTransport implements ClientTransport {
   #sent({ metadata, deadline, signal }: Attempt): [AbortSignal, number | undefined, Headers] {
     return [
       signal === undefined ? this.#closed.signal : AbortSignal.any([signal, this.#closed.signal]),
-      // Zero would be no time limit.
+      // Zero would mean no time limit.
       deadline === undefined ? undefined : Math.max(1, Math.ceil(deadline - Date.now())),
       new Headers([...metadata.entries()]),
     ]

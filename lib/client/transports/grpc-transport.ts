@@ -16,7 +16,7 @@ import { endedBy, failureOf } from './transport-failure.js'
 import { knownTypes } from './known-types.js'
 import type { Attempt, ClientTransport } from './transport.js'
 
-/** How a client connects over gRPC. */
+/** Options of a client's connection over gRPC. */
 export interface GrpcTransportOptions {
   /**
    * TLS: true trusts the authorities of the system. Certificates and keys are PEM. Default false, which sends
@@ -33,7 +33,7 @@ export interface GrpcTransportOptions {
   readonly maxResponseBytes?: number
 }
 
-/** What all kinds of calls of grpc-js have. */
+/** The members that all kinds of grpc-js calls share. */
 type Emitter = Pick<NodeJS.EventEmitter, 'on'>
 
 /**
@@ -157,7 +157,7 @@ function responseOf<C extends ClientUnaryCall>(
 
 /** Tells what a call receives beside messages, and cancels it with its signal. Returns what ends that. */
 function follow(call: Emitter, cancel: () => void, { signal, onHeaders, onTrailers }: Attempt): () => void {
-  // A cancelled stream emits an error that nobody reads any more.
+  // A cancelled stream emits an error after its last reader has left.
   call.on('error', () => {})
   if (onHeaders) call.on('metadata', (metadata: GrpcMetadata) => onHeaders(fromGrpc(metadata)))
   if (onTrailers) call.on('status', ({ metadata }: StatusObject) => onTrailers(fromGrpc(metadata)))

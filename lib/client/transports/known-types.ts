@@ -4,7 +4,7 @@ import { registryOf } from '../../gateway/json/type-registry.js'
 const registries = new WeakMap<DescMethod, Registry>()
 
 /**
- * The types that an error of the method may have as details: those of its files and of all that they import.
+ * The types that an error of the method may have as details: the types of its files and of all their imports.
  */
 export const knownTypes = (method: DescMethod): Registry => {
   const known = registries.get(method) ?? registryOf([method])

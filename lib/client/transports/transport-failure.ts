@@ -11,8 +11,8 @@ export const codeOf = (number: number): Code => {
 }
 
 /**
- * What a server told, as an error with its details.
- * @param status - the bytes of a google.rpc.Status; undefined without any.
+ * The error that a server returned, with its details.
+ * @param status - the bytes of a google.rpc.Status; undefined if there are none.
  * @param registry - finds the types of details that Ashlar does not know.
  */
 export const failureOf = (
@@ -27,7 +27,7 @@ export const failureOf = (
     cause,
   })
 
-/** Details that are no google.rpc.Status leave the code and the text as they are. */
+/** Details that are not a google.rpc.Status leave the code and the message unchanged. */
 const readable = (status: Uint8Array, registry: Registry) => {
   try {
     return detailsIn(status, registry)

@@ -14,8 +14,8 @@ export interface Attempt {
 }
 
 /**
- * How a client reaches one server: `grpcTransport` or `connectTransport`. It knows one address, and what it
- * is given is never sent to another. Its failures are AshlarErrors.
+ * A client's connection to one server: `grpcTransport` or `connectTransport`. It knows one address, and never
+ * sends its credentials to another. Its failures are AshlarErrors.
  */
 export interface ClientTransport {
   /** One request, one response. */

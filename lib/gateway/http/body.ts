@@ -20,16 +20,14 @@ export const hasBody = ({ headers, httpVersionMajor, stream }: IncomingMessage &
     ? stream?.endAfterHeaders === false
     : headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-/** What HTTP/2 has instead of `Transfer-Encoding`. */
+/** The equivalent of `Transfer-Encoding` in HTTP/2. */
 interface Framed {
   readonly stream?: { readonly endAfterHeaders: boolean }
 }
 
 const NOTHING = Buffer.alloc(0)
 
-/**
- * Bytes of a body that nobody reads and that this process takes all the same: what streams and windows hold.
- */
+/** The bytes of an unread body that this process receives nevertheless: those in streams and windows. */
 const UNREAD_BYTES = 64 * 1024
 
 /**
@@ -50,7 +48,7 @@ export class Body extends HeldRequest {
 
   /**
    * @param limit - bytes, counted before and after inflation.
-   * @param caller - of the call, which ends when its body holds too much before it is let in.
+   * @param caller - of the call, which ends if its body is too large before authentication.
    */
   constructor(
     request: IncomingMessage,

@@ -27,7 +27,7 @@ const inflateGzip: Inflate = (bytes, limit) => bounded((options) => gunzips(byte
 const inflateZlib: Inflate = (bytes, limit) => bounded((options) => inflates(bytes, options), limit)
 const inflateBrotli: Inflate = (bytes, limit) => bounded((options) => unbrotlis(bytes, options), limit)
 
-/** How the gRPC listener reads compressed messages: the codings that grpc-js says it accepts. */
+/** The compressions that the gRPC listener accepts, as announced by grpc-js. */
 export const GRPC_CODINGS: ReadonlyMap<string, Inflate> = new Map([
   ['gzip', inflateGzip],
   ['deflate', inflateZlib],

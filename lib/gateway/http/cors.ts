@@ -76,7 +76,7 @@ export const isOfForeignPage = (
 /** Types that browsers send for pages of other origins without asking first (Fetch, section 2.2.2). */
 const UNASKED_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
-/** What a browser says of a request from a page of another origin. */
+/** The values with which a browser marks a request from a page of another origin. */
 const OF_OTHER_ORIGIN: readonly unknown[] = ['cross-site', 'same-site']
 
 /**
@@ -108,7 +108,7 @@ export interface KnownHeaders {
   readonly responseHeaders: readonly string[]
 }
 
-/** Each name once, compared without case, in its usual spelling. */
+/** Each name once, compared case-insensitively, in its usual form. */
 const listOf = (...lists: readonly (readonly string[] | undefined)[]): string => {
   const byName = new Map<string, string>()
   for (const name of lists.flatMap((list) => list ?? []))

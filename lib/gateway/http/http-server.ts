@@ -92,7 +92,7 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
     server.setTimeout(requestTimeoutMs, (socket) =>
       endUnread(socket, responding.get(socket), requestTimeoutMs),
     )
-  // What `clientError` would write waits for a handshake that does not come.
+  // The response of `clientError` would wait for a handshake that does not come.
   server.on('tlsClientError', (_cause, socket: Socket) => void socket.destroy())
   server.on('clientError', (cause, socket) => refuse(cause, socket, responding.get(socket)))
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
@@ -146,7 +146,7 @@ function refuse(
   end(socket, ...refusalOf(cause.code))
 }
 
-/** Writes a response where there is no ServerResponse, and closes the connection. */
+/** Writes a response without a ServerResponse, and closes the connection. */
 function end(socket: Duplex, status: string, error: AshlarError): void {
   const body = errorBody(error)
   socket.end(

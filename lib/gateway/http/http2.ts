@@ -32,13 +32,13 @@ export interface Http2Bounds {
   readonly maxConcurrentStreams: number
 }
 
-/** What a client and a server of TLS agree on (RFC 7301), the best one first. */
+/** The protocols that a TLS client and server agree on (RFC 7301), in order of preference. */
 export const HTTP_PROTOCOLS = ['h2', 'http/1.1']
 
 /**
- * Serves HTTP/2 to the connections of a TLS server that chose it, and leaves the others to the server.
- * Requests of both are its `request` and `checkContinue` events. Its event `session` tells of each connection
- * of HTTP/2. The server must offer `HTTP_PROTOCOLS`.
+ * Serves HTTP/2 on the connections of a TLS server that chose it, and leaves the others to the server.
+ * Requests of both are its `request` and `checkContinue` events. Its event `session` reports each HTTP/2
+ * connection. The server must offer `HTTP_PROTOCOLS`.
  */
 export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   const { maxConcurrentStreams, maxHeaderBytes } = bounds
@@ -75,7 +75,7 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   })
 }
 
-/** Anything that is no request, such as a ping, does not prolong a connection. */
+/** Frames that are not a request, such as a ping, do not prolong a connection. */
 function closeWhenIdle(
   session: ServerHttp2Session,
   { headersTimeoutMs, keepAliveTimeoutMs }: Http2Bounds,
@@ -112,7 +112,7 @@ function refuseWhenLate(
   stream.once('close', stop)
 }
 
-/** `Infinity` is no limit; what is longer than a timer can be is nearly none. */
+/** `Infinity` means no limit; a value beyond a timer's maximum is nearly none. */
 const after = (ms: number, act: () => void): NodeJS.Timeout | undefined =>
   Number.isFinite(ms) ? setTimeout(act, Math.min(ms, MAX_TIMER_MS)) : undefined
 
@@ -143,7 +143,7 @@ Object.defineProperties(Request.prototype, {
       return this.readableEnded
     },
   },
-  /** As that of `node:http`, without what is no header (RFC 9113 section 8.3). */
+  /** As in `node:http`, without pseudo-headers (RFC 9113 section 8.3). */
   headersDistinct: {
     get(this: Http2ServerRequest): NodeJS.Dict<string[]> {
       const { rawHeaders } = this

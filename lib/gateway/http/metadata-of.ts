@@ -44,7 +44,7 @@ export const PREFIXED_HEADERS = [
 ].map((name) => [`grpc-metadata-${name}`, name] as const)
 
 /**
- * Takes the value of a header with the prefix as that of the header itself.
+ * Treats the value of a header with the prefix as the value of the header itself.
  * @throws InvalidArgument for two different values.
  */
 export function takePrefixed({ headers, rawHeaders }: IncomingMessage, prefixed: string, name: string): void {
@@ -87,8 +87,8 @@ const printable = (name: string, value: string): string => {
 }
 
 /**
- * The values of a header that is there more than once. Node joins them or drops the second one. The chain
- * must see both to refuse them.
+ * The values of a header that was sent more than once. Node joins them or drops the second one. The chain
+ * must receive both to reject them.
  */
 function repeatedOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] | undefined {
   let first: number | undefined

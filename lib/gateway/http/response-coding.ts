@@ -4,7 +4,9 @@ import { BROTLI } from './content-coding.js'
 
 const brotlis = promisify<string | Uint8Array, object, Buffer>(brotliCompress)
 
-/** What compresses a response, by the name of its coding (RFC 9110 section 8.4.1), the best one first. */
+/**
+ * The compressors of responses, by the name of the coding (RFC 9110 section 8.4.1), in order of preference.
+ */
 const COMPRESSORS = {
   br: (body: string | Uint8Array) => brotlis(body, BROTLI),
   gzip: promisify<string | Uint8Array, Buffer>(gzip),

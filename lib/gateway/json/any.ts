@@ -27,7 +27,7 @@ export function readAny(
     throw new JsonFault('expected a type URL').within('@type')
   const desc = options.registry?.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1))
   if (desc === undefined) throw new JsonFault('unknown type').within('@type')
-  // What it holds is about no response.
+  // Its content is not related to a response.
   const { answer: _, ...inside } = options
   const value = toBinary(desc, readerOf(desc)(contentOf(json, desc), inside))
   return create(AnySchema, { typeUrl, value })

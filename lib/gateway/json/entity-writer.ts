@@ -39,7 +39,7 @@ export const objectWriter = <T>(members: readonly Member<T>[]): JsonWriter<T> =>
   }
 }
 
-/** What a message writes of a field that nothing was put into. */
+/** The JSON of an unset field. */
 export const unset = (field: DescField): ValueOf<unknown> => {
   const member = memberWriter(field)(create(field.parent), {})
   const text = member === '' ? undefined : member.slice(nameOf(field).length)

@@ -3,7 +3,7 @@ const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,9}))?$/
 const MAX_DIGITS = 20
 
 /**
- * The integer that a JSON number spells, digit by digit (`1e5`, `100.000`); undefined when it is no 64-bit
+ * The integer value of a JSON number, digit by digit (`1e5`, `100.000`); undefined if it is not a 64-bit
  * integer.
  */
 export function exactInteger(text: string): bigint | undefined {
@@ -19,8 +19,8 @@ export function exactInteger(text: string): bigint | undefined {
 }
 
 /**
- * Where the digits between leading and trailing zeros begin and end. A loop, because a caller can send a
- * million zeros.
+ * The first and last position of the digits between leading and trailing zeros. A loop, because a caller can
+ * send a million zeros.
  */
 function significantDigits(digits: string): readonly [number, number] {
   let from = 0

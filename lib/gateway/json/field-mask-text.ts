@@ -32,8 +32,8 @@ const inFileOf = (mask: DescField): readonly DescMessage[] =>
   [...nestedTypes(mask.parent.file)].filter((type) => type.kind === 'message')
 
 /**
- * What a mask that is read may name beside what the response has: as it would be written, for one that has no
- * message beside it.
+ * The names that a mask being read may contain besides those of the response: as it would be written without
+ * a message beside it.
  */
 export const otherwiseNamed = (mask: DescField): readonly DescMessage[] =>
   masked(mask).length > 0 ? [] : inFileOf(mask)
@@ -49,7 +49,7 @@ const pathIn = (messages: readonly DescMessage[], path: string) => {
 const withAnswer = (messages: readonly DescMessage[], answer: DescMessage | undefined) =>
   answer === undefined ? messages : [...messages, readableOf(answer).message]
 
-/** Paths in proto spelling. One that no message has is spelled by the JSON mapping of FieldMask. */
+/** Paths in proto names. A path that no message has is converted by the JSON mapping of FieldMask. */
 export function protoPaths(
   paths: readonly string[],
   messages: readonly DescMessage[],
@@ -81,7 +81,7 @@ export function readMaskPaths(
   })
 }
 
-/** Paths in JSON spelling. One that no message has, and that would read back as another, stays as it is. */
+/** Paths in JSON names. A path that no message has, and that would read back as another, stays as it is. */
 export function jsonPaths(paths: readonly string[], messages: readonly DescMessage[]): string[] {
   if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
   return Array.from(paths as readonly unknown[], (path) => {

@@ -47,7 +47,7 @@ interface Member {
 }
 type ItemReader = (json: Json, options: JsonReadOptions) => unknown
 
-/** What a reader of enum names returns for a name that is to be skipped. */
+/** The result of a reader of enum names for a name that is skipped. */
 const SKIPPED = Symbol('skipped')
 
 const messageReaders = new WeakMap<DescMessage, MessageReader>()

@@ -42,7 +42,7 @@ export function scalarWriter(type: ScalarType): ScalarWriter {
 export const writeInt32: ScalarWriter = (value) => writeInteger(value, -0x8000_0000, 0x7fff_ffff, 'int32')
 
 /**
- * Writes the key of a map. A JavaScript object has keys as text, so only the key type's one spelling is
+ * Writes the key of a map. A JavaScript object has strings as keys, so only the key type's canonical form is
  * accepted.
  */
 export function mapKeyWriter(type: ScalarType): (key: string) => string {
@@ -68,7 +68,7 @@ export function writeFinite(value: unknown): string {
   return writeNumber(value, String)
 }
 
-/** Throws an error that tells the operator which value does not fit. The caller reads `internal error`. */
+/** Throws an error that shows the invalid value to the operator. The caller receives `internal error`. */
 export function refuse(value: unknown, what: string): never {
   const given = typeof value === 'number' || typeof value === 'bigint' ? String(value) : kindOf(value)
   throw new RangeError(`expected ${what}, got ${given}`)

@@ -21,8 +21,8 @@ const ALWAYS = [
 ]
 
 /**
- * Every type that a message of these methods can hold in a google.protobuf.Any: those of their files, and of
- * all imports.
+ * Every type that a message of these methods can hold in a google.protobuf.Any: the types of their files, and
+ * of all imports.
  */
 export function registryOf(methods: readonly DescMethod[]): Registry {
   return registryOfFiles(

@@ -52,7 +52,7 @@ export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const write = wellKnownWriter(desc) ?? plainWriter(desc)
   const { typeName } = desc
   const writer: JsonWriter<Message> = (message, options) => {
-    // What is no message has no type either.
+    // A value that is not a message has no type.
     if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
     return write(message, options)
   }
@@ -79,7 +79,7 @@ export function fieldWriter(field: DescField): JsonWriter<Message> {
 }
 
 function plainWriter(desc: DescMessage): JsonWriter<Message> {
-  // What is only sent to a server is in no response, not even as its zero value (AIP-203).
+  // An INPUT_ONLY field is in no response, not even as its zero value (AIP-203).
   const fields = [...desc.fields]
     .filter((field) => !behaves(field, 'INPUT_ONLY'))
     .sort((a, b) => a.number - b.number)

@@ -35,8 +35,8 @@ export interface Binding {
 
 /**
  * The routes that `google.api.http` declares for the methods.
- * @param warn - is told of each rule that gets no route although it is correct.
- * @throws DeclarationError with every rule that is wrong, and every pair of rules for the same path.
+ * @param warn - receives each rule that gets no route although it is correct.
+ * @throws DeclarationError with every invalid rule, and every pair of rules for the same path.
  */
 export function routesOf(
   methods: readonly DescMethod[],
@@ -63,9 +63,9 @@ export function routesOf(
 }
 
 /**
- * @param index - of the rule in those of the method.
- * @throws TypeError with what is wrong with the rule.
- * @throws UnservedRule for one that is correct, and has no form here.
+ * @param index - of the rule among the method's rules.
+ * @throws TypeError with the problem of the rule.
+ * @throws UnservedRule for a correct rule that is not supported here.
  */
 export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Binding {
   if (index > 0 && rule.additionalBindings.length > 0) throw new TypeError('additional bindings do not nest')

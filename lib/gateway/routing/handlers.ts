@@ -27,7 +27,7 @@ function runNode(handler: NodeHandler, request: IncomingMessage, response: Serve
   })
 }
 
-/** The error for `next()`, and for `next(value)` with a value that is no error. */
+/** The error for `next()`, and for `next(value)` if the value is not an error. */
 const noSuchPath = (reason: unknown): Error =>
   reason === undefined || reason === null
     ? new OwnStatusError(404, 'NOT_FOUND', 'no such path')

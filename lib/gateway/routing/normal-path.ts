@@ -1,4 +1,4 @@
-/** Characters that some spelling of a path escapes, and the beginning of a dot segment. */
+/** Characters that can be escaped in a path, and the beginning of a dot segment. */
 const UNUSUAL = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]|\/\./
 
 /**

@@ -8,13 +8,13 @@ const MAX_PATH_DEPTH = 32
 
 /** A field of a request, with the messages that lead to it. */
 export interface FieldPath {
-  /** In proto spelling, such as `widget.display_name`. */
+  /** The proto name, such as `widget.display_name`. */
   readonly name: string
   readonly parents: readonly (DescField & { readonly message: DescMessage })[]
   readonly field: DescField
 }
 
-/** Finds a dotted path in either spelling; undefined when there is no such field. */
+/** Finds a dotted path of proto or JSON names; undefined if there is no such field. */
 export function findField(desc: DescMessage, path: string): FieldPath | undefined {
   const names = path.split('.')
   if (names.length > MAX_PATH_DEPTH) return undefined

@@ -3,7 +3,7 @@ import { maskSteps } from '../../resource/messages/field-names.js'
 import { maskReader, type Reader } from '../../resource/messages/field-readers.js'
 import { type Readable, readableOf } from '../../resource/messages/read-mask-target.js'
 
-/** What a request's `read_mask` applies to, and the paths that it names. */
+/** The fields of a request's `read_mask`, and the message it applies to. */
 export interface ReadMask extends Readable {
   readonly paths: Reader<readonly string[]>
 }

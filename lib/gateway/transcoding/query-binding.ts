@@ -58,7 +58,7 @@ export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessag
   }
 }
 
-/** Where the value of a parameter goes. */
+/** The field that receives a parameter's value. */
 interface Target {
   readonly path: FieldPath
   /** Of a map's entry. */
@@ -123,7 +123,7 @@ const TEXTUAL = new Set([
   'google.protobuf.FieldMask',
 ])
 
-/** Comma-separated, in either spelling; repeated parameters add up. */
+/** Comma-separated proto or JSON names; repeated parameters add up. */
 function appendPaths(
   field: DescField,
   holder: Message,

@@ -41,10 +41,9 @@ export function maskTargetOf(request: DescMessage, bodyField: DescField | undefi
 }
 
 /**
- * Sorts the values of a request's mask. Values that name fields stay. Values in another spelling are removed
- * and returned. Blank values alone are no mask.
- * @throws InvalidArgument for a name that is wrong in every spelling; when `strict`, also for every other
- * spelling.
+ * Sorts the values of a request's mask. Values that name fields stay. Values in another form are removed and
+ * returned. A mask of blank values only is empty.
+ * @throws InvalidArgument for a name that is invalid in every form; if `strict`, also for every other form.
  */
 export function sortMask(
   message: Message,
@@ -71,7 +70,7 @@ export function sortMask(
 const mistake = (nearest: readonly string[]): string =>
   `name each field in a parameter of its own and in proto spelling: ${nearest.map((name) => `update_mask=${name}`).join('&')}`
 
-/** The proto paths that a value means, in any spelling. */
+/** The proto paths of a value in any form. */
 function respell(resource: DescMessage, value: string): readonly string[] {
   const paths: string[] = []
   const parts = value.split(',')

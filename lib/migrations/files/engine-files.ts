@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect-name.js'
 
-/** What an engine needs to know about the files of a module. */
+/** The properties of a module's files that an engine needs. */
 export interface EngineFiles {
   readonly dialect: Dialect
   /** SQL for whether the database fills a column of information_schema.columns that an INSERT leaves out. */

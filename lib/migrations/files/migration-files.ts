@@ -13,8 +13,8 @@ import { type LoadedBackfill, loadBackfill, MODULE_FILE } from './module-file.js
 import { RowBackfill, sqlOfBackfill } from './row-backfill.js'
 
 /**
- * Where a module's files come from: a folder, or for a bundled module an object from file name to SQL, or to
- * what `backfill` returns. Either can have files for both engines, in `postgres/` and `mysql/`.
+ * The source of a module's files: a folder, or for a bundled module an object from file name to SQL or to the
+ * result of `backfill`. Either can have files for both engines, in `postgres/` and `mysql/`.
  */
 export type FileSource = string | URL | Readonly<Record<string, string | RowBackfill>>
 
@@ -65,8 +65,8 @@ export async function readMigrations(
 }
 
 /**
- * What an error of these files is about, with the folder that was read:
- * `migrations in /srv/shop/migrations/mysql`.
+ * The subject of an error about these files, with the folder that was read: `migrations in
+ * /srv/shop/migrations/mysql`.
  */
 export function subjectOf(source: FileSource, dialect: Dialect): string {
   if (typeof source !== 'string' && !(source instanceof URL)) return 'migrations'
@@ -88,7 +88,7 @@ export const isUpgrade = (version: number): boolean => version >= UPGRADES.first
 
 export const isOfFramework = (version: number): boolean => version === FRAMEWORK || isUpgrade(version)
 
-/** What to throw for the number of a version that these files do not have. */
+/** The error for a version number that these files do not have. */
 export const unknownVersion = (number: number, migrations: readonly Migration[]): RangeError =>
   refused(RangeError, { kind: 'unknownVersion', number, known: migrations.map(({ version }) => version) })
 
@@ -196,7 +196,7 @@ function paired(files: Files, problems: FileProblem[], nameQuote: string): reado
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) {
       const versions = [pair.name, name] as const
-      // Its way up and its way down are of one number.
+      // Its up migration and its down migration have the same number.
       const isKnown = problems.some((one) => one.kind === 'duplicateNumber' && one.versions[1] === name)
       if (!isKnown)
         problems.push({ kind: 'duplicateNumber', versions, behind: handWrittenBehind(files, version) })

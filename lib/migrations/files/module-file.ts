@@ -4,7 +4,7 @@ import type { FileProblem } from '../messages/file-problems.js'
 import { declarationError } from '../messages/problem.js'
 import { RowBackfill } from './row-backfill.js'
 
-/** A version whose way up is code. */
+/** A version whose up migration is code. */
 export const MODULE_FILE = /\.up\.m?[jt]s$/
 
 /** A backfill and the text that it was loaded from. */

@@ -1,4 +1,4 @@
-/** What a column can be given. A JSON column takes its text. */
+/** The values that a column can have. A JSON column takes its text. */
 export type BackfillValue = string | number | bigint | boolean | Date | Uint8Array | null
 
 /** A backfill whose values a function computes. */
@@ -21,7 +21,7 @@ export interface RowBackfillOptions<Read extends string, Set extends string> {
   ) => RowChange<Set> | undefined | Promise<RowChange<Set> | undefined>
 }
 
-/** What a backfill writes into a row: values by the names of columns. */
+/** The values that a backfill writes into a row, by column name. */
 export type RowChange<Set extends string = string> = Readonly<Partial<Record<Set, BackfillValue>>>
 
 /** The default export of `NNNN_description.up.ts`. Made by `backfill`. */

@@ -2,8 +2,7 @@
 export const FIRST_GENERATED = 9001
 
 /**
- * The name of a generated file. `ashlar search generate` writes and removes such files, and nobody edits
- * them.
+ * The name of a generated file. `ashlar search generate` writes and removes such files; they are not edited.
  */
 export const GENERATED_FILE = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
 
@@ -112,7 +111,7 @@ const pairAt = (version: number, committed: MigrationFiles): MigrationFiles =>
     Object.entries(committed).filter(([name]) => [version, version + 1].includes(Number(name.slice(0, 4)))),
   )
 
-/** The next number for generated files: numbers have no gaps. @param names - of the files that are there. */
+/** The next number for generated files: numbers have no gaps. @param names - of the existing files. */
 export function nextSearchVersion(names: readonly string[]): number {
   const used = names
     .map((name) => Number(/^(\d{4})_/.exec(name)?.[1]))

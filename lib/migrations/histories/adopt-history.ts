@@ -102,7 +102,7 @@ export interface IncompleteTable {
 }
 
 /**
- * Compares the columns that files of the framework add with those of the database, as far as the user may see
+ * Compares the columns that the framework's files add with those of the database, as far as the user may read
  * them. A missing table is not reported.
  */
 async function incompleteTables(
@@ -157,7 +157,7 @@ function frameworkColumns(
   return columns
 }
 
-/** The columns of those tables that are there. */
+/** The columns of the existing ones of those tables. */
 async function columnsOf(
   session: Session,
   tables: readonly string[],

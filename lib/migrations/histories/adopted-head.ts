@@ -16,7 +16,7 @@ interface Marked {
   readonly script: Pick<Script, 'comments'>
 }
 
-/** What the last of these files says that it holds; undefined where none says anything. */
+/** The version that the last of these files states; undefined if none does. */
 function adoptedHead(
   migrations: readonly Marked[],
 ): (Head & { readonly table: string; readonly version: number }) | undefined {

@@ -32,8 +32,8 @@ interface Part {
 }
 
 /**
- * Each table behind those that it refers to: a dump of MySQL is in the order of the alphabet, with the check
- * of foreign keys off. Where tables refer to each other, that stays off.
+ * Sorts each table after those that it refers to: a MySQL dump is in alphabetical order, with foreign key
+ * checks off. If tables refer to each other, the checks stay off.
  */
 function inOrder(statements: readonly Statement[]): readonly string[] {
   const parts: Part[] = []

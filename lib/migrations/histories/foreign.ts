@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Dialect } from '../files/dialect-name.js'
 import type { Session } from '../session/session.js'
 
-/** Where a tool keeps what it has applied. */
+/** The table in which a tool records applied migrations. */
 interface ForeignHistory {
   readonly tool: string
   readonly table: string
   /** Columns that it has, all of them where there is one: a table of another meaning may have its name. */
   readonly columns: readonly string[]
-  /** What tells one migration from another in it; default `name`. */
+  /** The column that identifies a migration; default `name`. */
   readonly identity?: string
   /** Its schema on PostgreSQL, for the tables in `public`. Default: the schema that it migrates. */
   readonly schema?: string
@@ -47,7 +47,7 @@ const HISTORIES: readonly ForeignHistory[] = [
   { tool: 'dbmate or Rails', table: 'schema_migrations', columns: ['version'], identity: 'version' },
 ]
 
-/** How far the history of another tool is. */
+/** The last migration in another tool's history. */
 export interface Head {
   /** The number of migrations it lists. */
   readonly count: number
@@ -64,7 +64,7 @@ export interface ForeignTool {
   readonly table: string
   /** Every table that the tool has for itself: its history, and the one in which it locks. */
   readonly tables: readonly string[]
-  /** How far its history is. */
+  /** The last migration of its history. */
   readonly head: Head
 }
 

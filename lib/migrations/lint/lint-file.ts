@@ -32,9 +32,9 @@ export interface Finding {
   readonly line: number
   readonly rule: string
   readonly level: Level
-  /** What is wrong and what to do instead. */
+  /** The problem, and the remedy. */
   readonly text: string
-  /** What the server said, for `fails-on-empty`. */
+  /** The server's message, for `fails-on-empty`. */
   readonly problem?: MigrationProblem
 }
 

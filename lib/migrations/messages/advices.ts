@@ -1,7 +1,7 @@
 import { commandLine, type CommandLine } from '../../text/command-line.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 
-/** What to do about an error of a server, or of a connection to one. */
+/** The remedy for an error of a server, or of a connection to one. */
 export type Advice = KindsOf<typeof ADVICES>
 
 type ServerName = 'PostgreSQL' | 'MySQL'
@@ -38,7 +38,7 @@ const TLS = {
 /** One text for each. */
 export const ADVICES = {
   // A statement.
-  /** `table` is that of the versions. */
+  /** `table` is the version table. */
   lacksRight: (v: { server: ServerName; purpose: 'read' | 'change'; schema: string; table: string }) =>
     `The user of the connection string lacks a right: ${RIGHTS[v.server][v.purpose](v.schema, v.table)}`,
   readOnly: (v: { server: ServerName }) => READ_ONLY[v.server],

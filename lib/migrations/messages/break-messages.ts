@@ -5,7 +5,7 @@ export type Breaks = KindsOf<typeof BREAKS>
 
 /** One sentence for each. */
 export const BREAKS = {
-  /** What lint says of it, whether or not the file accepts that. */
+  /** The message of lint, whether or not the file accepts the finding. */
   rule: (v: { rule: string; text: string }) => v.text,
   /** `isUnsure`: one of the columns may take NULL. `required` take none any more. */
   inserts: (v: {
@@ -34,5 +34,5 @@ export const BREAKS = {
     `code that relies on what the trigger ${v.name}${v.table === undefined ? '' : ` of ${v.table}`} does${v.when === undefined ? '' : ` ${v.when}`}`,
 } satisfies Messages
 
-/** What a step of a plan breaks, as a sentence. */
+/** A break that a step of a plan causes, as a sentence. */
 export const breaksText = (breaks: Breaks): string => writtenBy(BREAKS, breaks, () => '')

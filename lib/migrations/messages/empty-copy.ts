@@ -3,7 +3,7 @@ import { adviceText } from './advices.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type MigrationProblem, problemText } from './problem.js'
 
-/** What became of applying the files to an empty copy of the schema. */
+/** The result of applying the files to an empty copy of the schema. */
 export type EmptyCopy = KindsOf<typeof EMPTY_COPIES>
 
 /** One text for each. */

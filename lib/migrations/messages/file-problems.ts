@@ -2,7 +2,7 @@ import type { CommandLine } from '../../text/command-line.js'
 import { toFileNumber } from './numbers.js'
 import type { KindsOf, Messages } from './messages.js'
 
-/** What is wrong with files, options or what they need. */
+/** Problems of files, options or their requirements. */
 export type FileProblem = KindsOf<typeof FILE_PROBLEMS>
 
 interface Of {
@@ -59,7 +59,7 @@ export const FILE_PROBLEMS = {
   /** No version of the module, and the database has some. */
   emptyFolder: (v: { applied: readonly string[]; more: number }) =>
     `there is no version, and the database has ${[...v.applied, ...(v.more === 0 ? [] : [`${v.more} more`])].join(', ')}: name the folder that has them with --files`,
-  /** What lint refuses. */
+  /** A file that lint rejects. */
   refused: (v: Of & { line: number; rule: string; why: string }) =>
     `${v.file}:${v.line}: ${v.why} (${v.rule})`,
   noBackfill: (v: Of & { hasDefault: boolean }) =>

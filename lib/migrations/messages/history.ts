@@ -2,7 +2,7 @@ import { commandLine, type CommandLine } from '../../text/command-line.js'
 import { toFileNumber, toFileNumbers } from './numbers.js'
 import { type MigrationProblem, problemText } from './problem.js'
 
-/** What the history of another tool means for the next `up`. */
+/** The effect of another tool's history on the next `up`. */
 export type OtherHistory =
   /** `up` refuses the database because of it. */
   | { readonly isRefused: true; readonly problem: { readonly kind: string } }
@@ -14,7 +14,7 @@ export type OtherHistory =
       readonly versions: readonly number[]
     }
 
-/** What the history of another tool means for the next `up`, in one sentence. */
+/** The effect of another tool's history on the next `up`, in one sentence. */
 export const historyText = (other: OtherHistory, command: CommandLine = commandLine): string =>
   other.isRefused
     ? `up refuses this database: ${problemText(other.problem as MigrationProblem, command)}`

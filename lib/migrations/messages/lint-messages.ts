@@ -1,6 +1,6 @@
 import type { Messages } from './messages.js'
 
-/** Why code that runs now fails after a statement: the rules that the plan tells of. */
+/** The reasons why running code fails after a statement: the rules that the plan reports. */
 export const BREAKING = {
   'ban-drop-column': 'code that still reads or writes the column fails',
   'ban-drop-table': 'code that still uses the table fails',
@@ -39,7 +39,7 @@ const WATCH = 'into a file of its own that you watch while it runs'
 const WATCH_ALONE =
   'watch it while it runs; where the host died and it is done, migrate resolve --applied records that'
 
-/** What makes a statement one that a second run does not recognise. */
+/** The reasons why a second run cannot recognize a statement. */
 const UNRECOVERABLE = {
   rename: () => 'make the new name beside the old one',
   create: () => 'CREATE OR REPLACE, or IF NOT EXISTS',
@@ -72,9 +72,9 @@ function rewriting({ seconds, rows }: Rewriting): string {
   )
 }
 
-/** What lint says for each rule: what is wrong, and what to do instead. */
+/** The message of each lint rule: the problem, and the alternative. */
 export const LINTS = {
-  // What no engine runs.
+  // Files that no engine runs.
   unterminated: (v: { why: string }) => v.why,
   'empty-file': () => 'has no statement: a version that does nothing hides a mistake',
   'empty-down': () =>
@@ -101,7 +101,7 @@ export const LINTS = {
     `uses ${v.value}, which this file adds to an enum: PostgreSQL takes a new value only after the file has committed (55P04). Use it in a file of its own, or allow the rule if the text is of another type`,
   'torn-body': () => 'starts with END: put the body of the routine or trigger between BEGIN and END',
 
-  // What rewrites or locks a table.
+  // Statements that rewrite or lock a table.
   'adding-field-with-default': () =>
     'computes the default for every row, rewriting the table under a lock: add the column without it, ' +
     'SET DEFAULT for new rows, and fill the old ones in batches',
@@ -152,7 +152,7 @@ export const LINTS = {
   'backfill-with-ddl': () =>
     'changes rows while the file holds the lock of its ALTER TABLE: put it into a file of its own, in batches',
 
-  // What breaks running code, or loses data.
+  // Statements that break running code, or lose data.
   'ban-drop-column': () => `${BREAKING['ban-drop-column']}, ${UNUSED}`,
   'ban-drop-table': () => `${BREAKING['ban-drop-table']}, ${UNUSED}`,
   'ban-truncate-cascade': () =>
@@ -178,7 +178,7 @@ export const LINTS = {
   'engine-without-transactions': () =>
     'rows of such a table are not part of any transaction, so that a failed file leaves them behind: ENGINE=InnoDB',
 
-  // What causes trouble later.
+  // Statements that cause problems later.
   'ban-char-field': (v: OfColumn) =>
     `the type of ${v.column} is padded with blanks, which then count in some comparisons and not in others: use text`,
   'prefer-bigint-over-int': (v: OfColumn) =>

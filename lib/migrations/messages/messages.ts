@@ -1,9 +1,9 @@
 import type { CommandLine } from '../../text/command-line.js'
 
-/** One sentence for each kind, made of its values. Commands are written by whoever prints it. */
+/** One sentence for each kind, built from its values. The command that prints it also formats commands. */
 export type Messages = Readonly<Record<string, (values: never, command: CommandLine) => string>>
 
-/** A value of one of the kinds of a table of messages. */
+/** A value of one of the kinds of a message table. */
 export type KindsOf<Table extends Messages> = {
   [Kind in keyof Table]: { readonly kind: Kind } & Readonly<ValuesOf<Table[Kind]>>
 }[keyof Table]

@@ -28,7 +28,7 @@ export const stoppedAgain = (
   problem: Extract<Stop, { readonly cause: object }>,
 ): MigrationError => new MigrationError(stop, problemText(problem), version, sqlState, problem)
 
-/** What is wrong with files or options, all of it together. */
+/** All problems of files or options in one error. */
 export const declarationError = (subject: string, problems: readonly FileProblem[]): DeclarationError =>
   new DeclarationError(
     subject,

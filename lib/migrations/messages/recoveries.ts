@@ -1,10 +1,10 @@
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { statements } from './remains.js'
 
-/** How a run deals with what an earlier one left of a version. */
+/** The handling of a version that an earlier run left unfinished. */
 export type Recovery = KindsOf<typeof RECOVERIES>
 
-/** How the run of a dirty version ended. */
+/** The end of a dirty version's run. */
 export type RunEnd = 'unreported' | 'cancelled' | 'failed'
 
 const ENDS: Readonly<Record<RunEnd, string>> = {
@@ -52,5 +52,5 @@ export const RECOVERIES = {
   },
 } satisfies Messages
 
-/** What `up` does with a version that a run has left half done, as a sentence. */
+/** The handling by `up` of a version that a run left half done, as a sentence. */
 export const recoveryText = (recovery: Recovery): string => writtenBy(RECOVERIES, recovery, () => '')

@@ -1,4 +1,4 @@
-/** What an unfinished file left behind. */
+/** The state in which an unfinished file left the database. */
 export type Remains =
   /** Every statement of the file is undone, or none was done. */
   | { readonly kind: 'nothing' }
@@ -22,9 +22,9 @@ export type Remains =
 
 interface RemainsText {
   readonly stays: string
-  /** What is to be corrected before it is run again. */
+  /** The correction to make before it is run again. */
   readonly correct: string
-  /** What happens when it is run again, where that has to be said. */
+  /** The effect of running it again, if it must be stated. */
   readonly next?: string
 }
 
@@ -71,7 +71,7 @@ export function remainsText(remains: Remains): RemainsText {
   }
 }
 
-/** The number of rows, whichever run wrote them. */
+/** The number of rows, from all runs. */
 export function writtenText(written: number): string {
   if (written === 0) return 'no row is written'
   return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`

@@ -11,20 +11,20 @@ export interface StatementFailed {
   readonly direction: 'up' | 'down'
   /** Undefined for the COMMIT. */
   readonly place: { readonly statement: number; readonly of: number; readonly line: number } | undefined
-  /** What the server said, without values of rows. */
+  /** The server's message, without values of rows. */
   readonly message: string
   readonly sqlState: string
-  /** What to do by the error's code; undefined for most. */
+  /** The remedy for the error's code; undefined for most. */
   readonly advice: Advice | undefined
   /** Undefined in a database that is dropped afterwards. */
   readonly remains: Remains | undefined
   /** True if only the next run finds out how far it came. */
   readonly isUnknown: boolean
-  /** What has to be put right; undefined in what is stored with the version. */
+  /** The part that must be fixed; undefined in the stored error of a version. */
   readonly mend: 'nothing' | 'rows' | 'cause' | 'file' | undefined
   /** It waited too long for a lock. */
   readonly isBlocked: boolean
-  /** What it makes is there already. */
+  /** True if the object that it creates exists already. */
   readonly isThere: boolean
   /**
    * The rows that break it: a query that finds them, and whether what the file writes may be wrong instead.
@@ -32,7 +32,7 @@ export interface StatementFailed {
   readonly rows?: { readonly find?: string; readonly mayBeFile?: true }
 }
 
-/** What failed and where, what the file left behind, and what to do. */
+/** The failed statement, its position, the remains of the file, and the remedy. */
 export function statementText(problem: StatementFailed, command: CommandLine): string {
   const { file, isFramework, place, message, sqlState, advice, remains, isUnknown, mend, isBlocked } = problem
   const what = adviceText(advice, command)
@@ -73,7 +73,7 @@ function todoText(
   return `${correction(remains, again)}${isThere ? orRecord : ''}${direction === 'up' ? elsewhere : ''}`
 }
 
-/** What to do about a file with a mistake. */
+/** The remedy for a file with a mistake. */
 export function correction(remains: Remains, again = 'run again'): string {
   const { correct, next } = remainsText(remains)
   return `${correct} and ${again}${next === undefined ? '' : `: ${next}`}`

@@ -12,7 +12,7 @@ export type Stop = KindsOf<typeof STOPS>
 interface Of {
   version: string
 }
-/** What the server said, without values of rows. */
+/** The server's message, without values of rows. */
 interface Said {
   message: string
   sqlState: string
@@ -104,7 +104,7 @@ export const STOPS = {
     return `${causeText(v, command)}. ${done}; not rolled back: ${left.join(', ')}: ${command('migrate down', { to })} goes on with them`
   },
 
-  // What a person puts right.
+  // Problems that must be fixed manually.
   baselineOfVersions: (
     v: { versions: readonly { readonly version: string; readonly standing: keyof typeof STANDINGS }[] },
     command: CommandLine,

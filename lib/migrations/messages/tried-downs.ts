@@ -2,7 +2,7 @@ import { commandLine, type CommandLine } from '../../text/command-line.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type MigrationProblem, problemText } from './problem.js'
 
-/** What is wrong with a version that was applied, rolled back and applied a second time. */
+/** A problem of a version that was applied, rolled back and applied a second time. */
 export type TriedDown = KindsOf<typeof TRIED_DOWNS>
 
 const FAILS = {
@@ -25,8 +25,7 @@ export const TRIED_DOWNS = {
 } satisfies Messages
 
 /**
- * What a way down that was tried has left behind, as a sentence. @param command - writes a command of the
- * advice.
+ * The remains of a tried down migration, as a sentence. @param command - formats the commands of the advice.
  */
 export const triedDownText = (tried: TriedDown, command: CommandLine = commandLine): string =>
   writtenBy(TRIED_DOWNS, tried, command)

@@ -3,12 +3,12 @@ import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { problemText, type MigrationProblem } from './problem.js'
 import { statements, writtenText } from './remains.js'
 
-/** What an earlier run left of a version that is dirty. */
+/** The state in which an earlier run left a dirty version. */
 export interface Unfinished {
   readonly direction: 'up' | 'down'
   /**
-   * How many statements are recorded as done, and how many there are. None is on PostgreSQL, where a file is
-   * undone as a whole.
+   * The number of statements recorded as done, and of all. None is done on PostgreSQL, where a file is undone
+   * as a whole.
    */
   readonly done: number
   readonly of: number
@@ -21,11 +21,11 @@ export interface Unfinished {
   /** Rows that a backfill has written, which stay, and the key of the last row of its last chunk. */
   readonly written?: number
   readonly end?: readonly string[]
-  /** What `down` does with it; undefined for a rollback, which `down` finishes. */
+  /** The handling by `down`; undefined for a rollback, which `down` finishes. */
   readonly onDown?: OnDown
 }
 
-/** What `down` does with a version whose way up did not end. */
+/** The handling by `down` of a version whose up migration did not end. */
 export type OnDown = KindsOf<typeof ON_DOWN>
 
 const GIVEN_UP = 'and touches no other version; then its files can be corrected or deleted'
@@ -48,7 +48,7 @@ export const ON_DOWN = {
 } satisfies Messages
 
 /**
- * What `down` does with a version that is half done, as a sentence. @param command - writes a command of the
+ * The handling by `down` of a half-done version, as a sentence. @param command - formats the commands of the
  * advice.
  */
 export const onDownText = (onDown: OnDown, command: CommandLine): string =>
@@ -57,7 +57,7 @@ export const onDownText = (onDown: OnDown, command: CommandLine): string =>
 const ENDED = 'the run ended without a report (process killed, session ended or host lost)'
 
 /**
- * What is known of a dirty version beside its error, and what the next run does; empty where the error says
+ * The state of a dirty version besides its error, and the effect of the next run; empty if the error states
  * it all.
  */
 export function unfinishedText(unfinished: Unfinished): string {

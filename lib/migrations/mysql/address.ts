@@ -2,7 +2,7 @@ import { NO_SSLMODE } from '../../text/no-sslmode.js'
 import type { FileProblem } from '../messages/file-problems.js'
 import type { DatabaseAddress } from '../session/engine.js'
 
-/** Where `mysql2` connects. */
+/** The address to which `mysql2` connects. */
 export function mysqlAddress(url: URL): DatabaseAddress {
   const host = decodeURIComponent(url.hostname) || 'localhost'
   return {
@@ -12,7 +12,7 @@ export function mysqlAddress(url: URL): DatabaseAddress {
   }
 }
 
-/** What of the connection string is missing, or means nothing to `mysql2`. */
+/** The part of the connection string that is missing, or has no effect in `mysql2`. */
 export function mysqlUrlProblem({ pathname, searchParams }: URL): FileProblem | undefined {
   if (searchParams.has('sslmode')) return { kind: 'badUrlParameter', why: NO_SSLMODE }
   return pathname.length > 1 ? undefined : { kind: 'noDatabaseNamed', example: 'mysql://host/database' }

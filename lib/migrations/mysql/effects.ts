@@ -17,7 +17,7 @@ import { setting } from './lint/mysql-rules.js'
 /** Changes of a table wait for the transactions that use it, and then lock it for a moment. */
 const METADATA = 'metadata'
 const MOMENT = 'reads and writes for a moment'
-/** The server takes the cheapest way that it knows; the text does not say which that is. */
+/** The server chooses the least expensive algorithm that it supports; the text does not state which. */
 const CHOSEN =
   'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM'
 
@@ -60,8 +60,8 @@ export const mysqlEffects: EngineEffects = {
 }
 
 /**
- * It counts 0 rows of an empty table, and of one that it has not counted yet. A look at a table that somebody
- * changes waits for a second.
+ * It reports 0 rows for an empty table, and for one that it has not counted yet. Reading a table that is
+ * being changed waits for a second.
  */
 async function isEmptyNow(session: Session, path: readonly string[]): Promise<boolean> {
   await session.rows('SET @ashlar_wait = @@SESSION.lock_wait_timeout')

@@ -19,7 +19,7 @@ export const mysqlFailures: EngineFailures = {
   missing: ['1054', '1146'],
   rows: {
     ...{ 1062: 'unique', 1452: 'foreign', 1406: 'column', 1048: 'column', 1138: 'column', 1265: 'column' },
-    // A check of MySQL and of MariaDB; what is no value of the type.
+    // A check of MySQL and of MariaDB; a value of the wrong type.
     ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1292: 'other', 1366: 'other', 1411: 'other' },
   },
   detailed: [],
@@ -36,7 +36,7 @@ export const mysqlFailures: EngineFailures = {
 
 /** Up to the last place where the name of a key, a column or a function follows; else to the last quote. */
 const VALUE = /:? '.*'(?= (?:for (?:key|column|function)|value) )|:? '.*'|: ".*"/s
-/** Keys that are there twice, and values that are no number, time, text or JSON, or have no partition. */
+/** Duplicate keys, and values that are not a number, time, text or JSON, or have no partition. */
 const QUOTES_VALUES = ['1062', '1292', '1300', '1366', '1367', '1411', '1525', '1526', '1586', '3140', '3141']
 
 /**

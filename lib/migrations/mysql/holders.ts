@@ -3,7 +3,7 @@ import type { Activity, Row } from '../session/session.js'
 type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /**
- * What the connection `id` does now, and who is in its way.
+ * The current activity of the connection `id`, and the connections that block it.
  * @param hasGivenUp - it waited until a moment ago: the same transactions are probably still open.
  */
 export async function activityOf(id: number, hasGivenUp: boolean, query: Query): Promise<Activity> {

@@ -121,7 +121,7 @@ class MysqlSession implements Session {
     }
   }
 
-  /** Its row in the version table says so: what a session does is no part of a transaction. */
+  /** Its row in the version table shows this, because a session's activity is not part of a transaction. */
   announce(): void {
     return undefined
   }
@@ -220,7 +220,7 @@ async function connect(options: ResolvedOptions): Promise<Connection> {
         connection.once('connect', () => resolve())
         connection.once('error', reject)
       })
-      // When an idle connection breaks, there is no query to fail; the next query fails instead.
+      // If an idle connection breaks, there is no query to fail; the next query fails instead.
       connection.on('error', () => undefined)
       return connection.promise()
     },

@@ -47,7 +47,7 @@ export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedV
   if (step.backfill !== undefined) await endBackfill(step)
 }
 
-/** Rolls a version back in the same way. The caller checks whether its way up was finished. */
+/** Rolls a version back in the same way. The caller checks whether its up migration was finished. */
 export async function downOnMysql(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
   const isResumed = isGoingDown(previous)
@@ -72,8 +72,8 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
       statementsDone: direction === 'up' ? done : -1 - done,
       error,
     })
-  // A way down that undoes nothing of a way up that did not end leaves the row as it was: the version never
-  // was applied.
+  // If a down migration undoes nothing of an unfinished up migration, the row stays as it was: the version
+  // was never applied.
   const markFailed = (done: number, error: string) =>
     direction === 'down' && done === 0 && unfinished !== undefined && !isGoingDown(unfinished)
       ? markVersion(session, version, { dirty: true, statementsDone: unfinished.statementsDone, error })
@@ -119,7 +119,7 @@ function remainsOf(done: number, mayBeDone: boolean): Remains {
 export const isUnknown = ({ error, marks }: AppliedVersion): boolean =>
   error === undefined || marks?.mayBeDone === true
 
-/** What of a version is done whose step did not end, and where the next run goes on. */
+/** The completed part of a version whose step did not end, and where the next run continues. */
 export function resumes({ statements, backfill }: Step, row: AppliedVersion): Recovery {
   const end = endOf(row)
   if (backfill !== undefined) return { kind: 'resumesChunks', end }

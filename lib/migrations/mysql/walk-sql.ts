@@ -37,7 +37,7 @@ export const mysqlWalk: WalkSql = {
   },
 }
 
-/** How values of a type are written: numbers as they are, since a text would be compared as a float. */
+/** The SQL form of a type's values: numbers without quotes, since a string would be compared as a float. */
 function formOf(type: string): Pick<KeyColumn, 'text' | 'literal' | 'equals'> {
   const form = textForm(type)
   return { ...form, equals: (text) => ({ sql: form.literal(text), values: [] }) }

@@ -4,7 +4,7 @@ import { addedColumns, alterTable, createTable, dropped } from '../sql/statement
 import { splitStatements, type Statement } from '../sql/split-statements.js'
 import type { Token } from '../sql/tokenize.js'
 
-/** The tables that a run makes, which nobody else sees before. */
+/** The tables that a run creates, which no other client reads before. */
 export class MadeTables {
   readonly #made = new Set<string>()
   readonly #dropped = new Set<string>()
@@ -20,7 +20,7 @@ export class MadeTables {
     const table = createTable(statement)?.table
     if (table === undefined) return
     const { sizeOf } = this.session.engine.effects
-    // One that is there is not made: it says IF NOT EXISTS, or fails.
+    // An existing table is not created: the statement has IF NOT EXISTS, or fails.
     const isThere = !this.#dropped.has(table) && (await sizeOf(this.session, table.split('.'))) !== undefined
     if (!isThere) this.#made.add(table)
   }
@@ -46,7 +46,7 @@ interface Added {
   readonly column: string | undefined
 }
 
-/** Tables and columns that are there only after a statement, under the names that it gives them. */
+/** Tables and columns that exist only after a statement, under their new names. */
 function addedBy(statement: Statement): readonly Omit<Added, 'version'>[] {
   const made = createTable(statement)?.table
   if (made !== undefined) return [{ table: made, column: undefined }]

@@ -2,7 +2,10 @@ import { userInfo } from 'node:os'
 import type { FileProblem } from '../messages/file-problems.js'
 import type { DatabaseAddress } from '../session/engine.js'
 
-/** Where `pg` connects: what the connection string leaves out is in the environment, or a default. */
+/**
+ * The address to which `pg` connects. Parts missing in the connection string come from the environment, or
+ * are defaults.
+ */
 export function postgresAddress(url: URL, schema: string): DatabaseAddress {
   const { host, port, name } = postgresConnection(url)
   // A host that begins with a slash is the folder of a socket.

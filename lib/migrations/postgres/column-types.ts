@@ -9,7 +9,7 @@ type Tokens = readonly Token[]
 
 /** A type as a statement names it. */
 interface Type {
-  /** `varchar`, whichever of its names was written. */
+  /** `varchar`, for each of its names. */
   readonly name: string
   /** Length, or precision and scale. */
   readonly limits: readonly number[]

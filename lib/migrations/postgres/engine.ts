@@ -50,7 +50,7 @@ export const postgres: Engine = {
   refuseResumed: () => undefined,
   isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
   mayLeave: 'dropsIndex',
-  // What ran in a transaction was rolled back with it.
+  // Statements in a transaction were rolled back with it.
   leavesNothing: (row) => !isBackfill(row) && isTransactional(row.upSql),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
   isKnownUndone: (row) => (isTransactional(row.downSql) ? false : undefined),

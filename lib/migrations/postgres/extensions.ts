@@ -124,8 +124,8 @@ const STRANGERS = `
 const VERSIONS = `WITH ${THINGS} SELECT id, version FROM things WHERE id = ANY(?::text[])`
 
 /**
- * What this session has used in its transaction. A dropped object is in no catalog but still locked. A
- * foreign key that existed before only takes a RowShareLock on the table that it references.
+ * The objects that this session has used in its transaction. A dropped object is in no catalog but still
+ * locked. An existing foreign key only takes a RowShareLock on the table that it references.
  */
 const LOCKED = `
   SELECT 'pg_class:' || relation AS id FROM pg_locks

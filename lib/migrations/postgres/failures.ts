@@ -24,7 +24,7 @@ export const postgresFailures: EngineFailures = {
   missing: ['42703', '42P01'],
   rows: {
     ...{ 23502: 'column', 23503: 'foreign', 23505: 'unique', 23514: 'check', 22001: 'column' },
-    // An exclusion; what is no value of the type.
+    // An exclusion; a value of the wrong type.
     ...{ '23P01': 'other', '22P02': 'other', 22003: 'other', 22007: 'other', 22008: 'other' },
   },
   detailed: [DEPENDED_ON, NOT_SUPPORTED],

@@ -20,7 +20,7 @@ export const holders = (condition: string): string =>
           extract(epoch FROM clock_timestamp() - backend_start)::integer AS seconds
    FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE ${condition} LIMIT 1`
 
-/** Who a session is, by its row of `holders`. */
+/** The description of a session, from its row of `holders`. */
 export function holderOf({ pid, name, user, address, seconds }: Row): Working {
   const { who, process, step } = nameOfHolder(String(name))
   // Another user's address and times are hidden from ordinary users.

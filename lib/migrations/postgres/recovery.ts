@@ -7,11 +7,10 @@ import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
 
 /**
- * Removes what a non-transactional statement left behind when it failed or its run ended without a report.
- * Returns whether its effect is there, so that it is not run again. Files that ran in a transaction left
- * nothing behind.
- * @param isSame - whether the file is unchanged since then; otherwise an effect that is there is undone as
- * well.
+ * Removes the remains of a non-transactional statement that failed or whose run ended without a report.
+ * Returns true if its effect exists, so that it is not run again. Files that ran in a transaction leave no
+ * remains.
+ * @param isSame - true if the file is unchanged since then; otherwise an existing effect is undone as well.
  */
 export async function recoverNonTransactional(
   step: Step,

@@ -64,7 +64,7 @@ async function stampEnd({ session, options, version, statements }: Step): Promis
   }
 }
 
-/** Rolls a version back in the same way. The caller checks whether its way up was finished. */
+/** Rolls a version back in the same way. The caller checks whether its up migration was finished. */
 export async function downOnPostgres(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
   const isDone =
@@ -75,7 +75,7 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
     return inTransaction(step, {
       isDirty: previous.dirty,
       record: () => deleteVersion(session, version),
-      // Nothing is undone, and a version whose way up did not end was not applied before either.
+      // Nothing is undone, and a version whose up migration did not end was not applied before either.
       recordFailure: (error) =>
         markVersion(session, version, {
           dirty: true,
@@ -90,7 +90,7 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
   await deleteVersion(session, version)
 }
 
-/** What of a version is there whose step did not end. */
+/** The existing part of a version whose step did not end. */
 export function resumes(step: Step, row: AppliedVersion): Recovery {
   const end = endOf(row)
   if (step.backfill !== undefined) return { kind: 'resumesChunks', end }
@@ -102,8 +102,8 @@ const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | u
 
 interface Recorder {
   /**
-   * True if an earlier run has failed: then this one is recorded however it ends, so that the error is not
-   * that of the earlier one.
+   * True if an earlier run has failed: then this one is recorded however it ends, so that the stored error is
+   * not the earlier run's.
    */
   readonly isDirty: boolean
   /** Runs inside the transaction. */

@@ -23,10 +23,10 @@ interface Applying {
 }
 
 /**
- * Applies a version. A generated search version that reads what is gone, and need not run, is recorded
+ * Applies a version. A generated search version that reads missing columns, and need not run, is recorded
  * instead.
- * @param apply - false when the version turned out to be applied.
- * @throws what `apply` throws, else.
+ * @param apply - returns false if the version turned out to be applied.
+ * @throws the error of `apply` otherwise.
  */
 export async function applyOrRecord(
   { session, options, migration, all, lacksVector }: Applying,

@@ -27,7 +27,7 @@ interface Version extends Named {
 interface VectorStatement {
   readonly table: string
   readonly text: string
-  /** True if it drops the vector that is there. */
+  /** True if it drops the existing vector. */
   readonly replaces: boolean
 }
 
@@ -60,9 +60,9 @@ export const isSearchIndex = ({ version, name }: Named): boolean =>
   version > FIRST_GENERATED && name.endsWith('_search_gin')
 
 /**
- * Other ways to roll a stored vector back, for where the columns of the vector before it are gone: to an
- * earlier vector of the table, the latest first; at last to none.
- * @param down - the statements of its way down.
+ * Alternatives to roll a stored vector back if the previous vector's columns are gone: to an earlier vector
+ * of the table, the latest first; finally to none.
+ * @param down - the statements of its down migration.
  * @param rows - the applied versions.
  */
 export function otherWaysDown(

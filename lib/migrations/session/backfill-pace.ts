@@ -1,11 +1,11 @@
-/** What a chunk should take at most. */
+/** The maximum time that a chunk should take. */
 const GOAL_MS = 250
 const FIRST_ROWS = 100
 const LONGEST_PAUSE_MS = 5_000
 const FIRST_PAUSE_MS = 100
 
 /**
- * How many rows the next chunk of a backfill has, and how long it waits before: slow chunks mean that others
+ * The number of rows of a backfill's next chunk, and the wait before it: slow chunks mean that other clients
  * need the server.
  */
 export class Pace {
@@ -33,7 +33,7 @@ export class Pace {
     else if (ms < GOAL_MS / 2) this.#rows = Math.min(this.most, this.#rows * 2)
   }
 
-  /** A chunk met the lock of somebody else. */
+  /** A chunk had to wait for another client's lock. */
   blocked(): void {
     this.#rows = Math.max(1, Math.floor(this.#rows / 2))
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2))

@@ -2,7 +2,7 @@ import { BACKFILL_TABLE } from '../files/framework-tables.js'
 import { SessionError } from './session-error.js'
 import type { Row, Session } from './session.js'
 
-/** How far a backfill came. */
+/** The progress of a backfill. */
 export interface BackfillPosition {
   /** The table and its key. A position of another one is of no use. */
   readonly walks: string

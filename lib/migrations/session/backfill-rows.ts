@@ -7,8 +7,8 @@ import type { WalkedTable } from './walk.js'
 /**
  * Computes and writes the rows of a chunk, which are locked. Part of its transaction.
  * @param within - the condition of the chunk.
- * @returns how many rows were written.
- * @throws {MigrationError} where the function throws, or returns what is no change of the row.
+ * @returns the number of rows written.
+ * @throws {MigrationError} if the function throws, or returns an invalid change of the row.
  */
 export async function writeRows(
   { session, name: version, file }: Step,

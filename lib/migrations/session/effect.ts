@@ -4,7 +4,7 @@ import type { Statement } from '../sql/split-statements.js'
 import type { Token } from '../sql/tokenize.js'
 import type { Session } from './session.js'
 
-/** What a statement does to others while it runs, as far as its text shows. */
+/** The effect of a running statement on other clients, as far as its text shows. */
 export interface Effect {
   /** Tables that it locks, as written. */
   readonly tables: readonly string[]
@@ -12,22 +12,22 @@ export interface Effect {
    * The lock on them, as the server calls it; empty for none. On PostgreSQL it is held until the file ends.
    */
   readonly lock: string
-  /** What of others waits meanwhile. */
+  /** The statements of other clients that wait meanwhile. */
   readonly blocks:
     'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
   /**
-   * What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much
-   * space; `in place` may, while others read and write.
+   * The effect on existing rows. `rewritten` takes time and space in proportion to the table; so may `in
+   * place`, while other clients read and write.
    */
   readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'in place' | 'unknown'
   /**
-   * It waits until the transactions that are open before it have ended, for which no lock timeout holds, but
-   * that of such statements.
+   * It waits for transactions that were open before it. No lock timeout applies to that, except the timeout
+   * for such statements.
    */
   readonly waitsForOlder?: true
 }
 
-/** How large a table is, as far as the server has counted. */
+/** The size of a table, as far as the server has counted. */
 export interface TableSize {
   /** 0 for a table that is known to be empty; undefined where the server has not counted. */
   readonly rows: number | undefined
@@ -41,8 +41,7 @@ export interface Loss extends Lost {
 }
 
 /**
- * What statements take away for good; each once. What the database computes can be computed again, and is no
- * loss.
+ * The data that statements remove, once each. Generated columns can be computed again, and are not a loss.
  */
 export async function lossesOf(session: Session, statements: readonly Statement[]): Promise<readonly Loss[]> {
   const { effects } = session.engine
@@ -75,12 +74,12 @@ export interface HeldLock {
 }
 
 /**
- * How a statement waits for its lock: until every transaction that uses the table has ended, and others wait
- * behind it. Either for as long as it runs, or when it begins and when it ends.
+ * The way in which a statement waits for its lock: until every transaction that uses the table has ended,
+ * while other statements queue behind it. Either for as long as it runs, or when it begins and when it ends.
  */
 export type LockWait = 'whileItRuns' | 'atBothEnds'
 
-/** What an engine knows of the effects of statements. */
+/** The effects of statements on an engine. */
 export interface EngineEffects {
   /**
    * @param before - what runs before it, or has run: it may prove what the statement would else read every
@@ -98,14 +97,14 @@ export interface EngineEffects {
    * rewritten; the schema is its only value.
    */
   readonly storage: string
-  /** Undefined for a table that is not there. */
+  /** Undefined for a missing table. */
   readonly sizeOf: (session: Session, table: readonly string[]) => Promise<TableSize | undefined>
 }
 
 export const NO_EFFECT: Effect = { tables: [], lock: '', blocks: 'nothing', rows: 'untouched' }
 export const UNKNOWN: Effect = { tables: [], lock: 'unknown', blocks: 'unknown', rows: 'unknown' }
 
-/** True if a table, with quotes, has no rows; false where that cannot be told. */
+/** True if a table, with quotes, has no rows; false if that cannot be determined. */
 export const isEmpty = (session: Session, table: string): Promise<boolean> =>
   session.rows(`SELECT 1 AS one FROM ${table} LIMIT 1`).then(
     (rows) => rows.length === 0,

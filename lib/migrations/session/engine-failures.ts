@@ -27,20 +27,20 @@ export interface EngineFailures {
   readonly withoutValues: (message: string, code: string) => string
   /** The codes of a lock timeout. */
   readonly lockTimeouts: readonly string[]
-  /** The codes of a transaction that somebody else was in the way of: it may be tried again. */
+  /** The codes of a transaction that another transaction blocked: it may be tried again. */
   readonly passing: readonly string[]
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
-  /** The codes of an object that is there already. */
+  /** The codes of an existing object. */
   readonly duplicates: readonly string[]
-  /** The codes of a column or a table that is not there. */
+  /** The codes of a missing column or table. */
   readonly missing: readonly string[]
-  /** What rows break that a statement does not fit, by code. */
+  /** The rule that rows break if a statement does not fit, by code. */
   readonly rows: Readonly<Record<string, Broken>>
   /** The codes whose detail names objects of the schema, and no value. */
   readonly detailed: readonly string[]
-  /** What a code often means, and what to do; undefined for most. */
+  /** The usual meaning of a code, and its remedy; undefined for most. */
   readonly hint: (code: string, schema: string, message: string) => Advice | undefined
-  /** What to do about a refused connection, by code. */
+  /** The remedy for a refused connection, by code. */
   readonly connection: readonly (readonly [codes: RegExp, advice: Advice])[]
 }

@@ -24,7 +24,7 @@ export interface DatabaseAddress {
   readonly schema?: string
 }
 
-/** What a session is opened for. A session that reads changes no settings. */
+/** The purpose of a session. A session that reads changes no settings. */
 export type Purpose = 'change' | 'read'
 
 /** Everything about migrations that differs between the database engines. */
@@ -39,16 +39,15 @@ export interface Engine extends EngineFiles {
   readonly hasTransactionalDdl: boolean
   /** The schema in which the files run; empty for the database of the connection string. */
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
-  /** What is wrong with the schema of the options. */
+  /** The problems of the schema in the options. */
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly FileProblem[]
   /**
-   * Where the versions of a module are, such as
-   * `in the schema inventory; --module and --schema name another one`.
+   * The location of a module's versions, such as `in the schema inventory; --module and --schema name another
+   * one`.
    */
   readonly placeOf: (schema: string) => string
   /**
-   * What a module needs so that its tables are apart from those of others:
-   * `give the module a database of its own`.
+   * The requirement for keeping a module's tables apart from others: `give the module a database of its own`.
    */
   readonly apart: string
   /** Undefined where a database has no schemas. */
@@ -62,7 +61,7 @@ export interface Engine extends EngineFiles {
   readonly up: (step: Step, row: VersionRow, previous: AppliedVersion | undefined) => Promise<void>
   /** Rolls a version back. */
   readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
-  /** What an earlier run left of a version that runs again, and where it goes on. */
+  /** The state in which an earlier run left a version that runs again, and where it continues. */
   readonly resumes: (step: Step, row: AppliedVersion) => Recovery
   /** @throws {MigrationError} when the file of a version that failed can no longer be run to its end. */
   readonly refuseResumed: (
@@ -70,16 +69,16 @@ export interface Engine extends EngineFiles {
     row: AppliedVersion,
   ) => void
   /**
-   * True if nothing is left of a version whose way up failed.
-   * @throws {MigrationError} when something is left that only the way up can finish.
+   * True if no part is left of a version whose up migration failed.
+   * @throws {MigrationError} if a part is left that only the up migration can finish.
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
   /**
-   * The same by what is recorded alone, and false where that does not tell.
-   * @throws {MigrationError} when something is left that only the way up can finish.
+   * The same from the record alone; false if that is not enough.
+   * @throws {MigrationError} if a part is left that only the up migration can finish.
    */
   readonly leavesNothing: (row: AppliedVersion) => boolean
-  /** What `down` does with such a version where that does not tell; of no backfill. */
+  /** The handling by `down` of such a version if the record is not enough; never of a backfill. */
   readonly mayLeave: 'mayBeDone' | 'dropsIndex'
   /** True if an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
@@ -101,7 +100,7 @@ export interface Engine extends EngineFiles {
   readonly foreign: ForeignSql
 }
 
-/** Where in a database versions are. */
+/** The location of versions in a database. */
 export interface SchemasSql {
   /** Selects the schemas that have a version table, as `name`. */
   readonly all: string
@@ -125,7 +124,7 @@ export interface VersionTableSql {
   readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
 }
 
-/** What is needed to find the history of another tool, and to take it over. */
+/** SQL for finding another tool's history, and for taking it over. */
 export interface ForeignSql {
   /**
    * Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the
@@ -136,7 +135,7 @@ export interface ForeignSql {
   readonly dump: (session: Session, source: DumpSource) => Promise<string>
 }
 
-/** What is dumped. */
+/** The source of a dump. */
 export interface DumpSource {
   /** The connection string. */
   readonly url: URL
@@ -168,6 +167,6 @@ export interface ScratchSql {
    * constraint, trigger and so on, as `object` and `definition`.
    */
   readonly contents: string
-  /** What to do where a user may not make a database. */
+  /** The remedy if a user may not create a database. */
   readonly right: string
 }

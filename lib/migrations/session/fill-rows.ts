@@ -11,7 +11,7 @@ import { failureOf, type Step, watched } from './step.js'
 import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
-/** The number of times in a row a chunk may meet the lock of somebody else. */
+/** The number of times in a row that a chunk may wait for another client's lock. */
 const MOST_ATTEMPTS = 6
 
 /** The parts of a chunk. */
@@ -22,11 +22,11 @@ interface Walk {
 }
 
 /**
- * Runs the only statement of a backfill for one part of its table after the other, in the order of the
- * primary key. Each chunk is a transaction that also moves the position, so that a run that was killed goes
- * on with the next row: no row is written twice or left out.
- * @param isResumed - whether the version is dirty from an earlier run; else a position that is there is of no
- * use.
+ * Runs the only statement of a backfill for one part of its table after the other, in primary key order. Each
+ * chunk is a transaction that also moves the position, so that a killed run continues with the next row: no
+ * row is written twice or left out.
+ * @param isResumed - true if the version is dirty from an earlier run; otherwise an existing position is
+ * ignored.
  * @throws {SessionError | MigrationError}
  */
 export async function fillRows(step: Step, isResumed: boolean): Promise<void> {

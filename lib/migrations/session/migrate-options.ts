@@ -11,7 +11,7 @@ export interface MigrateOptions {
   /** The module's name, for messages. It is also the name of its schema, unless `schema` names another. */
   readonly module?: string
   /**
-   * PostgreSQL: the schema of the files and the version table; default `module`, else `public`. MySQL: the
+   * PostgreSQL: the schema of the files and the version table; default `module`, or `public`. MySQL: the
    * URL's database.
    */
   readonly schema?: string
@@ -49,7 +49,7 @@ export interface ResolvedOptions extends Timeouts {
   readonly module: string | undefined
   /** Empty on MySQL. */
   readonly schema: string
-  /** True if somebody has said it. */
+  /** True if it was set explicitly. */
   readonly isSchemaNamed: boolean
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
@@ -59,7 +59,7 @@ export interface ResolvedOptions extends Timeouts {
    */
   readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void
-  /** True if the database is dropped afterwards: nobody has to clean up what a file left behind. */
+  /** True if the database is dropped afterwards: the remains of a file need no cleanup. */
   readonly isScratch?: boolean
 }
 

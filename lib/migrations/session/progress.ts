@@ -1,10 +1,10 @@
 import type { Recovery } from '../messages/recoveries.js'
 
-/** What a run reports while it works. */
+/** The progress reports of a run. */
 export type Progress =
   | {
       readonly kind: 'waiting'
-      /** Who is migrating, as far as the server shows it. */
+      /** The session that is migrating, as far as the server shows it. */
       readonly holder: string
       /** The number of its session on the server. */
       readonly session: number
@@ -27,7 +27,7 @@ export type Progress =
       readonly because: 'vectorNotMade' | 'sourceGone'
       readonly needless: { readonly replacedBy: string } | { readonly tableDroppedBy: string }
     }
-  /** What an earlier run left of a version, and what this one does about it. */
+  /** The state in which an earlier run left a version, and its handling. */
   | { readonly kind: 'recovering'; readonly version: string; readonly how: Recovery }
   | {
       readonly kind: 'file'
@@ -54,7 +54,7 @@ export type Progress =
       /** Of the statement, from 1. */
       readonly number: number
       readonly ms: number
-      /** What the server says of it: its phase, or who it waits for; undefined when it says nothing. */
+      /** The server's report: its phase, or the session it waits for; undefined if there is none. */
       readonly phase: string | undefined
       readonly waitsFor: string | undefined
     }

@@ -11,7 +11,7 @@ export class SessionError extends Error {
     /** PostgreSQL's five characters, MySQL's number, or Node's code for the connection. */
     readonly code: string,
     readonly failure: SessionFailure,
-    /** Who held the lock that it waited for; undefined where that is unknown. */
+    /** The sessions that held the lock it waited for; undefined if unknown. */
     readonly blockers?: string,
   ) {
     super(text)

@@ -14,7 +14,7 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** A session that migrates the module now. */
 export interface Working {
-  /** Who that is, as far as the server shows it. */
+  /** The description of that session, as far as the server shows it. */
   readonly holder: string
   /** The session's number on the server. */
   readonly session: number
@@ -22,9 +22,9 @@ export interface Working {
   readonly step: { readonly direction: 'up' | 'down'; readonly version: number } | undefined
 }
 
-/** What the server says of a statement that runs. */
+/** The server's report of a running statement. */
 export interface Activity {
-  /** Who holds the lock that it waits for; undefined when it waits for nobody, or nobody is known. */
+  /** The sessions that hold the lock it waits for; undefined if it waits for none, or if they are unknown. */
   readonly blockers: string | undefined
   /** Such as the phase of an index; undefined when the server says nothing. */
   readonly phase: string | undefined
@@ -40,7 +40,7 @@ export interface Session {
   readonly engine: Engine
   /** The module's schema on PostgreSQL, empty on MySQL. */
   readonly schema: string
-  /** True if somebody has named it; else a reader looks where the search path of the connection does. */
+  /** True if it was set explicitly; otherwise a reader uses the connection's search path. */
   readonly isSchemaNamed?: boolean
   /** `"schema".` on PostgreSQL, empty on MySQL: the prefix of the module's tables. */
   readonly prefix: string
@@ -48,8 +48,8 @@ export interface Session {
   rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /**
    * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of
-   * `settle`. When `signal` aborts, the server is asked to cancel the statement.
-   * @returns how many rows it wrote; 0 for what writes none.
+   * `settle`. If `signal` aborts, the server is asked to cancel the statement.
+   * @returns the number of rows written.
    */
   run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number>
   /** Resets every setting that a file may have changed, and sets the two timeouts (0 for none). */
@@ -67,8 +67,9 @@ export interface Session {
    */
   guard(): Promise<void>
   /**
-   * What the server says of the statement that this session runs now. Asks on a connection of its own.
-   * @param hasGivenUp - it has just waited too long for a lock: who held it, where that can still be told.
+   * The server's report of the statement that this session is running. Uses a connection of its own.
+   * @param hasGivenUp - it has just waited too long for a lock: the session that held it, if that can still
+   * be determined.
    */
   activity(hasGivenUp?: boolean): Promise<Activity>
   hasTable(name: string): Promise<boolean>
@@ -119,7 +120,7 @@ function stoppedBy(
 const NO_URL =
   'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
 
-/** What the driver says, which has no code for it. */
+/** The message of the driver, which has no code for it. */
 const NO_TLS = /does not support SSL/i
 
 export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
@@ -140,7 +141,7 @@ export function connectionFailed(error: unknown, options: ResolvedOptions): Migr
   })
 }
 
-/** Undefined for what is no URL, and where a character of the password may have ended up in the name. */
+/** Undefined for an invalid URL, and if a character of the password may have ended up in the name. */
 export function addressOf({
   url,
   engine,
@@ -179,7 +180,7 @@ export async function connected<T>(
   }
 }
 
-/** What to do about Node's network error codes. A server of another kind sends nothing that has a code. */
+/** The remedy for Node's network error codes. A server of another kind sends no code. */
 const network = (server: EngineFailures['server']): EngineFailures['connection'] => [
   [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, { kind: 'notReached', server }],
   [/^E(NOTFOUND|AI_AGAIN)$/, { kind: 'unknownHost' }],

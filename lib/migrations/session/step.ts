@@ -29,7 +29,7 @@ export interface Step {
   /** The file's text and its statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
-  /** Undefined for a step that is no backfill. */
+  /** Undefined for a step that is not a backfill. */
   readonly backfill: Backfill | undefined
   /** Computes the values of the rows of a backfill, in place of its statement. */
   readonly fill: RowBackfill | undefined
@@ -71,7 +71,7 @@ export async function send(step: Step, at: number, timeoutMs: number): Promise<v
   step.options.report({ ...event, step: 'ended' })
 }
 
-/** What the server says of a statement that runs. */
+/** The server's report of a running statement. */
 type Doing = Pick<Extract<Progress, { readonly kind: 'running' }>, 'phase' | 'waitsFor'>
 
 const BETWEEN_REPORTS_MS = 2_000
@@ -120,13 +120,16 @@ export async function watched<T>(
   }
 }
 
-/** How the run of a dirty version ended. */
+/** The end of a dirty version's run. */
 export function endOf({ error, marks }: Pick<AppliedVersion, 'error' | 'marks'>): RunEnd {
   if (error === undefined) return 'unreported'
   return marks?.isCancelled === true ? 'cancelled' : 'failed'
 }
 
-/** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
+/**
+ * The failed statement, its position, the remains of the file, and the remedy. `at` is undefined for the
+ * COMMIT.
+ */
 export function failureOf(
   step: Step,
   at: number | undefined,
@@ -137,7 +140,7 @@ export function failureOf(
   const { version, name, file, options, direction } = step
   const { failures, hasTransactionalDdl } = options.engine
   const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
-  // Its files are in the package, where nobody reads or corrects them.
+  // Its files are in the package, where they are not corrected.
   const isFramework = isOfFramework(version)
   const isFine = failure !== 'failed' || failures.stopped.includes(code)
   const broken = failures.rows[code]
@@ -164,7 +167,7 @@ export function failureOf(
   })
 }
 
-/** What is stored with a version that failed: without what to do, which the next command says. */
+/** The error that is stored with a failed version: without the remedy, which the next command states. */
 export function storedText({ problem, stop }: MigrationError): string {
   const { remains } = problem as { readonly remains?: Remains }
   const text = problemText(
@@ -174,8 +177,8 @@ export function storedText({ problem, stop }: MigrationError): string {
 }
 
 /**
- * The rows that are there break a change of a table. What a statement writes itself may be wrong in the file,
- * too.
+ * Existing rows violate a change of a table. Rows that a statement itself writes may also be wrong in the
+ * file.
  */
 function breakingRows(
   { statements, options }: Step,

@@ -1,6 +1,6 @@
 import { SessionError } from './session-error.js'
 
-/** What can stop a statement before it ends. */
+/** The limits that can stop a statement before it ends. */
 export interface Bounds {
   /** 0 for none. */
   readonly timeoutMs: number

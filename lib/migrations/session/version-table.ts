@@ -19,12 +19,12 @@ export interface AppliedVersion {
   readonly downSql: string | undefined
   /** Undefined for a dirty version whose run ended without a report: how far the statement got is unknown. */
   readonly error: string | undefined
-  /** What else is known of the run that ended with the error. */
+  /** Other facts about the run that ended with the error. */
   readonly marks?: RunMarks
   readonly appliedAt: Date
 }
 
-/** What is stored in front of an error, because the table has no column for it. */
+/** The facts stored in front of an error, because the table has no column for them. */
 export interface RunMarks {
   /** The caller cancelled the run. */
   readonly isCancelled: boolean
@@ -110,7 +110,7 @@ export async function markVersion(
   )
 }
 
-/** Stores a corrected way down for later use. */
+/** Stores a corrected down migration for later use. */
 export async function keepDown(session: Session, version: number, downSql: string): Promise<void> {
   await session.rows(`UPDATE ${tableOf(session)} SET down_sql = ? WHERE version = ?`, [downSql, version])
 }

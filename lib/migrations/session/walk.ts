@@ -19,13 +19,13 @@ export interface KeyColumn {
 export interface WalkedTable {
   /** Quoted. */
   readonly name: string
-  /** Empty for a table without a primary key, and for what is no table. */
+  /** Empty for a table without a primary key, and for anything that is not a table. */
   readonly key: readonly KeyColumn[]
   /** The number of rows the server believes that it has; undefined when it has not counted yet. */
   readonly rows: number | undefined
 }
 
-/** How a table is walked through, in the engine's SQL. */
+/** The engine's SQL for iterating over a table. */
 export interface WalkSql {
   readonly find: (session: Session, path: BoundedUpdate['table']) => Promise<WalkedTable>
   /** Compares the key with a position, in a form for which the server reads only these rows of the index. */

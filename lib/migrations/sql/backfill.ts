@@ -3,13 +3,13 @@ import type { Script, Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
 /**
- * What a file says in its `-- ashlar:backfill`: its only statement runs for one part of its table after the
+ * The `-- ashlar:backfill` comment of a file: its only statement runs for one part of its table after the
  * other.
  */
 export interface Backfill {
   /** The most rows of a chunk. */
   readonly chunk: number
-  /** What the file says that cannot be used. */
+  /** The part of the comment that is invalid. */
   readonly problem: string | undefined
 }
 
@@ -17,7 +17,7 @@ const MARK = /^(?:--|#|\/\*)\s*ashlar:backfill\b(.*?)(?:\*\/)?$/s
 const DEFAULT_CHUNK = 1_000
 const MOST_ROWS = 100_000
 
-/** Undefined for a file that is no backfill. */
+/** Undefined for a file that is not a backfill. */
 export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | undefined {
   const [mark] = comments.flatMap((comment) => MARK.exec(comment) ?? []).slice(1)
   if (mark === undefined) return undefined
@@ -34,7 +34,7 @@ export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | u
 export interface BoundedUpdate {
   /** The name of the table in its parts. */
   readonly table: readonly string[]
-  /** What columns of the table are qualified with, as written. */
+  /** The qualifier of the table's columns, as written. */
   readonly alias: string
   /** The columns that it sets. */
   readonly sets: readonly string[]

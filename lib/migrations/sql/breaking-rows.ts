@@ -4,8 +4,8 @@ import type { Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
 /**
- * What rows break; `column` is NOT NULL and a length, `other` is what no query is known for, such as a value
- * that is no number.
+ * The rule that rows break; `column` is NOT NULL and a length, `other` is a rule without a known query, such
+ * as an invalid number.
  */
 export type Broken = 'unique' | 'foreign' | 'check' | 'column' | 'other'
 
@@ -147,7 +147,7 @@ function ofColumn(table: string, action: readonly Token[]): readonly Finder[] {
 
 const LENGTH = /^(?:SET DATA )?(?:TYPE )?(?:character varying|varchar|character|char)\s*\(\s*(\d+)\s*\)/i
 
-/** Rows that are twice there. NULLs are no duplicates. */
+/** Duplicate rows. NULLs are not duplicates. */
 function duplicates(table: string, columns: readonly Token[], where: string): readonly Finder[] {
   const keys = listOf(columns).map(keyOf)
   if (keys.includes(undefined)) return []

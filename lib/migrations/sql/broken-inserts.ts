@@ -12,11 +12,11 @@ export interface BrokenInserts {
   readonly redefined: readonly string[]
   /** Columns that take no NULL afterwards; they may have taken none before. */
   readonly required: readonly string[]
-  /** True if a rule for rows is added that is none of these. */
+  /** True if it adds another kind of rule for rows. */
   readonly hasCheck: boolean
 }
 
-/** What a statement asks of the rows that code writes after it; undefined for nothing. */
+/** The requirements of a statement for rows that code writes after it; undefined if there are none. */
 export function brokenInserts(statement: Statement): BrokenInserts | undefined {
   const altered = alterTable(statement)
   if (altered === undefined) return undefined

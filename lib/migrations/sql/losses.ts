@@ -32,9 +32,9 @@ export function lostBy(statement: Statement): readonly Lost[] {
 }
 
 /**
- * What a way up takes away whose values the way down does not bring back. A way down that writes the column,
- * makes it as one that the database computes, or adds rows to the table, brings them back from somewhere.
- * What the way up makes itself holds nothing of others.
+ * The data that an up migration removes and the down migration does not restore. A down migration that writes
+ * the column, creates it as a generated column, or adds rows to the table restores it from another source.
+ * Objects that the up migration itself creates hold no other data.
  */
 export function notBroughtBack(up: readonly Statement[], down: readonly Statement[]): readonly Lost[] {
   const made = new Set(up.flatMap((statement) => createTable(statement)?.table ?? []))

@@ -38,7 +38,7 @@ export function createTable({ tokens, syntax }: Statement): CreateTable | undefi
 
 export interface AlterTable {
   readonly table: string
-  /** What stands between the commas. */
+  /** The parts between the commas. */
   readonly actions: readonly Tokens[]
 }
 

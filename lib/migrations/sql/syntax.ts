@@ -3,7 +3,7 @@ import type { Dialect } from '../files/dialect-name.js'
 /** An engine's SQL syntax, as far as files have to be split. The patterns are sticky. */
 export interface Syntax {
   readonly dialect: Dialect
-  /** What starts a comment up to the end of the line. */
+  /** The start of a comment up to the end of the line. */
   readonly lineComment: RegExp
   readonly hasNestedComments: boolean
   /** The opening of a comment whose content is executed; undefined when the engine has none. */

@@ -4,7 +4,7 @@ import type { Without } from '../schema/message-schemas.js'
 import { isResourceOfUpdate, type View } from '../schema/views.js'
 import type { JsonObject } from '../source/source.js'
 
-/** What one media type carries: its schema, and how it is meant. */
+/** The content of one media type: its schema, and its meaning. */
 export interface Content {
   readonly mediaType: string
   /** Undefined for bytes of any kind. */
@@ -69,7 +69,7 @@ export function responseContent(
   ]
 }
 
-/** OpenAPI 3.1 has no schema for the items of a stream, so its form is told in words. */
+/** OpenAPI 3.1 has no schema for the items of a stream, so a description states its form. */
 function streamed(isRaw: boolean, typeName: string): readonly Content[] {
   if (isRaw) return [{ mediaType: '*/*', schema: undefined, view: 'output' }]
   const line = `{"result": …}\` with a \`${typeName}\``

@@ -3,7 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
 import { listed } from '../source/markdown.js'
 
-/** What the framework does with a field of a request that has one of its names; empty for any other field. */
+/** The framework's treatment of a request field that has one of its names; empty for any other field. */
 export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenApiSource): JsonObject {
   const { resource, standard } = facts
   const model = resource && source.modelOf(resource)
@@ -58,7 +58,7 @@ function listNote(name: string, model: ResourceModel | undefined, source: OpenAp
   }
 }
 
-/** What may stand in front of a field. */
+/** The relations that may precede a field. */
 const through = (relations: readonly { readonly name: string }[]): string =>
   relations.length === 0
     ? ''

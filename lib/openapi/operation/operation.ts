@@ -8,7 +8,7 @@ import { parametersOf } from './parameters.js'
 import type { OpenApiPath } from './path-text.js'
 import { contentOf, responsesOf } from './responses.js'
 
-/** What operations have in common. */
+/** The parts that operations share. */
 export interface Describing {
   readonly source: OpenApiSource
   readonly schemas: MessageSchemas

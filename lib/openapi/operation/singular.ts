@@ -11,7 +11,7 @@ const FROM_F = new Set([
   'hooves',
 ])
 
-/** The singular of a word of a path: `shelves` → `shelf`, `entries` → `entry`; a word that is none stays. */
+/** The singular of a word in a path: `shelves` → `shelf`, `entries` → `entry`; other words stay. */
 export function singular(word: string): string {
   if (FROM_F.has(word.toLowerCase())) return `${word.slice(0, -3)}f`
   if (/[^aeiou]ies$/i.test(word)) return `${word.slice(0, -3)}y`

@@ -1,6 +1,6 @@
 /**
- * What RE2 and ECMAScript read in different ways: groups with flags, classes by name, `.`, and most escapes
- * of letters.
+ * The syntax that RE2 and ECMAScript interpret differently: groups with flags, named classes, `.`, and most
+ * escapes of letters.
  */
 const DIFFERS = /\(\?(?!:)|\[\[?:|\\[^dDwWbBnrtfv\\./[\](){}*+?|^$-]|(?<!\\)\.|\\[sS]/
 

@@ -43,7 +43,7 @@ export function rulesSchema(
   return { schema, texts, refusesZero: refusesZero && rules.ignore !== 'if zero' }
 }
 
-/** Examples are no rules; those of items, keys and values are mapped by the schema of the field. */
+/** Examples are not rules; rules of items, keys and values are mapped by the schema of the field. */
 const NO_RULES = new Set(['example', 'items', 'keys', 'values'])
 
 /** `gt: 10, lt: 5` means outside of the range. */

@@ -51,7 +51,7 @@ export class Examples {
     this.#schemas = schemas
   }
 
-  /** Undefined where none can be told. Secrets are left out, and what the other side sets. */
+  /** Undefined if there is none. Secrets and fields that the other side sets are left out. */
   of(schema: JsonObject, view: View): unknown {
     return this.#value(schema as Known, '', view === 'input' || view === 'patch', new Set())
   }

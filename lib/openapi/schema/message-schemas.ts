@@ -34,7 +34,7 @@ export class MessageSchemas {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** What a reference is to. */
+  /** The target of a reference. */
   behind(reference: string): JsonObject | undefined {
     return this.#schemas.get(reference.slice(REF.length))
   }
@@ -143,7 +143,7 @@ export class MessageSchemas {
     }))
   }
 
-  /** What a request may have: a number too, as the JSON of protobuf says. */
+  /** An enum of a request: numbers are also valid, as in protobuf's JSON. */
   #enumOrNumber(field: DescField, desc: DescEnum): JsonObject {
     const names = this.#enum(desc)
     if (desc.typeName === 'google.protobuf.NullValue') return names

@@ -52,7 +52,7 @@ export class Views {
     return needs ? 'patch' : 'input'
   }
 
-  /** True if the schema of a request needs no suffix: nobody returns the message. */
+  /** True if the schema of a request needs no suffix, because no method returns the message. */
   isRequestOnly(desc: DescMessage): boolean {
     return this.#requests.has(desc) && !this.#returned.has(desc)
   }

@@ -13,7 +13,7 @@ import {
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { markdown } from './markdown.js'
 
-/** What can have a comment. */
+/** The descriptors that can have a comment. */
 type Commented = DescEnum | DescEnumValue | DescField | DescMessage | DescMethod | DescService
 
 /**

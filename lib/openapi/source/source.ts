@@ -7,7 +7,7 @@ import type { DeclaredRules } from '../rules/declared-rules.js'
 /** A part of the document: an object of JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the document says about the API as a whole. */
+/** The document's description of the API as a whole. */
 export interface OpenApiInfo {
   /** Default: the packages of the services. */
   readonly title?: string
@@ -30,7 +30,7 @@ export interface OpenApiInfo {
   readonly image?: Uint8Array
 }
 
-/** What the document says of one method beyond its descriptor. */
+/** The facts about one method that its descriptor does not contain. */
 export interface MethodFacts {
   readonly isPublic: boolean
   /** The verb of its rule. */
@@ -73,7 +73,7 @@ export interface OpenApiSource {
     readonly schemes: Readonly<Record<string, JsonObject>>
     readonly requirements: readonly (readonly string[])[]
   }
-  /** True if a token that is not valid is told so. */
+  /** True if an invalid token is rejected as such. */
   readonly verifiesTokens: boolean
   /** True if a rate limiter sheds load. */
   readonly shedsLoad: boolean

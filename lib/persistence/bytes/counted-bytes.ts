@@ -13,7 +13,7 @@ export const countedFields = ({ entityFields, tenant, deleteTime }: ResourceMode
       field !== tenant && field !== deleteTime && field.enumNames === undefined && !kindOf(field).isSmall,
   )
 
-/** What an element of JSON costs at least, in memory and as a message, however few bytes it has as text. */
+/** The minimum that a JSON element counts as, in memory and as a message, however few bytes its text has. */
 const ELEMENT_BYTES = 32
 
 /**
@@ -84,7 +84,7 @@ export const fittingIn = (
     fittingElements(model, entities, maxBytes),
   )
 
-/** What an entity counts as towards a limit: its bytes, or those of its elements if they are more. */
+/** The size of an entity towards a limit: its bytes, or its elements if they count for more. */
 export const sizeIn = (model: ResourceModel, entity: object): number => {
   const values = entity as Values
   return Math.max(bytesIn(model, values), elementBytesOf(nestedFields(model), values))

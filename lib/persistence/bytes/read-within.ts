@@ -1,11 +1,11 @@
 import { TooManyBytes } from './too-many-bytes.js'
 
 /**
- * Reads rows of at most `maxBytes`. Most rows fit, so that an engine that can end a read is asked for all of
- * them. Other engines, and transactions, which a read that ends would end, measure the rows first.
+ * Reads rows of at most `maxBytes`. Most rows fit, so an engine that can end a read is asked for all of them.
+ * Other engines measure the rows first, and so do transactions, which an ended read would end.
  * @param read - reads all rows.
- * @param measured - measures the rows and reads what fits. `rows` is how many had arrived within the limit
- * before a read ended; undefined if nothing was read.
+ * @param measured - measures the rows and reads those that fit. `rows` is the number that had arrived within
+ * the limit before a read ended; undefined if nothing was read.
  */
 export function readWithin<T>(
   on: { readonly endsReads?: boolean },

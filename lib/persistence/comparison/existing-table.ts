@@ -16,11 +16,11 @@ import type { ComparedDialect } from './expected-table.js'
 import { shownDifference } from './shown-difference.js'
 import type { Difference } from './table-differences.js'
 
-/** What is found in a table that is another application's. */
+/** The findings in another application's table. */
 export interface ExistingTable {
-  /** What isolation and values need. */
+  /** Differences that affect isolation or values. */
   readonly differences: readonly TableDifference[]
-  /** What it may have otherwise. */
+  /** Differences without such an effect. */
   readonly notes: readonly TableNote[]
 }
 
@@ -109,7 +109,7 @@ function reachingNotes({ tenant }: ResourceModel, definition: TableDefinition, l
   })
 }
 
-/** What an existing table may have otherwise, and what follows. */
+/** A difference that an existing table may have, and its consequence. */
 function noteOf(
   one: Difference,
   { tenant }: ResourceModel,
@@ -182,7 +182,7 @@ const COMPARED_EXACTLY = 'it is compared by code point all the same, and no inde
 
 export const REACHED_BY_NOBODY = 'a row without a tenant is reached by nobody'
 
-/** What no row and no call depends on. */
+/** A column that no row and no call depends on. */
 function needsNothing(
   one: Difference,
   fieldOf: (name: string) => Field | undefined,
@@ -252,7 +252,7 @@ function shown(
   }
 }
 
-/** What follows of a type that holds times, and is not the one of a table of ours. */
+/** The consequence of a time type that a new table would not have. */
 function timeNote(field: Field | undefined, type: string): string | undefined {
   if (field === undefined || !kindOf(field).declared.fits(Date, false)) return undefined
   if (/^timestamp(?:\(\d\))? without time zone$/.test(type))

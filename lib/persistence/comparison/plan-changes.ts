@@ -15,7 +15,7 @@ const NULL_UNTIL = 'takes NULL, which lets older images leave it out, and is NOT
 
 const OLD_IMAGES = 'no image that runs now uses it'
 
-/** The plan of one table that is there. */
+/** The plan of one existing table. */
 export function planTable(
   definition: TableDefinition,
   live: LiveTable,
@@ -177,7 +177,7 @@ class TablePlanner {
     if (!nullable) this.#fill(column, value)
   }
 
-  /** What the contract does to a new column that is required. Older images leave it out until then. */
+  /** The changes that the contract phase makes to a new required column. Older images omit it until then. */
   #leaveRest(column: ColumnDefinition, value: string | undefined): void {
     const { name } = column
     if (value === undefined)
@@ -193,7 +193,7 @@ class TablePlanner {
       )
   }
 
-  /** Rows that are there would all hold the same value, which neither a unique rule nor a reference takes. */
+  /** All existing rows would have the same value, which neither a unique rule nor a reference accepts. */
   #fillerOf({ name, filler }: ColumnDefinition): string | undefined {
     const { indexes, foreignKeys } = this.table
     const isUnique = indexes.some(({ unique, columns }) => unique && columns.includes(name))

@@ -63,7 +63,7 @@ export function schemaComparison(
     const unmade = unmadeForeignKeys(models, dialect)
     if (unmade.length > 0) throw new DeclarationError('entities', unmade)
     const links = referencesOf(models, dialect, naming)
-    // The DataSource is told by its schema, and the connection by its search path.
+    // The DataSource states its schema, and the connection its search path.
     const at =
       schema === undefined
         ? live

@@ -27,23 +27,23 @@ import { vectorDifferences } from './vector-differences.js'
 /** The tables of a database that belong to resources, as its catalog describes them. */
 export interface SchemaTables {
   readonly dialect: ComparedDialect
-  /** In the order of the model's own list; undefined for a table that is not there. */
+  /** In the order of the model's own list; undefined for a missing table. */
   readonly tables: readonly (LiveTable | undefined)[]
 }
 
 /** The versions that make a database what the resources say. */
 export interface SchemaChanges {
-  /** What differs, as `verify` finds it. */
+  /** The differences, as `verify` finds them. */
   readonly differences: readonly TableDifference[]
   /** Safe while older images run. */
   readonly expand: readonly SchemaVersion[]
   /** For when none of them runs any more. */
   readonly contract: readonly SchemaVersion[]
-  /** What the contract is for. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
   /** Columns that have to be filled before the contract, with a query for each that finds the rows. */
   readonly fill: readonly UnfilledColumn[]
-  /** What no file is written for. */
+  /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
   /** Stored search vectors that are of older sources and may read a column that the contract drops. */
   readonly vectors: readonly TableDifference[]
@@ -58,10 +58,10 @@ export interface SchemaModel {
   /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<SchemaTables>
   /**
-   * What leads from the first tables to the second.
-   * @param wanted - read where `make` has made them, on the same engine.
-   * @param known - how these differ from `wanted` is left out.
-   * @throws DeclarationError where `@RenamedFrom` names a column that is not there.
+   * The changes that lead from the first tables to the second.
+   * @param wanted - read where `make` has created them, on the same engine.
+   * @param known - tables whose differences from `wanted` are left out.
+   * @throws DeclarationError if `@RenamedFrom` names a column that does not exist.
    */
   readonly changes: (from: SchemaTables, wanted: SchemaTables, known?: SchemaTables) => SchemaChanges
   /** The first tables, with what their columns would lose in a change, such as comments. */
@@ -195,7 +195,7 @@ const NOTHING: LiveTable = {
   faults: [],
 }
 
-/** What no difference reports of a column, as the database has it. */
+/** The properties of a column that no difference reports, as the database has them. */
 const withRest = (table: LiveTable, live: LiveTable | undefined): LiveTable => ({
   ...table,
   columns: table.columns.map((column) => {
@@ -222,7 +222,7 @@ const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): r
     ]
   })
 
-/** A table with its foreign keys to tables that are there, and those that have to wait. */
+/** A table with its foreign keys to existing tables, and those that must wait. */
 function linked(table: TableDefinition, there: ReadonlySet<string>) {
   const isThere = ({ target }: TableDefinition['foreignKeys'][number]) =>
     there.has(tableText(target)) || tableText(target) === tableText(table)

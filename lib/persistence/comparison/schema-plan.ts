@@ -2,17 +2,17 @@ import type { ChangeFile } from '../dialects/catalog/change-sql.js'
 import type { TableDifference } from '../../text/table-difference.js'
 import type { TablePlan, UnfilledColumn } from './table-plan.js'
 
-/** What makes a database what the model says, in two deployments. */
+/** The two deployments that bring a database in line with the model. */
 export interface SchemaPlan {
   /** For images of both versions: safe while the old one runs. */
   readonly expand: readonly ChangeFile[]
   /** For the time when no old image runs any more. */
   readonly contract: readonly ChangeFile[]
-  /** What the contract is for. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
   /** Columns that have to be filled before the contract. */
   readonly fill: readonly UnfilledColumn[]
-  /** What no file is written for. */
+  /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
 }
 

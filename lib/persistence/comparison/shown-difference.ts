@@ -261,6 +261,6 @@ const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =
       live.columns.every((column, at) => columns[at] === column),
   )
 
-/** What a unique index tells a caller who meets a row that the caller may not see. */
+/** The information that a unique index reveals to a caller about a row that the caller may not read. */
 const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>
   tenant === undefined || columns.includes(tenant) ? '' : ', and may tell one tenant what another has'

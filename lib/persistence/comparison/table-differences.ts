@@ -173,10 +173,7 @@ const isLeft = ({ leftIndexes = [] }: TableDefinition, index: LiveIndex): boolea
     name === undefined ? columns.join() === index.columns.join() : name === index.name,
   )
 
-/**
- * True if the framework gave the index its name; an index of somebody else's is left alone unless it refuses
- * rows.
- */
+/** True if the framework named the index. An index of another origin is ignored unless it rejects rows. */
 const isOurs = ({ name: table }: TableDefinition, { name, columns }: LiveIndex): boolean =>
   name === indexName(table, columns, 'idx')
 
@@ -224,8 +221,8 @@ interface WantedForeignKey {
 const checkedShape = (key: LiveForeignKey): string => foreignKeyShape({ ...key, isUnchecked: false })
 
 /**
- * The keys of the model that a table's foreign key stands for: those with its definition, else the one with
- * most of its columns. Several references can share a column, such as the tenant's.
+ * The model's keys that a table's foreign key implements: those with its definition, or the one with most of
+ * its columns. Several references can share a column, such as the tenant's.
  */
 function keysFor(live: LiveForeignKey, keys: readonly WantedForeignKey[]): readonly WantedForeignKey[] {
   const same = keys.filter(({ shape }) => shape === checkedShape(live))

@@ -35,7 +35,9 @@ export const emptyPlan = (): TablePlan => ({
   ...{ fill: [], left: [], byHand: [] },
 })
 
-/** What of a column is left, or done by hand. The text follows its name. */
+/**
+ * The part of a column's change that is left for later, or must be done manually. The text follows its name.
+ */
 export function columnLeft(
   definition: TableDefinition,
   kind: Difference['kind'],

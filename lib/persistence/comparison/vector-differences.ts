@@ -7,8 +7,8 @@ import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { tableText } from '../schema/table-name-of.js'
 
 /**
- * The differences of the stored vector of an INDEXED resource from the model. PostgreSQL only.
- * @param wanted - its expression in PostgreSQL's own spelling; undefined where nobody can say it.
+ * The differences between the stored vector of an INDEXED resource and the model. PostgreSQL only.
+ * @param wanted - its expression in PostgreSQL's canonical form; undefined if it cannot be determined.
  */
 export function vectorDifferences(
   table: TableName,
@@ -34,8 +34,8 @@ export function vectorDifferences(
 }
 
 /**
- * The expression of a vector in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is
- * dropped at the end of the transaction. Undefined when that is not allowed, as on a replica: then only the
+ * The expression of a vector in PostgreSQL's canonical form. PostgreSQL parses it in a temporary table that
+ * is dropped at the end of the transaction. Undefined if that is not allowed, as on a replica: then only the
  * files and their checksums are compared.
  */
 export async function storedVector(

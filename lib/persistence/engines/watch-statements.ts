@@ -23,9 +23,9 @@ const watches = new WeakMap<DataSource, Watch>()
 
 /**
  * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories,
- * stores and TypeORM's own API. For tests and for diagnosis of a running service. It costs nothing while
- * nobody watches.
- * @returns a function that ends it.
+ * stores and TypeORM's own API. For tests and for diagnosis of a running service. It takes no time while
+ * there is no listener.
+ * @returns a function that stops it.
  */
 export function watchStatements(dataSource: DataSource, listener: Listener): () => void {
   const watch = watches.get(dataSource) ?? install(dataSource)
@@ -91,7 +91,7 @@ const watchedLease = (inner: Lease, tell: Listener): Lease => ({
     tell({ text, values: [], calls: 1 })
     return inner.control(text)
   },
-  // What a query runner sends goes through TypeORM's logger.
+  // A query runner's statements go through TypeORM's logger.
   queryRunner: () => inner.queryRunner(),
   sent: (send, options) => inner.sent(send, options),
   release: (options) => inner.release(options),

@@ -9,7 +9,7 @@ import type { HookCalls } from '../contract/hook-calls.js'
 import { TransactionChain } from '../contract/open-transaction.js'
 import { changesOf, valuesOf } from './changes.js'
 
-/** What is called before a write, and what after it. */
+/** The events before a write, and those after it. */
 export interface WriteEvents {
   readonly before: HookEvent
   readonly after: HookEvent
@@ -35,7 +35,7 @@ export const writeEvents = ({ deleteTime }: ResourceModel) =>
 
 type Write = keyof ReturnType<typeof writeEvents>
 
-/** What the operations of a repository are to hooks. A purge is nothing to them. */
+/** The hook events of a repository's operations. A purge has none. */
 const WRITES: Readonly<Record<string, Write>> = {
   create: 'create',
   update: 'update',
@@ -46,7 +46,7 @@ const WRITES: Readonly<Record<string, Write>> = {
   undelete: 'undelete',
 }
 
-/** What the operations return that read entities. */
+/** The entities in the results of operations that read. */
 const LOADED: Readonly<Record<string, (result: unknown) => readonly object[]>> = {
   get: (entity) => [entity as object],
   lookup: (entity) => [entity as object],
@@ -58,7 +58,7 @@ const LOADED: Readonly<Record<string, (result: unknown) => readonly object[]>> =
 export const entitiesRead = (operation: string, result: unknown): readonly object[] =>
   LOADED[operation]?.(result) ?? []
 
-/** What a subscriber is told beside the entity. */
+/** The details that a subscriber receives besides the entity. */
 export interface HookDetails {
   /** The row as it was before the write. */
   readonly stored?: object
@@ -66,10 +66,10 @@ export interface HookDetails {
   readonly changed?: readonly string[]
 }
 
-/** Who is told beside the listeners of the class. */
+/** The subscribers that are called besides the listeners of the class. */
 export interface Subscribers {
   readonly isSilent: boolean
-  /** Those that somebody is told of; undefined where that is not known yet, and nobody is. */
+  /** The events that a subscriber listens to; undefined while that is not known, and none is called. */
   readonly events: ReadonlySet<HookEvent> | undefined
   /** @param manager - in the transaction of the operation; undefined where there is none. */
   tell(
@@ -110,7 +110,7 @@ export class Hooks<E extends object> {
     return this.#listeners.size === 0 && this.subscribers?.isSilent !== false
   }
 
-  /** True if somebody is told more than the entity. */
+  /** True if a subscriber receives more than the entity. */
   get tellsDetails(): boolean {
     return this.subscribers?.isSilent === false
   }
@@ -246,11 +246,11 @@ const calledOn = (entity: object, property: PropertyKey): unknown => {
   return hook.call(entity) as unknown
 }
 
-/** What the caller of a write is told when a hook has failed, where no database tells failures apart. */
+/** The error for a write's caller if a hook has failed and no database distinguishes failures. */
 const hookFailure = (error: unknown): unknown =>
   error instanceof AshlarError || error instanceof TypeError ? error : new Internal(error)
 
-/** A failure of hooks as callers are told of it. */
+/** Converts a failure of hooks into the error that callers receive. */
 export const toCaller = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw hookFailure(error)

@@ -8,7 +8,7 @@ import { copied, isSame } from '../../resource/values/same-value.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 
-/** What the properties of an entity hold, so that nothing done to the entity changes it. */
+/** A copy of an entity's properties that later changes of the entity do not affect. */
 export function valuesOf(model: ResourceModel, entity: object): Values {
   const values: Values = {}
   for (const { property } of model.entityFields) values[property] = copied((entity as Values)[property])
@@ -28,10 +28,10 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
 }
 
 /**
- * What a hook has changed, by property.
- * @param isNew - whether the row is new: a hook may set its key if the caller has not.
- * @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
- * no column can hold. @throws Internal for such a key.
+ * The properties that a hook has changed.
+ * @param isNew - true if the row is new: a hook may set its key if the caller has not.
+ * @throws TypeError for a property that only the repository sets. @throws InvalidArgument for a value that no
+ * column can hold. @throws Internal for such a key.
  */
 export function changesOf(
   model: ResourceModel,

@@ -113,13 +113,13 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
   }
 }
 
-/** A new row with the key that the caller or a hook has set, else with a generated one. */
+/** A new row with the key that the caller or a hook has set, or with a generated one. */
 function keyed(model: ResourceModel, values: Readonly<Values>, write: RowWrite): RowWrite {
   const { key } = model
   const { newKey } = write
   if (key.isMinted === true || newKey === undefined) return { ...write, values }
   const given = values[key.property] ?? ''
   const all = given === '' ? { ...values, [key.property]: newKey() } : values
-  // A key that a hook has set may be that of another row.
+  // A key that a hook has set may belong to another row.
   return { ...write, row: targetOf(model, all), values: all, isKeyMade: given === '' }
 }

@@ -48,8 +48,8 @@ export function parseHotDsn(dsn: string): DsnFile | undefined {
 }
 
 /**
- * The DSN itself, read from its file when `dsn` is an `fsnotify://` one.
- * @throws TypeError for text that is no DSN. @throws Unavailable when the file cannot be read or is empty.
+ * The DSN itself, read from its file if `dsn` begins with `fsnotify://`.
+ * @throws TypeError for an invalid DSN. @throws Unavailable if the file cannot be read or is empty.
  */
 export async function resolveDsn(dsn: string): Promise<ResolvedDsn> {
   const file = parseHotDsn(dsn)

@@ -43,7 +43,7 @@ interface HotSettings extends MergeOptions {
 
 /** The server's logger fits. */
 export interface ReloadLogger {
-  /** The connection string was changed, or the old one is used by nobody any more. */
+  /** The connection string was changed, or the old one is no longer in use. */
   info(fields: object, message: string): void
   /** A new connection string was rejected. */
   warn(fields: object, message: string): void

@@ -2,7 +2,7 @@ import type { Inside } from '../../resource/fields/field.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn, PlanValue } from '../query/query-plan.js'
 
-/** What a stored JSON text holds; undefined where there is none. */
+/** The value of stored JSON; undefined if there is none. */
 export const jsonOf = (text: unknown): unknown =>
   typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined
 

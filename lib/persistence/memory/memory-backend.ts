@@ -99,7 +99,7 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
     return Promise.resolve(this.#table.filter((row) => row[property] === value).length > 0)
   }
 
-  /** The minter of a repository has minted all that are stored. */
+  /** All stored credentials were minted by the repository's own minter. */
   specsOf(): undefined {
     return undefined
   }

@@ -107,7 +107,7 @@ export class MemoryDatabase {
     this.#family = undefined
   }
 
-  /** What was last added for a resource. @throws TypeError where no repository of it is on this database. */
+  /** The rows last added for a resource. @throws TypeError if no repository of it uses this database. */
   resourceOf(model: ResourceModel): MemoryResource {
     const resource = this.#resources.get(model)
     if (resource !== undefined) return resource
@@ -122,8 +122,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * How the resources of the repositories refer to one another.
-   * @throws DeclarationError for one that cannot be deleted as it is declared.
+   * The relations among the resources of the repositories.
+   * @throws DeclarationError for a resource that cannot be deleted as it is declared.
    */
   get family(): ReadonlyMap<ResourceModel, Member> {
     if (this.#family !== undefined) return this.#family
@@ -261,14 +261,14 @@ export interface MemoryRows {
 
 /** An operation on rows in memory. */
 export interface MemoryCall extends RowCall, MemoryRows {
-  /** What the caller of a write may refer to; everything when left out. */
+  /** The rows that the caller of a write may refer to; omitted for all. */
   readonly referable?: MemoryReferable | undefined
 }
 
 /** Changes rows, and logs how to undo each change. */
 type Change<T> = (log: Log) => T
 
-/** What `manager` and `sql` of a transaction say where there is no database; its type does not have them. */
+/** The error of a transaction's `manager` and `sql` without a database; its type does not have them. */
 class MemoryTransactionContext extends RequestContext {
   constructor(context: RequestContext, transaction: MemoryTransaction) {
     super(RequestContext.fieldsOf(context, { transaction: TransactionChain.of(transaction) }))

@@ -15,7 +15,7 @@ import type {
 import type { MemoryCall, MemoryDatabase, MemoryRows } from './memory-database.js'
 import type { MemoryReferable, MemoryReferences } from './memory-references.js'
 
-/** How the operations of a repository run in memory. */
+/** Runs the operations of a repository in memory. */
 export class MemoryOperations implements Operations<MemoryCall> {
   constructor(
     private readonly database: MemoryDatabase,

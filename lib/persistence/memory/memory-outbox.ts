@@ -28,7 +28,7 @@ export class MemoryOutbox {
     for (const row of rows) {
       const position = ++this.#position
       this.events.set(position, { ...row, position, createdTime: new Date() })
-      // The last change is undone first, and nobody else writes until then.
+      // The last change is undone first, and no other code writes until then.
       log(() => {
         this.events.delete(position)
         this.#position = position - 1

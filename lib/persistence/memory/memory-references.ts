@@ -35,8 +35,8 @@ export class MemoryReferences {
   }
 
   /**
-   * What the caller of a write may refer to, asked before it. @param written - what the caller writes, row by
-   * row.
+   * The rows that the caller of a write may refer to, determined before the write. @param written - the
+   * caller's values, row by row.
    */
   async referable(
     access: ReferenceAccess | undefined,
@@ -104,10 +104,10 @@ export class MemoryReferences {
 
 type Table = ReturnType<MemoryDatabase['resourceOf']>['table']
 
-/** What the caller of one write may refer to. */
+/** The rows that the caller of one write may refer to. */
 export class MemoryReferable {
   readonly #referable: Referable
-  /** What code said of each row. A row is replaced and never changed. */
+  /** The results of code for each row. A row is replaced and never changed. */
   readonly #said = new WeakMap<object, boolean>()
 
   constructor(access: ReferenceAccess) {
@@ -149,7 +149,8 @@ export class MemoryReferable {
 const MOST_ASKED = 10_000
 
 /**
- * Somebody has to be asked first, who cannot be asked within a change. It never leaves this file's functions.
+ * A question must be answered first that cannot be asked within a change. The error never leaves this file's
+ * functions.
  */
 class NotAsked extends TypeError {
   constructor(readonly ask: () => Promise<void>) {

@@ -18,7 +18,7 @@ import type { MemoryOutbox } from './memory-outbox.js'
 /** Logs how to undo a change, which is made for a call. */
 export type Log = ((undo: () => void) => void) & { readonly context: RequestContext }
 
-/** What is told of a replaced row. `nothing` is for one that is removed next. */
+/** The report of a replaced row. `nothing` is for a row that is removed next. */
 export type Telling = 'what has changed' | 'nothing'
 
 /** The rows of one resource. Rows are copies, so that no caller holds stored values. */
@@ -28,7 +28,7 @@ export class MemoryTable<E extends object> {
   readonly #byColumn: ReadonlyMap<string, Field>
 
   readonly #events: ChangeEvents<E> | undefined
-  /** The last number that the table has minted. A rollback takes none back. */
+  /** The last number that the table has generated. A rollback does not take it back. */
   #minted = 0n
 
   constructor(
@@ -138,8 +138,8 @@ export class MemoryTable<E extends object> {
   }
 
   /**
-   * @param kind - `purged` where the resource is soft-deletable, or has expired.
-   * @param before - the row as it is told.
+   * @param kind - `purged` if the resource is soft-deletable, or has expired.
+   * @param before - the row as it is reported.
    */
   remove(row: Values, log: Log, kind: 'deleted' | 'purged' = 'deleted', before = row): void {
     const id = this.#identityOf(row)
@@ -204,7 +204,7 @@ export class MemoryTable<E extends object> {
   }
 }
 
-/** What a change of a row is, by whether it was live and is. */
+/** The kind of a row's change, by whether the row was live before and is live after it. */
 const KINDS: Readonly<Partial<Record<string, ChangeKind>>> = {
   'true true': 'updated',
   'true false': 'deleted',

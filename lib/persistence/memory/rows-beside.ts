@@ -7,7 +7,7 @@ import type { MemoryTable } from './memory-table.js'
 
 type Readable = Pick<MemoryTable<object>, 'read'>
 
-/** What plans read of the rows of a table, and of those of other resources beside them. */
+/** The rows of a table, and of related resources, that plans read. */
 export interface RowsBeside<E extends object> {
   readonly table: MemoryTable<E>
   readonly read: ReadColumn<Values>

@@ -2,15 +2,15 @@ import type { DataSource } from 'typeorm'
 
 const MERGES = ['off', 'tenant', 'all'] as const
 
-/** Whose calls share a statement: those of all tenants, those of one tenant, or nobody's. */
+/** The calls that share a statement: of all tenants, of one tenant, or none. */
 export type Merge = (typeof MERGES)[number]
 
 export interface MergeOptions {
   /**
-   * Whose calls share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…` on
-   * every database, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each row
-   * compared with what its call asked for. `tenant`: those of one tenant. `off`: every call has its own
-   * statement. Default: what a HotDataSource says, else `all`.
+   * The calls that share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…`
+   * on every database, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each
+   * row compared with the request of its call. `tenant`: those of one tenant. `off`: every call has its own
+   * statement. Default: the HotDataSource's setting, or `all`.
    */
   readonly merge?: Merge
 }

@@ -31,11 +31,11 @@ export interface Mergeable<S extends Sought, R> {
    * group.
    */
   statement(): Statement
-  /** The order of the keys, for writes. Default: that of texts. */
+  /** Compares keys, for writes. Default: string comparison. */
   readonly compare?: (a: string, b: string) => number
-  /** What the statement uses of a call. */
+  /** The values of a call that the statement uses. */
   valuesOf(sought: S): readonly unknown[]
-  /** What binds the values of calls. */
+  /** The parameters that hold the values of calls. */
   bound(calls: readonly (readonly unknown[])[]): readonly unknown[]
   /** By what the row of a result would be asked for. */
   soughtIn(result: R): Sought
@@ -149,7 +149,7 @@ export abstract class MergedCalls<S extends Sought, R> {
   /** The calls in the order in which the statement takes them. */
   protected abstract ordered<C extends { readonly sought: S }>(calls: readonly C[]): readonly C[]
 
-  /** In the result of a statement there was no row of the call. */
+  /** The result of a statement contained no row for the call. */
   protected abstract missed(found: () => void, again: () => Promise<boolean>): void
 
   async #atOnce(slot: Slot, sought: S, call: SqlCall): Promise<R | undefined> {
@@ -218,8 +218,8 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   /**
-   * The row of each call. Nobody sees a row of the statement before each of them is known to be what its call
-   * asked for.
+   * The row of each call. No row of the statement is returned before each is checked against the request of
+   * its call.
    * @throws WrongRow
    */
   #resultsOf(calls: readonly Call<S, R>[], { rows }: Result): readonly (R | undefined)[] {
@@ -248,8 +248,8 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   /**
-   * After a lost connection nothing runs again. Any other failure may be that of one call, so each runs again
-   * alone.
+   * After a lost connection nothing runs again. Any other failure may be caused by one call, so each runs
+   * again alone.
    */
   async #failed(calls: readonly Call<S, R>[], error: unknown): Promise<void> {
     if (error instanceof Unavailable) return this.#reject(calls, error)
@@ -279,7 +279,7 @@ export abstract class MergedCalls<S extends Sought, R> {
     }
   }
 
-  /** Of a call that waits here nobody could say that its caller holds a connection. */
+  /** It would be unknown that the caller of a call waiting here holds a connection. */
   #mayWait({ tenant }: S): boolean {
     const until = this.#apart.get(tenant)
     const isApart = until !== undefined && performance.now() < until
@@ -324,7 +324,7 @@ export class MergedWrites<S extends Sought, R> extends MergedCalls<S, R> {
     )
   }
 
-  /** Nobody waits for it but its caller. */
+  /** Only its caller waits for it. */
   protected missed(_: () => void, again: () => Promise<boolean>): void {
     void again()
   }
@@ -336,7 +336,7 @@ function contextOf(calls: readonly Pick<Call<Sought, unknown>, 'sqlCall'>[]): Re
   return calls.every(({ sqlCall }) => sqlCall.context.tenant === context?.tenant) ? context : undefined
 }
 
-/** What values take in a statement, about. */
+/** The approximate size of values in a statement. */
 function sizeOf(values: readonly unknown[]): number {
   let bytes = 0
   for (const value of values) bytes += bytesOf(value)

@@ -9,7 +9,7 @@ import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 
-/** What the calls of a statement have in common that reads. */
+/** The part that the calls of a reading statement share. */
 export interface ReadShape {
   /** The column in which each call looks for a value. */
   readonly by: Field
@@ -90,8 +90,8 @@ export class MergedStatements {
   }
 
   /**
-   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that is in
-   * conflict with another is missing from the result, and has no event.
+   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that conflicts
+   * with another is missing from the result, and has no event.
    * @param along - inserts the event of each row.
    */
   insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {
@@ -118,7 +118,7 @@ export class MergedStatements {
   }
 
   /**
-   * `k`: the values of each call, and its number. @param more - types of values behind those of the fields.
+   * `k`: the values of each call, and its number. @param more - types of the values after the fields' values.
    */
   #calls(fields: readonly Field[], more: readonly string[] = []): string {
     return this.merging.calls([...fields.map((field) => this.typeOf(field)), ...more])

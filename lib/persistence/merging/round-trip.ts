@@ -1,7 +1,7 @@
 /** The number of statements among which the fastest is looked for. Twice as many are remembered. */
 const WINDOW = 128
 
-/** What a further call adds to the time of a statement, at least. */
+/** The minimum time that a further call adds to a statement. */
 const PER_CALL_MS = 0.01
 
 /** Below it, few statements are faster. Above, slots that stay empty cost throughput. */
@@ -16,9 +16,9 @@ const NEAREST_MS = 0.25
 const NEAREST_CALLS = 3
 
 /**
- * How far away the database is, and so how many statements of a shape are worth sending at once. It is
- * measured by the fastest of the last statements, because the others have waited for a connection or for this
- * process.
+ * The distance to the database, and so the number of statements of a shape that are worth sending at once. It
+ * is the time of the fastest of the last statements, because the others have waited for a connection or for
+ * this process.
  */
 export class RoundTrip {
   #fastest = Number.POSITIVE_INFINITY

@@ -4,9 +4,9 @@ import type { Mergeable } from './merged-calls.js'
 import type { TableRules } from './table-rules.js'
 
 /**
- * Where the calls of an operation may share a statement, and with which one: known when the rules of the
- * table are.
- * @param may - whether the table lets them.
+ * The statement that the calls of an operation may share, if they may; determined when the rules of the table
+ * are known.
+ * @param may - true if the table allows it.
  */
 export function statementOfSeveral(
   { bound }: MergingSql,

@@ -12,7 +12,7 @@ interface ColumnRules {
   /** As a cast names it, without a length. */
   readonly type: string
   readonly isArray: boolean
-  /** Who writes it may wait for another transaction: a unique index or a foreign key holds it. */
+  /** True if a write may wait for another transaction: a unique index or a foreign key causes it. */
   readonly mayWait: boolean
   /** The same, for who sets it where it was NULL. */
   readonly mayWaitWhenSet: boolean
@@ -28,10 +28,10 @@ interface Facts {
 }
 
 /**
- * Which calls on a table may share a statement. The catalog is read once, when calls would wait for each
- * other for the first time: where the database itself decides about rows (row-level security), only calls of
- * one tenant share a statement. Where tables are on several servers, none do: the tenants of a shared
- * statement are no value that says where its rows are.
+ * The calls on a table that may share a statement. The catalog is read once, when calls would first wait for
+ * each other. If the database decides about rows (row-level security), only calls of one tenant share a
+ * statement. If tables are on several servers, none do, because a shared statement has no single tenant that
+ * routes it.
  */
 export class TableRules {
   #facts: Facts | undefined

@@ -8,7 +8,7 @@ const MOST_BYTES = 256 * 1024
 export interface WaitingCall {
   /** Calls of different groups never share one. */
   readonly group: string
-  /** What its values take. */
+  /** The size of its values. */
   readonly bytes: number
   /** Calls with the same one never share one, either: the later one waits for the next. */
   readonly row?: string | undefined
@@ -52,7 +52,7 @@ export class WaitingCalls<C extends WaitingCall> {
     return calls
   }
 
-  /** Who stands behind a call that has gone comes to the end. */
+  /** The calls that waited for a completed call go to the end. */
   #follow({ row }: C): void {
     const behind = row === undefined ? undefined : this.#behind.get(row)
     if (row === undefined || behind === undefined) return

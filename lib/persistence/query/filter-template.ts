@@ -13,7 +13,7 @@ declare const FILTER: unique symbol
  */
 export type Filter = string & { readonly [FILTER]: true }
 
-/** What a filter can compare with: `null` is what is not set, an enum its number or name. */
+/** The values that a filter can compare with: `null` is an unset field; an enum is its number or name. */
 export type FilterValue = string | number | bigint | boolean | Date | Uint8Array | Timestamp | Duration | null
 
 /**
@@ -83,7 +83,7 @@ const secondsText = (duration: Duration): string => {
   return `${nanos < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}s`
 }
 
-/** What a placeholder of a template stands for. */
+/** The role of a template's placeholder. */
 type Place = 'value' | 'key' | 'condition'
 
 const WRITE: Readonly<Record<Place, (value: FilterValue) => string>> = {
@@ -103,7 +103,7 @@ const WRITE: Readonly<Record<Place, (value: FilterValue) => string>> = {
 /** A template is read once, whatever its values. */
 const known = new WeakMap<TemplateStringsArray, readonly Place[]>()
 
-/** @throws TypeError where a placeholder stands for anything that is no value, key or condition. */
+/** @throws TypeError if a placeholder is not a value, key or condition. */
 const placesIn = (template: TemplateStringsArray): readonly Place[] => {
   const chunks = template.map((chunk) => tokensOf(chunk))
   return chunks.slice(1).map((_, i) => {
@@ -120,7 +120,7 @@ const placesIn = (template: TemplateStringsArray): readonly Place[] => {
 
 type Chunk = readonly { readonly kind: TokenKind; readonly text: string }[]
 
-/** Spaces are those of ASCII, as in the grammar. */
+/** Spaces are ASCII spaces, as in the grammar. */
 const BEHIND_VALUE = /^(?:[ \t\n\v\f\r)]|$)/
 const BEHIND_KEY = /^(?:[ \t\n\v\f\r)=!<>:]|$)/
 const BEHIND_CONDITION = /^[ \t\n\v\f\r]*(?:\)|$|(?:AND|OR)\b)/i

@@ -15,7 +15,7 @@ export class FilterTokens {
   kind: TokenKind = 'end'
   /** A string's value, or the token as written. */
   text = ''
-  /** Where the token starts, in UTF-16 units. */
+  /** The offset of the token, in UTF-16 units. */
   start = 0
   #end = 0
 
@@ -52,7 +52,7 @@ export class FilterTokens {
     return (text === upper || text.toUpperCase() === upper) && !this.#isCompared()
   }
 
-  /** What no keyword can stand before: a comparison, or a dot. */
+  /** The tokens that no keyword can precede: a comparison, or a dot. */
   #isCompared(): boolean {
     let at = this.#end
     while (classOf(this.source.charCodeAt(at)) === SPACE) at++

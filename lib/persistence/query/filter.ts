@@ -80,7 +80,7 @@ class FilterParser {
     return and(...nodes)
   }
 
-  /** `sequence: factor {factor}`; its factors join those of the expression, since both mean AND. */
+  /** `sequence: factor {factor}`; its factors are added to the expression's, since both mean AND. */
   #sequence(nodes: FilterNode[]): void {
     do nodes.push(this.#factor())
     while (startsFactor(this.#tokens))
@@ -267,7 +267,7 @@ class FilterParser {
   }
 }
 
-/** What is asked of one of the several that a path has led through. */
+/** A condition on one of the several rows that a path leads to. */
 const someOf = ({ some }: FieldPath, node: FilterNode): FilterNode =>
   some.reduceRight((asked, rows): FilterNode => ({ kind: 'some', rows, node: asked }), node)
 

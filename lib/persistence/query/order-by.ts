@@ -107,7 +107,7 @@ function columnIn(
   )
 }
 
-/** What can be written in the place of a field that has no order. */
+/** The names that are valid in place of a field that has no order. */
 const sortable = ({ fields: { columns }, path }: FieldPath): string => {
   const names = Object.keys(columns).filter((name) => isSortable(planColumn(columns[name] ?? name)))
   return validNames(names, path)

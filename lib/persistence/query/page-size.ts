@@ -1,12 +1,12 @@
 import { InvalidArgument } from '../../errors.js'
 
-/** Items of a page where nothing is asked for. */
+/** The default number of items of a page. */
 export const DEFAULT_PAGE_SIZE = 50
 /** The most items of a page. */
 export const MAX_PAGE_SIZE = 1000
 
 /**
- * How many items a page holds (AIP-158): 50 when nothing or nothing positive is asked for, and at most 1000.
+ * The number of items of a page (AIP-158): 50 by default or if it is not positive, and at most 1000.
  * @throws InvalidArgument for a number that is not an integer.
  */
 export function pageSizeOf(asked: number | undefined): number {

@@ -4,7 +4,7 @@ import { type JsonValue, cursorValueOf, fromJson, isJsonValue, toJson } from './
 import type { OrderTerm } from './order-by.js'
 import type { PlanValue } from './query-plan.js'
 
-/** What a page token belongs to: it is refused for any other list. */
+/** The list that a page token belongs to: any other list rejects it. */
 export interface PageScope {
   /** Resource type. */
   readonly resource: string
@@ -19,7 +19,7 @@ export interface PageScope {
 /** One value of the last row of a page; null for NULL. */
 export type CursorValue = PlanValue | null
 
-/** Where a page starts: after the row with these sort values, or after a number of rows. */
+/** The start of a page: after the row with these sort values, or after a number of rows. */
 export type PageCursor =
   | { readonly kind: 'keyset'; readonly values: readonly CursorValue[] }
   | { readonly kind: 'offset'; readonly offset: number }
@@ -49,8 +49,8 @@ export const encodeKeyset = (
 export const encodeOffset = (offset: number): string => Buffer.from(String(offset)).toString('base64')
 
 /**
- * Where the page of a token starts; undefined for the empty token, which means the first page.
- * @throws InvalidArgument when it is malformed or belongs to another list.
+ * The start of a token's page; undefined for the empty token, which means the first page.
+ * @throws InvalidArgument if it is malformed or belongs to another list.
  */
 export const decodePageToken = (
   token: string,
@@ -92,7 +92,7 @@ export const malformed = (): never => {
   throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page as it was')
 }
 
-/** The one spelling of a token: any other spelling of the same bytes was altered. */
+/** The canonical form of a token: any other encoding of the same bytes was altered. */
 const toToken = (values: readonly JsonValue[], sum: string): string =>
   Buffer.from(JSON.stringify([values, sum])).toString('base64url')
 

@@ -7,7 +7,7 @@ import { isInstant } from '../../resource/kinds/timestamp.js'
 import { isStoredText } from '../../resource/kinds/text.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 
-/** What filters, orders and cursors do with a column. */
+/** The rules of filters, sort orders and cursors for a column. */
 export const rulesOf = ({ kind }: Pick<PlanColumn, 'kind'>): PlanRules => (kind === 'any' ? ANY : KINDS[kind])
 
 /** A column of unknown type: its values are taken as they are written. */

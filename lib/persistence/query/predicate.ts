@@ -5,10 +5,9 @@ import type { FilterNode } from './query-plan.js'
 import { reachable } from './reachable.js'
 
 /**
- * What the server's own code holds rows to, as a plan node, which nobody's filter can reach out of; undefined
- * where it asks nothing. It may name every field of the entity, those that no caller may filter by included,
- * but no secret.
- * @throws TypeError for one that is wrong: its author is no caller.
+ * A condition of the server's own code as a plan node, which no filter can escape; undefined if there is
+ * none. It may name every field of the entity, even those that callers may not filter by, but no secret.
+ * @throws TypeError if it is invalid: the application wrote it, not the caller.
  */
 export const predicateOf = (model: ResourceModel, predicate: Filter | undefined): FilterNode | undefined => {
   if (predicate === undefined) return undefined

@@ -21,14 +21,14 @@ export interface PlanColumn extends Omit<Column, 'kind'> {
 /** A row of another resource to which a row leads, or several. */
 export interface RelatedRow {
   readonly target: ResourceModel
-  /** The row that leads to it; undefined for that of the plan. */
+  /** The row that leads to it; undefined for the plan's own row. */
   readonly from: RelatedRow | undefined
   /**
    * Columns with the same value: of the row that leads to it, and of the target. One of them is the tenant
    * where both have one.
    */
   readonly pairs: readonly { readonly from: PlanColumn; readonly to: PlanColumn }[]
-  /** What it has to be besides, as a plan of the target: live, and what the caller may reach. */
+  /** Its other conditions, as a plan of the target: it is live, and the caller may reach it. */
   readonly where: FilterNode
 }
 

@@ -1,12 +1,14 @@
 import type { Column, Columns } from '../../resource/fields/field.js'
 import type { PlanColumn, RelatedRow } from './query-plan.js'
 
-/** What a filter or an order may name of one resource. */
+/** The names of one resource that a filter or an order may use. */
 export interface NamedFields {
   readonly columns: Columns
   /** Fields that exist and cannot be named, each with the reason. */
   readonly closed?: ReadonlyMap<string, string> | undefined
-  /** What is behind a relation; a text that says why it cannot be named, or undefined for what is none. */
+  /**
+   * The fields behind a relation, or the reason why it cannot be named; undefined if it is not a relation.
+   */
   readonly behind?: FieldsBehind | undefined
 }
 
@@ -19,11 +21,12 @@ export interface RelatedFields extends NamedFields {
   readonly isMany: boolean
 }
 
-/** Where a path has led. */
+/** The position that a path has reached. */
 export interface FieldPath {
   readonly fields: NamedFields
   /**
-   * The row whose fields are named; undefined for that of the plan, which behind several is a plan of theirs.
+   * The row whose fields are named; undefined for the plan's own row. Behind a relation to several rows, that
+   * is a plan of their own.
    */
   readonly of: RelatedRow | undefined
   /** Those of several that the path has led through, outermost first. */

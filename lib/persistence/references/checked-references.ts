@@ -29,7 +29,7 @@ interface Reference {
   readonly target: ResourceModel
   /** True if the target belongs to a tenant, as the resource does. */
   readonly isOwned: boolean
-  /** What the target has to hold alike, where the name of the resource begins with its name. */
+  /** The values that the target must share, if the resource's name begins with the target's name. */
   readonly parts: readonly SharedPart[]
   readonly select: Parent['select']
   /** Reads the target, for code that has to see it. */
@@ -39,7 +39,7 @@ interface Reference {
 /** Reads a row of another resource. */
 export type ReadTarget = Rows<object>['get']
 
-/** What a write refers to. */
+/** The references of a write. */
 interface Secured {
   readonly parents: readonly Parent[]
   /** Those that the statement itself takes. */
@@ -51,13 +51,13 @@ interface Secured {
 /** One for each reference, and for each shape of a condition that an authorizer has. */
 const CACHED_STATEMENTS = 200
 
-/** Others may read and refer to the row, and nobody deletes it before the transaction ends. */
+/** Other transactions may read and refer to the row, but not delete it before this one ends. */
 const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 
 /**
- * The references that a resource holds. A write makes sure of their targets: each is a live row of the same
- * tenant, and stays one until the write is committed. Where the name of the resource begins with the name of
- * a target, it is that row's name.
+ * The references of a resource. A write makes sure of their targets: each is a live row of the same tenant,
+ * and stays one until the write is committed. If the resource's name begins with a target's name, the target
+ * has that name.
  */
 export class References {
   #known: readonly Reference[] | undefined
@@ -81,9 +81,9 @@ export class References {
   }
 
   /**
-   * What the caller of a write may refer to, asked before a transaction begins for it. What hooks refer to is
-   * asked later.
-   * @param written - what the caller writes, row by row.
+   * The rows that the caller of a write may refer to, determined before a transaction begins for it.
+   * References set by hooks are determined later.
+   * @param written - the caller's values, row by row.
    */
   async referable(
     access: ReferenceAccess | undefined,
@@ -341,7 +341,7 @@ export class References {
   }
 }
 
-/** What a row refers to existed before and after a statement that did not find it. */
+/** The row's target existed before and after a statement that did not find it. */
 export class ReferencesChanged extends Aborted {}
 
 const changedMeanwhile = (): Aborted =>

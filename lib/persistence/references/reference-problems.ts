@@ -5,7 +5,7 @@ import { isOwning, type OwningRelation } from '../../resource/relations/relation
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { resourcesOf } from '../schema/resources-in.js'
 
-/** What is wrong with the relations of a resource of an initialized DataSource, one sentence each. */
+/** The problems of a resource's relations in an initialized DataSource, one sentence each. */
 export function referenceProblems(dataSource: DataSource, model: ResourceModel): readonly Problem[] {
   if (model.relations.length === 0) return []
   const graph = relationGraph(resourcesOf(dataSource))
@@ -15,8 +15,8 @@ export function referenceProblems(dataSource: DataSource, model: ResourceModel):
 }
 
 /**
- * TypeORM has to join by the tenant as well, or what it reads and the keys that it makes could leave the
- * tenant. Where it names the columns, it joins as it did before the entity was a resource.
+ * TypeORM must join by the tenant as well, or the rows it reads and the keys it creates could belong to
+ * another tenant. If the entity names the columns, TypeORM joins as it did before the entity was a resource.
  */
 function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): Problem[] {
   const target = resourceModel<object>(relation.target())

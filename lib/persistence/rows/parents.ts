@@ -9,9 +9,12 @@ import type { FilterNode } from '../query/query-plan.js'
 /** A row that another one is about to refer to. */
 export interface Parent {
   readonly relation: OwningRelation
-  /** What tells it: its tenant, where the reference holds one, its key, and the other parts of its name. */
+  /**
+   * The values that identify it: its tenant, if the reference holds one, its key, and the other parts of its
+   * name.
+   */
   readonly values: readonly unknown[]
-  /** What it has to be beside that, for the caller to refer to it. */
+  /** The other conditions under which the caller may refer to it. */
   readonly where: FilterNode | undefined
   /**
    * Selects it while it is live, and locks it; the values are bound in their order. @param where - of the
@@ -31,7 +34,7 @@ export interface Taken {
   readonly write: (text: Placeholders) => string
 }
 
-/** What a statement takes first, and the values that it begins with. */
+/** The locks at the beginning of a statement, and their values. */
 export function takenFirst(
   parents: readonly Parent[],
   dialect: Dialect,

@@ -12,7 +12,7 @@ export interface Limit {
   readonly test: RowLimits['test']
 }
 
-/** What the caller of one write may refer to. It is asked once about each row. */
+/** The rows that the caller of one write may refer to. Each row is decided once. */
 export class Referable {
   readonly #limits = new Map<OwningRelation, Map<string, Limit>>()
 
@@ -25,7 +25,7 @@ export class Referable {
     )
   }
 
-  /** Undefined until it is asked. */
+  /** Undefined until it is decided. */
   known(relation: OwningRelation, row: ReferredRow): Limit | undefined {
     return this.#limits.get(relation)?.get(identityOf(row))
   }

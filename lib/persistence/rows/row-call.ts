@@ -2,18 +2,18 @@ import type { RequestContext } from '../../context.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Referable } from './referable.js'
 
-/** What the reads and writes of one operation have in common. It is made once, and never changed. */
+/** The part that the reads and writes of one operation share. It is created once, and never changed. */
 export interface RowCall extends RunOptions {
   /** Of the call that the operation is made for. */
   readonly context: RequestContext
-  /** What hooks are called with, in the transaction of the operation; undefined where it calls none. */
+  /** The context of hooks, in the transaction of the operation; undefined if it calls none. */
   readonly inside?: RequestContext
 }
 
 /** In a database. */
 export interface SqlCall extends RowCall {
-  /** Where statements go: the pool, or a transaction. */
+  /** The executor of statements: the pool, or a transaction. */
   readonly on: Executor
-  /** What the caller of a write may refer to; everything when left out. */
+  /** The rows that the caller of a write may refer to; omitted for all. */
   readonly referable?: Referable | undefined
 }

@@ -18,15 +18,15 @@ import type { Rows } from './rows.js'
 import { UnreadFields } from './unread-fields.js'
 
 /**
- * How often a write is tried again when its increments were out of range, but the row read afterwards has
+ * The number of attempts of a write whose increments were out of range although the row read afterwards has
  * room for them.
  */
 const INCREMENT_ATTEMPTS = 3
 
-/** What a writer knows of the rows it writes. */
+/** The properties of a resource that its writer needs. */
 export interface WrittenResource<C extends RowCall> {
   readonly model: ResourceModel
-  /** What a column keeps, where that is less than the field's range. */
+  /** The range of a column, if it is smaller than the field's. */
   readonly rangeOf: (field: Field) => Range | undefined
   /** True if a row holds references, which hold its tenant too. */
   readonly refers: boolean
@@ -119,7 +119,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     return updated
   }
 
-  /** Reports JSON that nobody could read, and that the update has written over. */
+  /** Reports unreadable JSON that the update has overwritten. */
   #reportErased(updated: E, values: Values): E {
     UnreadFields.of(this.of.model).updated(updated, values)
     return updated

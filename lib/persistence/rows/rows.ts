@@ -12,7 +12,7 @@ import type { Reach, Target } from './row-target.js'
 /** One write of one row. What stands before the store adds to it by a copy. */
 export interface RowWrite {
   readonly row: Target
-  /** By property: all stored fields of a new row, else those that change. */
+  /** By property: all stored fields of a new row, or the changed fields of an existing one. */
   readonly values: Readonly<Values>
   /** True if the repository has made the key of a new row, so that no other row has it. */
   readonly isKeyMade?: boolean
@@ -25,11 +25,11 @@ export interface RowWrite {
   readonly parents?: readonly Parent[]
   /** The event that the statement inserts with a new row. */
   readonly event?: OutboxRow | undefined
-  /** The row is removed next, which is told instead. */
+  /** The row is removed next, and its removal is reported instead. */
   readonly isRemovedNext?: boolean
 }
 
-/** How a row is read. Live rows alone where nothing is said. */
+/** Options of a read. Default: live rows only. */
 export interface GetOptions {
   readonly showDeleted?: boolean
   readonly lock?: LockClause | undefined
@@ -51,7 +51,7 @@ export interface Batches<E, C extends RowCall = SqlCall> {
   batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>): Promise<number>
 }
 
-/** What is written of one row of a batch. */
+/** The values to write to one row of a batch. */
 export type RowPatch = Pick<Patched, 'key' | 'patch'>
 
 /**

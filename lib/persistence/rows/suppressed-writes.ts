@@ -2,7 +2,7 @@ import { ErrPreconditionFailed, Internal } from '../../errors.js'
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
-/** A database did not return the row that it was told to insert. */
+/** A database did not return the row that it should insert. */
 export class NotInserted extends Internal {
   constructor() {
     super('the database did not return a written row')

@@ -42,7 +42,9 @@ export class CollationCheck {
     return on === this.database ? unlessAborted(this.#once(), options.signal) : this.#check(on, options)
   }
 
-  /** What compares otherwise in the table of the resource; nothing where it is missing. */
+  /**
+   * The columns of the resource's table whose collation compares differently; none if the table is missing.
+   */
   async problems(options: RunOptions): Promise<readonly Problem[]> {
     return (await inexactColumns(this.model, this.table, this.database, options)) ?? []
   }
@@ -74,7 +76,7 @@ export class CollationCheck {
   }
 }
 
-/** What compares otherwise in a table; `undefined` for a table that is not there. */
+/** The columns of a table whose collation compares differently; `undefined` for a missing table. */
 async function inexactColumns(
   model: ResourceModel,
   table: TableName,

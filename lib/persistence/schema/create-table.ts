@@ -34,7 +34,7 @@ export function createNewTable(table: TableDefinition, dialect: Dialect): string
   const columns = table.columns.map((column) => columnText(column, dialect, collation))
   const keys = can.transactionalDdl ? [] : table.indexes.map((index) => keyText(index, dialect))
   const indexes = can.transactionalDdl ? table.indexes.map((index) => createIndex(table, index, dialect)) : []
-  // What refers to rows of the same table by an index needs the index, which is a statement of its own.
+  // A key that refers to the same table by an index needs the index, which is a separate statement.
   const needsIndex = (key: ForeignKeyDefinition): boolean =>
     can.transactionalDdl &&
     quoteTable(key.target, dialect) === quoteTable(table, dialect) &&

@@ -18,10 +18,9 @@ type Queries = Pick<DataSource, 'query'>
 /**
  * Creates the tables of resources that no schema of the search path has, with every index and foreign key
  * that isolation and order need, and their schemas (MySQL: databases). On SQLite it also adds missing columns
- * and makes changed indexes anew, and adds no foreign key to a table that is there. A table of
- * `existing: true` that is there stays as it is. For development and tests: production schemas change by
- * migrations.
- * @param dataSource - determines, with the entities, the names of tables and where they are.
+ * and recreates changed indexes, but adds no foreign key to an existing table. An existing table of
+ * `existing: true` stays as it is. For development and tests: production schemas change by migrations.
+ * @param dataSource - determines, with the entities, the names and schemas of tables.
  */
 export async function createTables(
   dataSource: Queries & Naming,

@@ -4,9 +4,8 @@ import { constantText } from '../dialects/values/constant-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 
 /**
- * What proto3 reads where nobody set the field, as SQL: for the rows that are there before a required column.
- * An entity tag is opaque, so that every row can begin with the same. Undefined where nothing is like
- * nothing, such as for a time.
+ * The proto3 value of an unset field as SQL, for existing rows of a new required column. An etag is opaque,
+ * so every row can begin with the same one. Undefined if there is no such value, as for a time.
  */
 export function fillerOf(field: Field, dialect: Dialect): string | undefined {
   const { role } = field

@@ -8,20 +8,20 @@ import { familyOf } from '../deletion/rules/family.js'
 import { resourcesOf } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 
-/** How a table is linked to those of other resources. */
+/** The references of a table to other resources' tables. */
 export interface TableReferences {
   readonly foreignKeys: readonly Omit<ForeignKeyDefinition, 'name'>[]
   /** True if tenant and key together have to be unique, although the key alone is. */
   readonly isReferenced: boolean
   /** The columns by which the rows are found that refer to another one. */
   readonly referenceIndexes: readonly (readonly string[])[]
-  /** True if rows can be deleted together with those of other resources, and be undeleted with them. */
+  /** True if rows can be deleted and undeleted together with other resources' rows. */
   readonly isDeletedTogether: boolean
 }
 
 /**
- * The links of the tables of a set of resources. A reference of a tenant's resource to a tenant's resource
- * holds the tenant too, so that no statement can make it leave the tenant.
+ * The references among the tables of a set of resources. A reference between resources of tenants includes
+ * the tenant, so that no statement can make it leave the tenant.
  */
 export function referencesOf(
   models: readonly ResourceModel[],
@@ -44,7 +44,7 @@ export function referencesOf(
           targetColumns: [...other, target.key.column],
         }
       }),
-      // What begins with the tenant serves a reference to it.
+      // An index that begins with the tenant serves a reference to it.
       referenceIndexes: references.filter(isChecked).map((relation) => {
         const [own] = tenantsOf(model, resourceModel<object>(relation.target()))
         const rest = model.tenant === undefined || own.length > 0 ? [] : [model.tenant.column]

@@ -21,7 +21,7 @@ const TOO_LONG = '54000'
 const TRUNCATED = '22001'
 const OUT_OF_RANGE = '22003'
 
-/** Says which fields an index is of that refused a write. It is asked only after a write has failed. */
+/** Names the fields of an index that rejected a write. It is used only after a write has failed. */
 export class IndexErrors {
   #definition: TableDefinition | undefined
 
@@ -32,8 +32,8 @@ export class IndexErrors {
   ) {}
 
   /**
-   * @param error - of a violated unique rule. Of a key that the database mints, no caller is to blame: the
-   * number comes from a sequence that is behind the rows.
+   * @param error - of a violated unique rule. A generated key is not the caller's fault: its sequence is
+   * behind the rows.
    */
   conflict(error: unknown): ErrConflict | Internal {
     const violated = violatedIn(error)
@@ -69,12 +69,12 @@ export class IndexErrors {
   }
 
   /**
-   * A value that fits the model and not the column, which somebody else made narrower; undefined for any
+   * The error for a value that fits the model and not the column, which was made narrower; undefined for any
    * other error.
    */
   unfit(error: unknown): InvalidArgument | undefined {
     for (const { thrown, code } of driverErrors(error)) {
-      // A number that the database mints may be the one that is out of range.
+      // A generated number may be the one that is out of range.
       if (code === TRUNCATED || (code === OUT_OF_RANGE && this.model.key.isMinted !== true))
         return new InvalidArgument('', 'a value is one that its column cannot hold', withoutValues(error))
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
@@ -158,8 +158,8 @@ export class IndexErrors {
   }
 
   /**
-   * None for a rule that spans tenants: its field would tell one tenant what another has. Neither for one
-   * whose collation refuses what another tenant, or another spelling, has.
+   * None for a rule that spans tenants: its field would reveal one tenant's values to another. None for a
+   * rule either whose collation rejects another tenant's value, or another format.
    */
   #names(columns: readonly string[]): readonly string[] {
     const { tenant, fields } = this.model
@@ -181,7 +181,7 @@ function violatedIn(error: unknown): ViolatedIndex | undefined {
   return undefined
 }
 
-/** What TypeORM calls a unique index that it has made, of an entity whose columns it names. */
+/** TypeORM's name of a unique index that it has created, for an entity whose columns it names. */
 const typeormsNames = (
   { strategy }: ResourceModel,
   table: string,
@@ -203,5 +203,5 @@ const isNamed =
   (index: Pick<IndexDefinition, 'name'>): boolean =>
     name !== undefined && (name === index.name || name.endsWith(`.${index.name}`))
 
-/** What engines call the primary key of a table. */
+/** The names that engines give to the primary key of a table. */
 const PRIMARY_KEYS = (table: string): readonly string[] => ['PRIMARY', `${table}_pkey`]

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 const MAX_NAME = 63
 
 /**
- * Its columns between the name of the table and what it is: readable while it fits, then cut and told apart
- * by a digest.
+ * The columns between the name of the table and the suffix: readable while it fits, or else cut and made
+ * unique by a digest.
  */
 export function indexName(table: string, columns: readonly string[], suffix: string): string {
   const name = [table, ...columns, suffix].join('_')

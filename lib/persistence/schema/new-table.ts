@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
 
-/** A foreign key of a table that is there before. */
+/** A foreign key of an existing table. */
 export interface AddedForeignKey {
   readonly table: TableDefinition
   readonly key: ForeignKeyDefinition

@@ -72,8 +72,8 @@ export function checkResources(entities: object): void {
 const fitting = new WeakSet<DataSource>()
 
 /**
- * The model of a resource of a DataSource. @throws DeclarationError with what is wrong with any of its
- * resources, so that one start tells all of it.
+ * The model of a resource of a DataSource. @throws DeclarationError with the problems of all its resources,
+ * so that one startup reports them all.
  */
 export function modelOn<E extends object>(dataSource: DataSource, entity: EntityClass<E>): ResourceModel<E> {
   const { isInitialized, entityMetadatas, options } = dataSource

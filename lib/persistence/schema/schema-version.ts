@@ -6,7 +6,7 @@ export interface SchemaVersion {
   readonly what: string
   readonly up: string
   readonly down: string
-  /** Those of the way up. */
+  /** The statements of the up migration. */
   readonly statements: readonly string[]
   /** True if it is numbered among the files of `search generate`. Then `what` is the whole name. */
   readonly isSearch?: true

@@ -6,7 +6,7 @@ import { tableNameOf } from './table-name-of.js'
 /** A table whose search vector is stored, and the expression of the vector. */
 export interface SearchTable {
   readonly table: string
-  /** Where the entity names one; else the schema of the module. */
+  /** The schema that the entity names, or the module's. */
   readonly schema?: string | undefined
   readonly vector: string
 }

@@ -26,7 +26,7 @@ export interface TableMigration {
   readonly table: string
   /** The SQL for one engine. `mysql` is for MySQL 8 and MariaDB. */
   readonly sqlFor: (dialect: MigratedDialect) => TableSql
-  /** What you have to know before you apply it, one sentence each. */
+  /** Notes to read before applying it, one sentence each. */
   readonly notes: readonly string[]
 }
 
@@ -34,9 +34,9 @@ export interface TableMigration {
  * The migrations that create the tables of the resources that a module exports, sorted by table name, but a
  * table before those that refer to it. Pass `await import('./entities.js')`. They have the primary key, every
  * index and foreign key, and the collations that isolation, uniqueness and order need. A DataSource among the
- * exports gives its `entityPrefix` and naming strategy. Empty without a resource.
+ * exports provides its `entityPrefix` and naming strategy. Empty without a resource.
  * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of
- * one table. What one engine alone refuses is thrown when the SQL for that engine is asked for.
+ * one table. A problem of one engine alone is thrown when that engine's SQL is requested.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models: all, naming } = resourcesIn(exports)
@@ -69,7 +69,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       .map(({ model, table }) => tableOf(model, postgres, table)),
   )
   if (shared.length > 0) throw new DeclarationError('entities', shared)
-  /** What MySQL alone tells apart. */
+  /** The names that only MySQL distinguishes. */
   const refused = new Map<Dialect, ReadonlySet<string>>([[postgres, doubled]])
   return tables.map(({ model, table, twin }) => {
     const isDoubled = doubled.has(tableText(table))
@@ -121,7 +121,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   })
 }
 
-/** Tables that only MySQL tells apart. */
+/** Tables that only MySQL distinguishes. */
 const ofOneName = (table: TableName) =>
   problem(
     'table',

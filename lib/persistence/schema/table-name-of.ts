@@ -65,7 +65,7 @@ interface Meant {
 
 const DEFAULTS = new DefaultNamingStrategy()
 
-/** As TypeORM's EntityMetadata has it, which an initialized DataSource is asked for. */
+/** The name as TypeORM's EntityMetadata has it, taken from an initialized DataSource. */
 function meantBy({ entity, declaredTable, strategy }: ResourceModel, naming: Naming): Meant {
   const metadata = metadataOf(entity, naming)
   if (metadata !== undefined)
@@ -112,7 +112,7 @@ function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Nam
   ]
 }
 
-/** Where TypeORM's manager would not find what repositories write. */
+/** The columns in which TypeORM's manager would not find a repository's values. */
 function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
   const theirs = theirColumns(model, naming)
   if (theirs === undefined) return []

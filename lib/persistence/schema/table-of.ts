@@ -172,7 +172,7 @@ function lookupIndexes(
   return isUnique && scope.length > 0 ? [...indexes, tenantKeyIndex(model, table)] : indexes
 }
 
-/** What a reference from the same tenant points to, where the key alone is the primary key. */
+/** The target of a reference from the same tenant, if the key alone is the primary key. */
 export function tenantKeyIndex({ tenant, key }: ResourceModel, table: string): IndexDefinition {
   const columns = tenant === undefined ? [key.column] : [tenant.column, key.column]
   return { name: indexName(table, columns, 'key'), columns, unique: true, where: undefined }

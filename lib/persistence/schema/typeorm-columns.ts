@@ -64,7 +64,7 @@ function typeText(options: ColumnOptions, dialect: Dialect): string {
   return `${typed(typeof type === 'string' ? type : 'text', options)}${array === true ? '[]' : ''}`
 }
 
-/** What SQL takes as a default as it is, and in no parentheses. */
+/** Default expressions that SQL accepts without parentheses. */
 const PLAIN = /^(?:[\w.-]+|'(?:[^']|'')*')$/
 
 function initialOf({ default: value, type }: ColumnOptions, dialect: Dialect): string | undefined {

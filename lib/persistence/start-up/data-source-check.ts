@@ -22,11 +22,11 @@ import { synchronizeFindings } from './synchronized-table.js'
 import { deletionsWithoutMillis, unfilledColumns, withoutForeignKey } from './table-findings.js'
 
 /**
- * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM
- * on it waits for what the repository never tells, and that its database tells texts apart.
+ * Checks once that a DataSource knows a repository's entity as its model does, that no TypeORM subscriber on
+ * it waits for events that the repository never sends, and that its database compares strings exactly.
  */
 export class DataSourceCheck {
-  /** Where the rows are. */
+  /** The table of the rows. */
   readonly table: TableName
   /** True if `run` still has to be awaited. */
   isPending = true
@@ -87,7 +87,7 @@ export class DataSourceCheck {
     ])
   }
 
-  /** What a server asks for before it starts. */
+  /** The findings that a server requests before it starts. */
   startUp(): StartUpFindings | Promise<StartUpFindings> {
     const findings = this.findings()
     if (!this.#checked.dataSource.isInitialized) return findings
@@ -101,7 +101,7 @@ export class DataSourceCheck {
     return Promise.all(all).then((found) => together([findings, ...found]))
   }
 
-  /** A database that does not respond is asked again by the first call. */
+  /** If the database does not respond, the first call asks it again. */
   async #inexact(): Promise<StartUpFindings> {
     const signal = AbortSignal.timeout(LONGEST_ASK_MS)
     const problems = await this.#collations.problems({ signal }).catch(() => [])
@@ -109,7 +109,7 @@ export class DataSourceCheck {
   }
 }
 
-/** Where the database is silent, a server starts so much later. */
+/** The delay of a server's startup if the database does not respond. */
 const LONGEST_ASK_MS = 5_000
 
 const NOT_INITIALIZED = 'its DataSource is not initialized: await dataSource.initialize() first'

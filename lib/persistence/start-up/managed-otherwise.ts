@@ -6,7 +6,9 @@ import { isProcessInUtc, processZone } from '../dialects/values/process-zone.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { type CheckedEntity, namesIn, NOTHING, together, warning } from './findings.js'
 
-/** What TypeORM's own manager, with the options of its DataSource, reads and writes otherwise. */
+/**
+ * The values that TypeORM's own manager, with the options of its DataSource, reads and writes differently.
+ */
 export function managerFindings({ dataSource, model, dialect }: CheckedEntity): StartUpFindings {
   const options = { ...dataSource.options }
   const found = model.fields.flatMap(({ kind }) => dialect.values.kinds[kind].managed?.(options) ?? [])
@@ -18,8 +20,8 @@ export function managerFindings({ dataSource, model, dialect }: CheckedEntity): 
 }
 
 /**
- * Times that the manager takes for local ones; undefined where there are none. The type is asked of the
- * database: TypeORM and createTables() make columns of two types of one Date.
+ * Times that the manager interprets as local; undefined if there are none. The type is read from the
+ * database: TypeORM and createTables() create columns of two types for one Date.
  */
 export function withoutZone(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
   const { model, dialect, table } = checked

@@ -6,19 +6,19 @@ import type { StartUpFindings } from '../contract/repository.js'
 import { listensTo } from '../typeorm/subscribers.js'
 import { NOTHING, warning } from './findings.js'
 
-/** What a subscriber may be told of an entity. */
+/** The entity events of a subscriber. */
 export const ENTITY_EVENTS = [
   ...['afterLoad', 'beforeInsert', 'afterInsert', 'beforeUpdate', 'afterUpdate', 'beforeRemove'],
   ...['afterRemove', 'beforeSoftRemove', 'afterSoftRemove', 'beforeRecover', 'afterRecover'],
 ] as const
-/** What it may be told of TypeORM's own queries and transactions. */
+/** The events of TypeORM's own queries and transactions. */
 export const QUERY_EVENTS = [
   ...['beforeQuery', 'afterQuery', 'beforeTransactionStart', 'afterTransactionStart'],
   ...['beforeTransactionCommit', 'afterTransactionCommit'],
   ...['beforeTransactionRollback', 'afterTransactionRollback'],
 ] as const
 
-/** What a subscriber waits for that repositories of the resource never tell. */
+/** The events that a subscriber waits for and repositories of the resource never send. */
 export function subscriberFindings(
   subscriber: EntitySubscriberInterface,
   { entity, deleteTime }: ResourceModel,

@@ -6,14 +6,14 @@ import { SqliteDriver } from '../engines/sqlite/driver.js'
 import { tableOf } from '../schema/table-of.js'
 import { type CheckedEntity, NOTHING } from './findings.js'
 
-/** What is wrong with a table that TypeORM makes (`synchronize: true`). */
+/** The problems of a table that TypeORM creates (`synchronize: true`). */
 export function synchronizeFindings(checked: CheckedEntity): StartUpFindings {
   const { dataSource, model, dialect, table } = checked
   if (!isSynchronized(checked)) return NOTHING
   const { driver } = dataSource
   const metadata = dataSource.getMetadata(model.entity)
   const { columns } = tableOf(model, dialect, table)
-  // TypeORM is told that a Uint8Array is a text: no type of bytes is one that it takes on every database.
+  // For TypeORM, a Uint8Array is text: it accepts no byte type on every database.
   const problems = model.fields.flatMap((field) => {
     const { kind, property, column: name } = field
     const column = metadata.findColumnWithPropertyName(property)

@@ -3,8 +3,8 @@ import { inheritedFacts } from '../../../decorators/entity-facts.js'
 import { isResource } from '../../resource/resource-model.js'
 
 /**
- * What an initialized DataSource has to be told of its entities that are no resource: TypeORM knows one
- * column of a class that several extend, and a resource among them has changed it.
+ * The changes that an initialized DataSource needs for entities that are not resources: TypeORM has one
+ * column for a class that several extend, and a resource among them has changed it.
  */
 export const changedHeirs = ({ entityMetadatas }: DataSource): readonly string[] =>
   entityMetadatas.flatMap(({ target, name }) => {

@@ -2,7 +2,7 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import type { Dialect } from '../dialects/dialect.js'
 import type { RunOptions } from '../engines/executor/executor.js'
 
-/** What TypeORM's manager has to know of the transaction that it works in. */
+/** The transaction that TypeORM's manager works in. */
 export interface ManagedTransaction {
   readonly dataSource: DataSource
   readonly dialect: Dialect

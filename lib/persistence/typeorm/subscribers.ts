@@ -13,7 +13,7 @@ import type { HookDetails, Subscribers } from '../hooks/call-hooks.js'
 
 type Subscriber = EntitySubscriberInterface<object>
 
-/** What TypeORM's events have, together. */
+/** The properties that TypeORM's events share. */
 type Told = Omit<UpdateEvent<object>, 'databaseEntity' | 'entity'> & {
   readonly entity: object
   readonly databaseEntity: object | undefined
@@ -107,7 +107,7 @@ export class EntitySubscribers implements Subscribers {
   }
 }
 
-/** TypeORM tells a subscriber of its entity, and of those that extend it. */
+/** TypeORM notifies a subscriber of its entity, and of those that extend it. */
 export const listensTo = (target: unknown, entity: { readonly name: string }): boolean =>
   typeof target === 'function'
     ? target === entity || Object.prototype.isPrototypeOf.call(target, entity)

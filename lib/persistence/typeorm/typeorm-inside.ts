@@ -7,7 +7,7 @@ import { transactionControl } from '../dialects/control-in-text.js'
 import { boundTimes } from './bound-times.js'
 import type { ManagedTransaction, OpenSavepoint } from './managed-transaction.js'
 
-/** What subscribers of TypeORM are told of a transaction. */
+/** The transaction events of TypeORM's subscribers. */
 export type TransactionEvent =
   | 'BeforeTransactionStart'
   | 'AfterTransactionStart'
@@ -88,7 +88,7 @@ function runnerMethods(
   let isAnnounced = false
   let savepoint: OpenSavepoint | undefined
   const sender = (): QueryRunner => {
-    // It logs, and tells subscribers, by itself: as this one.
+    // It logs and notifies subscribers by itself: as this one.
     own ??= Object.assign(transaction.queryRunner(), {
       manager: runner.manager,
       broadcaster: runner.broadcaster,

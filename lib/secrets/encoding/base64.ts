@@ -14,7 +14,7 @@ export function decodeBase64(text: string): Buffer | undefined {
   const whole = padding === 0 ? length : length - 4
   let to = 0
   for (let at = 0; at < whole; at += 4) {
-    // One character that is no digit makes the whole number negative.
+    // A single character that is not a digit makes the whole number negative.
     const bits =
       (digit(text, at) << 18) | (digit(text, at + 1) << 12) | (digit(text, at + 2) << 6) | digit(text, at + 3)
     if (bits < 0) return undefined

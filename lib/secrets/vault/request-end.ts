@@ -1,4 +1,4 @@
-/** The end of a call: after its time, or by the signal of its caller, whichever comes first. */
+/** The end of a call: by its time limit, or by its caller's signal. */
 export class RequestEnd {
   #isOver = false
   #cancel: (() => void) | undefined

@@ -11,7 +11,7 @@ export const HEADER_VALUE = /^[\x21-\x7e]+$/
  */
 export type TokenSource = string | ((options: { readonly signal: AbortSignal }) => string | Promise<string>)
 
-/** Where the transit server is, and how to log in. */
+/** The address of the transit server, and its login. */
 export interface VaultTransitOptions {
   /**
    * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes.
@@ -26,7 +26,7 @@ export interface VaultTransitOptions {
   readonly tokenFile?: string
   /** Timeout of each request in milliseconds, from connecting to the last byte; default 5000. */
   readonly timeoutMs?: number
-  /** Where the transit engine is mounted; default `transit`. */
+  /** The mount path of the transit engine; default `transit`. */
   readonly mount?: string
   /** Sent as `X-Vault-Namespace`. */
   readonly namespace?: string

@@ -23,7 +23,7 @@ export interface VaultCall {
   /** For error texts. */
   readonly operation: string
   readonly body: Readonly<Record<string, unknown>>
-  /** What an error must not repeat, in addition to the tokens. */
+  /** Strings that an error must not contain, in addition to the tokens. */
   readonly secrets: readonly string[]
   /** The index of the first item of a batch in the whole of it. */
   readonly offset?: number
@@ -38,14 +38,14 @@ export interface VaultClient {
    * @throws TransitError for anything but status 200 with a JSON object that has `data`.
    */
   post(call: VaultCall): Promise<Record<string, unknown>>
-  /** What an error must not repeat: every token so far. */
+  /** Strings that an error must not contain: every token so far. */
   readonly tokens: readonly string[]
   close(): Promise<void>
 }
 
 /** More connections than this wait for each other. */
 const MAX_SOCKETS = 64
-/** Of a standby, a busy server, or one that does not have the state yet that it is asked for. */
+/** The statuses of a standby, a busy server, or one that does not have the requested state yet. */
 const TRANSIENT = new Set([412, 429, 473, 503])
 /** Before the second attempt, if the server names no time. */
 const PAUSE_MS = 50

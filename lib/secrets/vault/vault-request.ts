@@ -2,7 +2,7 @@ import { type Agent, type ClientRequest, type IncomingMessage, request as httpRe
 import { request as httpsRequest } from 'node:https'
 import { type RequestEnd } from './request-end.js'
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Address {
   readonly href: string
   readonly hostname: string

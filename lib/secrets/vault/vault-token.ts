@@ -12,7 +12,7 @@ type Ask = (method: 'GET' | 'POST', path: string, token: string) => Promise<Vaul
 
 /** Tokens that were held before, which errors must not repeat either. */
 const MOST_SEEN = 16
-/** How often the file of a token is looked at. A folder that is created or replaced later is found, too. */
+/** The interval at which a token file is read. A folder that is created or replaced later is found, too. */
 const LOOK_MS = 500
 /** Of the time of a login, from when on no other call waits for it. */
 const HALF_OVER = 0.5
@@ -59,9 +59,9 @@ export class VaultToken {
   }
 
   /**
-   * Another token in the place of one with which a call was rejected; undefined if there is none. A policy
-   * may have rejected the call and not the token: a function is asked only if the server rejects the token
-   * itself.
+   * Another token to use instead of the one with which a call was rejected; undefined if there is none. A
+   * policy may have rejected the call and not the token: a function is called only if the server rejects the
+   * token itself.
    */
   async replaced(rejected: string, end: RequestEnd): Promise<string | undefined> {
     if (this.#held !== rejected) return this.#held

@@ -45,7 +45,7 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
     const request = { ...flags, folder: process.cwd(), addresses: daemonAddresses() }
     const fileNotes: string[] = []
     const report = await syncClients({ ...request, fileNotes }).catch((error: unknown) => {
-      // What is misspelt in the local files may be why it fails.
+      // A misspelling in the local files may be the cause of the failure.
       this.note(fileNotes)
       if (fileNotes.length > 0) this.beside.notes = fileNotes
       throw error

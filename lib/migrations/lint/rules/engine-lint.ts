@@ -4,13 +4,13 @@ import type { Token } from '../../sql/tokenize.js'
 import type { ClientCommand, Elsewhere, PrimaryKey } from '../../messages/lint-messages.js'
 import type { Rule } from './lint-rule.js'
 
-/** What an engine adds to lint: its own rules, and what the common rules need to know of it. */
+/** The engine's part of lint: its own rules, and its properties that the common rules need. */
 export interface EngineLint {
   readonly syntax: Syntax
   readonly rules: readonly Rule[]
   /** True if the statement begins or ends a transaction in this engine's own syntax. */
   readonly controlsTransaction: (statement: Statement) => boolean
-  /** What commits what in a file, as the reason why a file does not say it itself. */
+  /** The reason why a file must not commit, and which statements do. */
   readonly commits: string
   /** The finding for a statement of the engine's command line client. */
   readonly clientCommand: (statement: Statement) => ClientCommand | undefined
@@ -27,6 +27,6 @@ export interface EngineLint {
    */
   readonly forbidsCopies: (statement: Statement) => boolean
   readonly changesColumnType: (action: readonly Token[]) => boolean
-  /** What adding a primary key to a table with rows does. */
+  /** The effect of adding a primary key to a table with rows. */
   readonly primaryKey: PrimaryKey
 }

@@ -5,17 +5,17 @@ import type { Statement } from '../../sql/split-statements.js'
 import type { EngineLint } from './engine-lint.js'
 
 /**
- * How serious a finding is. `refuse`: the engine does not run the file. `danger`: it blocks or breaks running
- * clients, or cannot be recovered; `lint` fails. `advice`: there is a better way.
+ * The severity of a finding. `refuse`: the engine does not run the file. `danger`: it blocks or breaks
+ * running clients, or cannot be recovered; `lint` fails. `advice`: there is a better alternative.
  */
 export type Level = 'refuse' | 'danger' | 'advice'
 
-/** What a rule knows besides its statement. */
+/** The facts that a rule can use besides its statement. */
 export interface FileFacts {
   readonly engine: EngineLint
   readonly direction: 'up' | 'down'
   readonly statements: readonly Statement[]
-  /** What the file says in its `-- ashlar:backfill`; undefined without one. */
+  /** The file's `-- ashlar:backfill`; undefined without one. */
   readonly backfill: Backfill | undefined
   /** The CREATE, ALTER, DROP, RENAME and TRUNCATE statements before this one. */
   readonly ddlBefore: readonly Statement[]
@@ -24,7 +24,7 @@ export interface FileFacts {
   readonly statementTimeoutMs: number
 }
 
-/** What a check finds. */
+/** The result of a check. */
 export type Found = boolean | object | undefined
 
 /** One kind of finding. Its sentence is in `messages/lint-messages.ts`. */
@@ -33,7 +33,7 @@ export interface Rule {
   readonly level: Level
   /** Default: both. */
   readonly dialect?: Dialect
-  /** Rules check the way up. With this, also the way down. */
+  /** Rules check the up migration. With this, also the down migration. */
   readonly bothWays?: true
   /** It is about copying or locking a table, which a statement can forbid: see `EngineLint.forbidsCopies`. */
   readonly ofCopies?: true

@@ -5,7 +5,7 @@ import { BACKFILL_TABLE, VERSION_TABLE } from '../../files/framework-tables.js'
 import { boundedUpdate } from '../../sql/backfill.js'
 import type { Statement } from '../../sql/split-statements.js'
 
-/** What the engine cannot run or recover. */
+/** Statements that the engine cannot run or recover. */
 export const REFUSALS: readonly Rule[] = [
   {
     name: 'transaction-control',

@@ -7,7 +7,7 @@ export type DsnDriver = 'postgres' | 'mysql' | 'sqlite'
 /** TypeORM's `type` for a DSN of `mysql`, the default first. */
 export const MYSQL_TYPES = ['mysql', 'mariadb'] as const
 
-/** How a DSN of one engine is read. */
+/** Parses a DSN of one engine. */
 export interface DsnEngine {
   readonly driver: DsnDriver
   /** The prefixes of DSNs of this engine, in lower case, or complete DSNs. */

@@ -20,7 +20,7 @@ export function decoded(text: string): string {
   }
 }
 
-/** Every password in a DSN, in each of its spellings. */
+/** Every password in a DSN, in each of its encodings. */
 export function secretsOf(url: URL): readonly string[] {
   const { password, username, searchParams } = url
   decoded(username)

@@ -11,7 +11,7 @@ import { constraintError } from './constraint-error.js'
 import { abortedBy, retryable } from './deadlock-retries.js'
 import { driverErrors } from './driver-errors.js'
 
-/** What is known of the indexes of a table. */
+/** The indexes of a table, as far as they are known. */
 export interface TableIndexes {
   conflict(error: unknown): ErrConflict | Internal
   tooLong(error: unknown): InvalidArgument | undefined
@@ -20,9 +20,10 @@ export interface TableIndexes {
 }
 
 /**
- * What a caller is told of a failure: never a driver's error as it is, which carries SQL and values.
- * @param indexes - those of the table that was written, where it is known.
- * @param isReferring - whether values were written that may refer to other rows; undefined if not known.
+ * The error of a failure that a caller receives: never a driver's error unchanged, which contains SQL and
+ * values.
+ * @param indexes - those of the table that was written, if it is known.
+ * @param isReferring - true if values were written that may refer to other rows; undefined if not known.
  */
 export function toCaller(error: unknown, indexes?: TableIndexes, isReferring?: boolean): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)

@@ -39,7 +39,7 @@ export class ConnectionWaits {
   #timer: NodeJS.Timeout | undefined
   #look: NodeJS.Timeout | undefined
 
-  /** @param limitMs - the longest wait; 0 where somebody else ends it. */
+  /** @param limitMs - the maximum wait; 0 if other code ends it. */
   constructor(
     private readonly pool: WaitedPool,
     private readonly limitMs = CONNECT_MS,
@@ -90,7 +90,7 @@ export class ConnectionWaits {
     }
   }
 
-  /** What a caller waits for, for the error of one that does not get it. */
+  /** The state of the pool, for the error of a caller that gets no connection. */
   get state(): string {
     const { size, used } = this.pool
     return used < size

@@ -1,6 +1,6 @@
-/** Why nobody knows any more whether a database responds or takes writes. */
+/** The reason why it is unknown whether a database responds or accepts writes. */
 export interface DatabaseDoubt {
-  /** For the log, where calls were told less. Not the same again within a minute. */
+  /** For the log, if calls received less detail. Not repeated within a minute. */
   readonly report?: { readonly message: string; readonly error: Error }
 }
 

@@ -13,15 +13,15 @@ export interface Statement {
   /** For each placeholder the position of its value, where a value stands in several. */
   readonly positions?: readonly number[]
   /**
-   * The rows it reads depend on the tenant or on other values, so that the server plans it for the
-   * values of each run: a kept plan would be that of an average tenant. Left out for what finds rows by keys.
+   * The rows it reads depend on the tenant or on other values, so the server plans it for the values of each
+   * run: a cached plan would fit an average tenant. Omitted for statements that find rows by keys.
    */
   readonly isPlannedByValue?: boolean
-  /** What it lists, where it is a list of a repository. */
+  /** The resource that it lists, if it is a repository's list. */
   readonly listed?: ListedRows
 }
 
-/** What a list is told by in logs: names of the entity and its table, and never a value. */
+/** The description of a list in logs: names of the entity and its table, and never a value. */
 export interface ListedRows {
   readonly entity: string
   readonly table: string
@@ -62,8 +62,8 @@ export interface RunOptions {
   /** The number of calls of repositories the statement carries; 1 when left out. */
   readonly calls?: number
   /**
-   * Where the executor `endsReads`: rejects with TooManyBytes while rows arrive that have more bytes than
-   * this, and holds no more of them. It always accepts the first row.
+   * If the executor `endsReads`: rejects with TooManyBytes while rows arrive that have more bytes than this,
+   * and holds no more of them. It always accepts the first row.
    */
   readonly maxBytes?: number
 }
@@ -75,7 +75,7 @@ export interface BoundStatement {
 }
 
 /**
- * How a repository's SQL reaches a database: through a pool, or the transaction of the context. Values may be
+ * Runs a repository's SQL on a database: through a pool, or in the transaction of the context. Values may be
  * null, boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL,
  * infinities on SQLite; anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a
  * DriverFault: the driver's codes, without values.
@@ -101,11 +101,11 @@ export interface Lease extends Executor {
    * @throws Aborted when it has ended the transaction.
    */
   sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T>
-  /** Hands the connection back; `broken` closes it instead, because nobody knows what state it is in. */
+  /** Returns the connection to the pool; `broken` closes it instead, because its state is unknown. */
   release(options?: { readonly broken?: boolean }): void
 }
 
-/** How a pool is used at the moment. */
+/** The current use of a pool. */
 export interface PoolUse {
   /** Connections that a call or a transaction holds. */
   readonly used: number
@@ -138,8 +138,7 @@ export interface Database extends Executor {
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
   /**
-   * The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query
-   * runner.
+   * The connection of a TypeORM query runner that has a transaction open. Only the query runner releases it.
    */
   borrow(runner: QueryRunner): Promise<Lease>
   /** @throws Unavailable while the database is read-only: from a refused write until writes work again. */

@@ -5,7 +5,7 @@ const MOST = 500
 
 const seen = new WeakSet<Statement>()
 
-/** Where a driver can close a prepared statement. */
+/** Closes a prepared statement, if the driver can. */
 export interface Closing {
   /** So many are kept: the one that was used longest ago is closed for another. */
   readonly most: number

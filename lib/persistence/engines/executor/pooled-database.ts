@@ -15,7 +15,7 @@ import { Writability, type WriteQuestions } from './writability.js'
 /** The turn of a call on the connections of a pool. */
 export interface Turn {
   readonly tenant: string
-  /** What the connection is given back to; undefined while the call waits for its turn. */
+  /** The count of connections in use that includes this one; undefined while the call waits for its turn. */
   held: Held | undefined
   /** Ends the wait. */
   leave?: () => void

@@ -1,7 +1,7 @@
 import { QueryFailedError } from 'typeorm'
 import { Aborted } from '../../../errors.js'
 
-/** The driver's error in that of TypeORM, thrown. */
+/** Throws the driver's error inside a TypeORM error. */
 export function unwrapped(error: unknown): never {
   throw error instanceof QueryFailedError ? (error.driverError as unknown) : error
 }

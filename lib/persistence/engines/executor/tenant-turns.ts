@@ -1,4 +1,4 @@
-/** The calls of no tenant, and those of the system. They may use every connection. */
+/** Calls without a tenant, and system calls. They may use every connection. */
 export const NO_TENANT = ''
 
 /** The connections in use. */
@@ -11,8 +11,8 @@ export interface Held {
 type Waiter = (held: Held) => void
 
 /**
- * The connections of a pool, shared among tenants. Tenants whose calls wait take turns, and one tenant uses
- * all connections but one at most, so that its calls never keep those of the others waiting for all of them.
+ * Shares the connections of a pool among tenants. Tenants whose calls wait take turns, and one tenant uses at
+ * most all connections but one, so that its calls never make all others wait.
  */
 export class TenantTurns {
   /** The most connections of one tenant; never more than all but one, and at least one. */
@@ -34,7 +34,10 @@ export class TenantTurns {
     return isFree ? this.take(tenant) : undefined
   }
 
-  /** Takes a connection without a turn: for a call that holds another one, which nobody may wait for. */
+  /**
+   * Takes a connection without a turn: for a call that holds another one, because other calls may wait for
+   * it.
+   */
   take(tenant: string): Held {
     this.#held.all++
     this.#held.byTenant.set(tenant, usedBy(this.#held, tenant) + 1)

@@ -2,7 +2,7 @@ import type { CallEnd } from '../../../call-end.js'
 import { cancellation } from '../errors/cancellation.js'
 
 /**
- * What several callers wait for, which goes on when one of them leaves.
+ * Work that several callers wait for, which continues if one of them leaves.
  * @throws Cancelled, DeadlineExceeded for a caller whose signal aborts first.
  */
 export function unlessAborted<T>(running: Promise<T>, signal: CallEnd | undefined): Promise<T> {

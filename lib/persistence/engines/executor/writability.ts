@@ -10,7 +10,7 @@ import type { BoundStatement, Lease, RunOptions } from './executor.js'
 /** Readiness checks have the same timeout. */
 const ASKING_MS = 2000
 
-/** What an engine is asked. */
+/** The queries to run on an engine. */
 export interface WriteQuestions {
   /** True if the server behind a connection refuses writes. */
   isReadOnly(on: Lease, options: RunOptions): Promise<boolean>
@@ -20,7 +20,7 @@ export interface WriteQuestions {
   commit?(on: Lease, options: RunOptions): Promise<void>
 }
 
-/** What another transaction can repeat, and take back. */
+/** The statements that another transaction can repeat, and roll back. */
 const CAN_REPEAT = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
 
 /**
@@ -60,8 +60,8 @@ export class Writability {
   }
 
   /**
-   * A write found no room. It is tried again, and rolled back, until it finds some.
-   * @param sent - undefined where it was a COMMIT, or sent by somebody else.
+   * A write failed for lack of space. It is repeated, and rolled back, until it succeeds.
+   * @param sent - undefined if it was a COMMIT, or sent by other code.
    */
   full(sent?: BoundStatement): void {
     if (sent !== undefined && /^\s*SELECT\b/i.test(sent.statement.text)) return
@@ -82,9 +82,9 @@ export class Writability {
   }
 
   /**
-   * The deadline of a call has passed before it got a connection. Its caller may have been told before, so
-   * the log gets the reason.
-   * @param why - what the pool looks like.
+   * The deadline of a call passed before it got a connection. Its caller may have left before, so the log
+   * gets the reason.
+   * @param why - the state of the pool.
    */
   waited(signal: CallEnd, why: string): void {
     if (signal === this.#question) return
@@ -140,9 +140,9 @@ export class Writability {
   }
 
   /**
-   * Any other failure than the one of before, such as a key that is there, says that there was room.
-   * @throws Unavailable where there is still none, and once where nothing can be repeated: the next write
-   * will tell.
+   * Any failure other than the first one, such as a duplicate key, shows that there was space.
+   * @throws Unavailable if there is still none, and once if nothing can be repeated: the next write will show
+   * it.
    */
   async #write(lease: Lease, sent: BoundStatement | undefined, options: RunOptions): Promise<void> {
     const { questions } = this

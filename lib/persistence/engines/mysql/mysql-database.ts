@@ -74,7 +74,7 @@ export class MysqlDatabase extends PooledDatabase {
     return this.#connections.get(connection) ?? this.#setUp(connection)
   }
 
-  /** What TypeORM's type keeps to itself. */
+  /** The members that TypeORM's type does not declare. */
   get #driver(): MysqlDriver {
     return this.dataSource.driver as unknown as MysqlDriver
   }
@@ -128,7 +128,7 @@ class MysqlConnection implements PooledConnection {
     most: MOST_PREPARED,
     close: ({ text }) => this.connection.unprepare({ ...TEXT, sql: text }),
   })
-  /** What the server said last of its transaction. */
+  /** The transaction state that the server reported last. */
   isIdle = true
   #isCut = false
   #isGivenUp = false
@@ -321,8 +321,8 @@ function hasEnded(result: unknown): boolean {
 }
 
 /**
- * What the server did not say, and what it says when it goes away, are errors of the connection. None keeps
- * its values.
+ * Errors that the server did not report, and those that it reports when it goes away, are connection errors.
+ * None keeps its values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error

@@ -17,7 +17,7 @@ export function readRows(
     connection.removeListener('error', lost)
     done(failed ?? (limit.isExceeded ? (limit.reason as Error) : null), header ?? rows)
   }
-  // A statement without a callback is not told that its connection was lost.
+  // A statement without a callback is not notified that its connection was lost.
   const lost = (error: Error) => {
     failed = error
     end()

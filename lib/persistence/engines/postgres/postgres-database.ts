@@ -108,7 +108,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     const result = await unlessTooLate(asked, CONNECT_MS, destroy)
     const [first] = 'rows' in result ? result.rows : []
     this.#isDistributed = first?.['citus'] === true
-    // Where another session responds than the one with which the connection began, a pooler has invented a
+    // If another session responds than the one with which the connection began, a pooler has made up the
     // number. A statement prepared there would be missing on the next session, and stay on the last one.
     const isPooled = Number(first?.['pid']) !== client.processID
     return new PostgresConnection(this.dataSource, client, isPooled, this.writes)
@@ -210,7 +210,7 @@ class PostgresConnection implements PooledConnection {
     return result
   }
 
-  /** What has a transaction open was left by somebody who did not know of it. */
+  /** A connection with an open transaction was released by code that did not know of it. */
   release({ broken = false } = {}): void {
     this.signal = undefined
     this.onRelease?.()

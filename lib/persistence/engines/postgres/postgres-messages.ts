@@ -7,7 +7,7 @@ const STATEMENT = 0x53
 const [TEXT, BYTES] = [0, 1]
 const NULL = -1
 
-/** What most statements take. */
+/** The size of most statements. */
 const SIZE = 512
 
 /**

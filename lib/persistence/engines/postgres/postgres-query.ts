@@ -68,8 +68,8 @@ export class PostgresQuery {
         const wasPrepared = name !== '' && parsedStatements[name] !== undefined
         this.#prepared.push(wasPrepared)
         if (!wasPrepared) {
-          // The server may have a statement of this name: one that `pg` was told to forget, or another
-          // client's behind a pooler.
+          // The server may have a statement of this name: one that `pg` no longer tracks, or another client's
+          // behind a pooler.
           if (name !== '') messages.close(name)
           messages.parse(name, statement.text)
         }

@@ -75,6 +75,6 @@ export function checkedSqliteText(text: string): SqliteText {
   return known
 }
 
-/** What to throw when a placeholder would be left NULL, or a value without a placeholder. */
+/** The error if a placeholder would be left NULL, or a value has no placeholder. */
 export const wrongCount = (known: SqliteText, values: readonly SqliteValue[]): RangeError =>
   new RangeError(`the statement takes ${known.placeholders} value(s) and was given ${values.length}`)

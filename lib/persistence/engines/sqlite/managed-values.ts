@@ -25,7 +25,7 @@ export class SqliteValues implements ValueTransformer {
   }
 }
 
-/** TypeORM converts nothing of what it is told to be a text. */
+/** TypeORM converts no value of a column that is declared as text. */
 export function manageValues(metadatas: readonly EntityMetadata[]): void {
   for (const { columns } of metadatas)
     for (const column of columns) {

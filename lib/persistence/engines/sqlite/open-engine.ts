@@ -6,7 +6,7 @@ import { openSqlite3, type Sqlite3Module } from './sqlite3.js'
 export type SqliteEngine = 'sqlite3' | 'better-sqlite3'
 
 export interface SqliteEngineOptions {
-  /** `sqlite3` when it is installed, else `better-sqlite3`. */
+  /** `sqlite3` if it is installed, or `better-sqlite3`. */
   readonly engine?: SqliteEngine
   /** The package's module object, for a bundle or when the package cannot be found by its name. */
   readonly driver?: unknown

@@ -26,7 +26,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     return this.#lease
   }
 
-  /** Sends to a connection that somebody else has leased. */
+  /** Sends to a connection that other code has leased. */
   use(lease: SqliteLease): void {
     this.#lease = lease
   }

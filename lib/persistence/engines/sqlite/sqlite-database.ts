@@ -110,7 +110,7 @@ class SqliteExecutorLease implements Lease {
       .catch((error: unknown) => this.#rethrow(error))
   }
 
-  /** What a transaction refuses that only reads says nothing about the database. */
+  /** An error of a read-only transaction says nothing about the database. */
   readonly #rethrow = (error: unknown, sent?: BoundStatement): never => {
     if (this.lease.isReadOnly) throw readOnlyError(error) ?? withoutValues(error)
     return this.rethrow(error, sent)

@@ -1,4 +1,6 @@
-/** What must be known of a statement before it is sent, because `sqlite3` does not report it. */
+/**
+ * The facts about a statement that must be known before it is sent, because `sqlite3` does not report them.
+ */
 export interface SqliteText {
   /** True if it returns rows; otherwise it returns how many rows it changed. */
   readonly returnsRows: boolean

@@ -6,7 +6,7 @@ import { isSame } from '../../../resource/values/same-value.js'
 import { cloudEvent, type EventCall } from './cloud-event.js'
 import type { OutboxRow } from './outbox-row.js'
 
-/** What has happened to one resource. */
+/** A change of one resource. */
 export interface Change<E extends object> {
   readonly kind: ChangeKind
   /** Undefined where it was created. */
@@ -83,8 +83,8 @@ export class ChangeEvents<E extends object> {
   }
 
   /**
-   * The proto names of what an update has changed, the etag and `update_time` aside; undefined where nobody
-   * knows.
+   * The proto names of the fields that an update has changed, except the etag and `update_time`; undefined if
+   * that is not known.
    */
   #changed({ before, after, hidden = [] }: Change<E>): readonly string[] | undefined {
     if (before === undefined || after === undefined) return undefined

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Principal, SystemScope, TraceIds } from '../../../context.js'
 import type { OutboxRow } from './outbox-row.js'
 
-/** What an event is about. */
+/** The facts of an event. */
 export interface EventFacts {
   readonly source: string
   readonly resource: string
-  /** What happened: `created`. */
+  /** The verb of the event: `created`. */
   readonly verb: string
   readonly key: string
-  /** What the event is about, as its consumers name it; the key where it has no name. */
+  /** The subject of the event, as its consumers name it; the key if it has no name. */
   readonly subject?: string | undefined
   /** `''` for a resource that all tenants share. */
   readonly tenant: string

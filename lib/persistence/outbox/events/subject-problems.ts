@@ -61,6 +61,9 @@ const problem = (text: string): string =>
 
 const isChange = (verb: string | undefined): boolean => CHANGES.some((kind) => kind === verb)
 
-/** For `create` and `Created`. `merged` is no misspelt `purged`: the verbs of `emit` end alike. */
+/**
+ * For `create` and `Created`. `merged` is not a misspelled `purged`: verbs given to `emit` have the same
+ * ending.
+ */
 const resemblesChange = (verb: string): boolean =>
   CHANGES.some((kind) => editDistance(verb.slice(0, 20).toLowerCase(), kind) <= 1)

@@ -14,7 +14,7 @@ import {
 import type { Change, ChangeEvents } from '../events/change-events.js'
 import type { OutboxWriter } from './outbox-writer.js'
 
-/** What a new row and its event may be one statement for. */
+/** The writes that one statement makes for a new row and its event. */
 export interface WrittenRows<E> {
   /** True if a read gives what is written: of that, an event can be made before the row is there. */
   isKept(): boolean
@@ -23,8 +23,8 @@ export interface WrittenRows<E> {
 }
 
 /**
- * Writes an event for each row that has changed, in the same transaction. A row that is there already is read
- * and locked before it is written, so that what has changed is known.
+ * Writes an event for each row that has changed, in the same transaction. An existing row is read and locked
+ * before it is written, to know its changes.
  */
 export class EmittingRows<E extends object> implements Rows<E> {
   #isKept = false

@@ -1,4 +1,6 @@
-/** What the migrations make elsewhere. SQLite has none, so that the table is made where it is used first. */
+/**
+ * The table that migrations create on other engines. SQLite has no migrations, so it is created on first use.
+ */
 export const SQLITE_OUTBOX = `CREATE TABLE IF NOT EXISTS outbox (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL,

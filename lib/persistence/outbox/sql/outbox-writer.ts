@@ -13,7 +13,7 @@ const COLUMNS = 'id, account_id, aggregate_type, aggregate_id, event_type, paylo
 /** The types of the values of a row, on PostgreSQL. */
 export const OUTBOX_TYPES = ['text', 'text', 'text', 'text', 'text', 'bytea'] as const
 
-/** What a row binds. */
+/** The parameters of a row. */
 export const outboxValues = ({
   id,
   accountId,

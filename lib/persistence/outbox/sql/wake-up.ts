@@ -57,7 +57,7 @@ export class WakeUp {
 
   #send(notify: () => Promise<unknown>): void {
     this.#isDue = false
-    // Who follows the outbox polls as well, so that a lost one costs time and nothing else.
+    // Followers of the outbox poll as well, so a lost notification only causes a delay.
     notify().catch(() => {})
     this.#timer = setTimeout(() => {
       this.#timer = undefined

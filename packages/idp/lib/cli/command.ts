@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 /**
- * A flag of a command: it has a value, else it is a switch. Its environment variable is `ASHLAR_IDP_<NAME>`.
+ * A flag of a command: it has a value, or it is a switch. Its environment variable is `ASHLAR_IDP_<NAME>`.
  */
 export interface Flag {
   readonly summary: string

@@ -12,7 +12,7 @@ export async function serve(values: Values): Promise<void> {
   untilEnded(provider.close)
 }
 
-/** What a person should know at the start. */
+/** The lines to print at startup. */
 export function linesOf({ issuer, written, problems }: RunningProvider): readonly string[] {
   const note = containerNote()
   return [

@@ -1,4 +1,4 @@
-/** Runs `close` when the process is asked to end, and ends it. A second signal ends it at once. */
+/** Runs `close` when the process receives a signal, and ends it. A second signal ends it at once. */
 export function untilEnded(close: () => Promise<void>): void {
   let isEnding = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -18,7 +18,7 @@ export async function up(values: Values): Promise<void> {
     edge = isRunning ? undefined : await startEdge({ home })
     const host = values['host'] ?? DEFAULT_HOST
     const upstream = `http://127.0.0.1:${provider.port}`
-    // The same route as that of `idp up`, so that both renew it.
+    // The same route as `idp up` registers, so that both renew it.
     await registerRoute(home, { host, upstream, project: 'idp', owner: 'de-idp' })
     for (const line of linesOf(provider)) console.log(line)
     console.log(

@@ -8,7 +8,7 @@ export interface Client {
   readonly tile: ClientTile | undefined
 }
 
-/** What the launchpad shows of a client. An absent text is empty. */
+/** The display of a client in the app dashboard. A missing text is empty. */
 export interface ClientTile {
   readonly name: string
   readonly description: string

@@ -4,7 +4,7 @@ import type { Client, ClientTile } from './client.js'
 
 const KEYS = ['client_id', 'client_secret', 'redirect_uris', 'tile']
 const TILE_KEYS = ['name', 'description', 'icon_url', 'launch_url']
-/** What OAuth allows in an identifier and in a secret (RFC 6749, appendix A). */
+/** The characters that OAuth does not allow in an identifier or a secret (RFC 6749, appendix A). */
 const NOT_VSCHAR = /[^\x20-\x7e]/
 const CONTROL = /\p{Cc}/u
 /** Schemes that a browser would run or read by itself. */

@@ -12,7 +12,7 @@ export interface Tile {
   readonly launchUrl: string
 }
 
-/** Where the provider itself is. */
+/** The address of the provider itself. */
 export interface ProviderPlace {
   readonly issuer: string
   /** The host that `idp up` gives to the provider. */

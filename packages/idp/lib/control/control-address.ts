@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** What the path of a unix socket may have on every system. */
+/** The maximum length of a unix socket's path on every system. */
 const LONGEST_PATH = 100
 
 /**

@@ -3,7 +3,7 @@ import { Failure } from '../idp-failure.js'
 import { bodyOf } from '../http/request-body.js'
 import { listenPrivately } from './listen-privately.js'
 
-/** What the provider does for the user who runs it, by path. */
+/** The provider's operations for the user who runs it, by path. */
 export type Controls = Readonly<
   Record<string, (request: Readonly<Record<string, unknown>>) => Promise<object>>
 >

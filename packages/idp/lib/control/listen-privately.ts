@@ -35,7 +35,7 @@ export async function listenPrivately(server: Server, path: string, who: string)
   chmodSync(path, 0o600)
 }
 
-/** True if somebody listens. A socket that nobody has is removed. */
+/** True if a process listens. A stale socket is removed. */
 async function responds(path: string): Promise<boolean> {
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     const socket = connect(path)

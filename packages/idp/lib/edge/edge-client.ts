@@ -6,7 +6,7 @@ const TIMEOUT_MS = 5_000
 const LARGEST_BYTES = 8 << 20
 const NOBODY = ['ENOENT', 'ECONNREFUSED']
 
-/** What the daemon lists of a route. */
+/** The properties that the daemon lists of a route. */
 export type ListedRoute = Readonly<Record<string, unknown>>
 
 /**
@@ -42,7 +42,7 @@ interface EdgeResponse {
   readonly text: string
 }
 
-/** By the socket, else by the TCP address. */
+/** Calls the daemon by its socket, or by its TCP address. */
 async function callEdge(
   home: EdgeHome,
   method: string,

@@ -5,7 +5,7 @@ import { isLoopback } from '../clients/origins.js'
 
 const DEFAULT_TCP = '127.0.0.1:15353'
 
-/** Where the daemon is, as the `idp` commands look for it. */
+/** The location of the daemon, as the `idp` commands look for it. */
 export interface EdgeHome {
   readonly folder: string
   readonly socketPath: string

@@ -10,7 +10,7 @@ export interface EdgeRoute {
   readonly backendTls: boolean
   readonly project: string
   readonly tile: EdgeTile | undefined
-  /** Empty for nobody. */
+  /** Empty if it has no owner. */
   readonly owner: string
   /** Nanoseconds. The route lapses so long after its last PUT; zero and less: it stays. */
   readonly ttl: bigint

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What is for one connection, and not for the whole way (RFC 9110 section 7.6.1). */
+/** The headers of one connection, which are not forwarded (RFC 9110 section 7.6.1). */
 const OF_A_HOP = [
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],

@@ -13,7 +13,7 @@ export class RouteConflict extends Error {
   override readonly name = 'RouteConflict'
 }
 
-/** What is not a host is not registered. */
+/** An invalid host is not registered. */
 export class InvalidHost extends Error {
   override readonly name = 'InvalidHost'
 }

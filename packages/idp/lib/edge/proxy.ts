@@ -76,7 +76,7 @@ function endWith(socket: Socket, proxied: ClientRequest): void {
   proxied.once('close', () => socket.off('close', end))
 }
 
-/** What Node does not send is an error of this exchange. */
+/** A failure to send is an error of this exchange. */
 function flush(proxied: ClientRequest): void {
   try {
     proxied.flushHeaders()
@@ -127,7 +127,7 @@ function joinUpgrade(proxied: ClientRequest, socket: Socket, refusalOf: (error: 
   })
 }
 
-/** Where a request goes, or why it does not. */
+/** The destination of a request, or the reason why it is refused. */
 type Way = { readonly route: KeptRoute; readonly target: URL } | Refusal
 
 interface Refusal {
@@ -188,7 +188,7 @@ function prepare(request: IncomingMessage, { path, stripPrefix }: KeptRoute): vo
   }
 }
 
-/** An upstream of this machine may have a certificate that nobody knows. */
+/** An upstream on this machine may have a self-signed certificate. */
 const optionsOf = (target: URL) => ({ target, secure: !isLoopback(target.hostname) })
 
 function unreachable(host: string | undefined, target: unknown, error: unknown): string {

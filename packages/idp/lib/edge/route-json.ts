@@ -1,6 +1,6 @@
 import type { EdgeRoute, EdgeTile, KeptRoute } from './edge-route.js'
 
-/** What the daemon prints for a time that is not set. */
+/** The daemon's representation of an unset time. */
 const NO_TIME = '0001-01-01T00:00:00Z'
 
 /** A route as the daemon's protocol lists it: the same names, the same order, and nothing that is empty. */

@@ -13,7 +13,7 @@ import { proxyOf } from './proxy.js'
 import { Registry } from './kept-routes.js'
 
 export interface EdgeOptions {
-  /** The port for https. Default: 443 where it may, else 8443. 0 takes a free one. */
+  /** The port for https. Default: 443 if permitted, or 8443. 0 selects a free one. */
   readonly port?: number
   /** Default: by `DEVEDGE_HOME` and `DEVEDGE_ADDR`. */
   readonly home?: EdgeHome

@@ -1,6 +1,6 @@
 /**
- * What to do so that programs trust the edge. Nothing of it is done here: a store of trust is yours alone to
- * change.
+ * The steps to make programs trust the local HTTPS proxy. None of them is done here, because only the user
+ * changes a trust store.
  */
 export const trustLines = (path: string, home: string): readonly string[] => [
   `The edge signs its certificates with an authority of this machine: ${path}`,

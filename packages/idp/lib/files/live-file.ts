@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 
 const LARGEST_BYTES = 1 << 20
 
-/** What a file says now, and what is wrong with it. */
+/** The current value of a file, and its problems. */
 export interface Reading<T> {
   /** Of the last text that could be read. */
   readonly value: T
@@ -12,16 +12,16 @@ export interface Reading<T> {
   readonly isKnown: boolean
 }
 
-/** What a reader makes of a whole text. */
+/** The result of parsing a whole text. */
 export interface Parsed<T> {
   readonly value: T
   readonly problems: readonly string[]
 }
 
 /**
- * A file that is read again whenever it is asked for. It compares texts, not times: an edit that keeps the
- * time of the file counts, and so does a file that appears later. A text that cannot be read keeps the last
- * good value.
+ * A file that is read again whenever its value is requested. It compares texts, not times: an edit that keeps
+ * the file's time counts, and so does a file that appears later. If a text is invalid, the last valid value
+ * stays.
  */
 export class LiveFile<T> {
   #text: string | undefined

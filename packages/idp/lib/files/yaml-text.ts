@@ -1,6 +1,6 @@
 import { isScalar, parseDocument, Scalar, visit } from 'yaml'
 
-/** A value of a YAML file: every scalar is text, and null is a value that is not there. */
+/** A value of a YAML file: every scalar is text, and null is a missing value. */
 export type YamlValue = string | null | readonly YamlValue[] | { readonly [key: string]: YamlValue }
 
 /**

@@ -9,7 +9,7 @@ const LARGEST_BYTES = 56 * 1024
 export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // What is too much is read and not kept: who sends it hears why it is refused.
+  // The excess is read and dropped, so that the client receives the reason for the rejection.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes <= most) chunks.push(chunk)
@@ -18,7 +18,7 @@ export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Pr
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The fields of a form. A field that is there twice counts as not there. */
+/** The fields of a form. A field that is sent twice counts as missing. */
 export async function formOf(request: IncomingMessage): Promise<ReadonlyMap<string, string>> {
   const fields = new Map<string, string>()
   const repeated = new Set<string>()

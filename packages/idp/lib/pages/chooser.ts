@@ -6,15 +6,15 @@ import type { Page } from './page.js'
 /** A page that asks whom to be. */
 export interface Chooser {
   readonly users: readonly User[]
-  /** Where its forms go. */
+  /** The address that receives its forms. */
   readonly action: string
   /** The app that waits; undefined at the launchpad. */
   readonly app: string | undefined
   /** The `sub` of who comes first. */
   readonly hint: string | undefined
-  /** Who is signed in. */
+  /** The user who is signed in. */
   readonly current: string | undefined
-  /** Where giving up leads; undefined for a form that posts `cancel` to the action. */
+  /** The address for canceling; undefined for a form that posts `cancel` to the action. */
   readonly back: string | undefined
   readonly formOrigins: readonly string[]
 }

@@ -4,9 +4,9 @@ import type { User } from '../users/user.js'
 import { type Html, html } from './html.js'
 import type { Page } from './page.js'
 
-/** What the front page shows. */
+/** The content of the front page. */
 export interface Launchpad {
-  /** Undefined when nobody is signed in. */
+  /** Undefined if no user is signed in. */
   readonly user: User | undefined
   readonly tiles: readonly Tile[]
   /** Of the files. */

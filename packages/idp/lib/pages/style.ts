@@ -42,5 +42,5 @@ footer { border-top: 1px solid var(--line); margin-top: 2rem; }
 @media (forced-colors: active) { .mark { border: 1px solid; } }
 `
 
-/** What a Content-Security-Policy lets run of the style. */
+/** The Content-Security-Policy source of the style. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`

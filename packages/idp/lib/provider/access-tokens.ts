@@ -4,9 +4,8 @@ import type { Keys } from '../state/keys.js'
 import type { StateFile } from '../state/state-file.js'
 
 /**
- * The library knows an access token by its identifier alone, and refuses what begins as a JWT where it
- * introspects and revokes. So such a request gets another spelling of the token, which only this provider
- * reads back.
+ * The library knows an access token by its identifier alone, and rejects JWTs at introspection and
+ * revocation. So such a request gets another form of the token, which only this provider reads back.
  */
 const RESPELLED = 'jwt~'
 
@@ -20,8 +19,8 @@ export function respelled(token: string): string {
 }
 
 /**
- * The entry of an access token that this provider has signed and remembers. A token in its own spelling is
- * used at userinfo, where the library takes none with an audience.
+ * The entry of an access token that this provider has signed and stores. A token in its own form is used at
+ * userinfo, where the library accepts none with an audience.
  */
 export async function accessTokenOf(
   text: string,

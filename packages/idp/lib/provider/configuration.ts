@@ -40,7 +40,7 @@ export function configurationOf(
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     pkce: { required: () => true },
-    // Where the request for the code had one, so has the request that redeems it.
+    // If the authorization request had one, the token request must have it too.
     allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => false,
     rotateRefreshToken: true,
@@ -134,8 +134,8 @@ export function configurationOf(
 }
 
 /**
- * Browsers do not tell ports apart, and two providers may run on one machine. Where there is https, the
- * prefix keeps another host of the domain from setting the cookie of a session that it knows.
+ * Browsers share cookies between ports, and two providers may run on one machine. With https, the prefix
+ * keeps another host of the domain from setting the cookie of a session that it knows.
  */
 function cookieNames(issuer: string) {
   const { port, protocol } = new URL(issuer)
@@ -149,8 +149,8 @@ function cookieNames(issuer: string) {
 }
 
 /**
- * What a token can have: where it is issued, what the user may have of what was granted; before, what is
- * asked for.
+ * The scopes that a token can have: when it is issued, those granted that the user may have; before, those
+ * requested.
  */
 function possibleScopes(ctx: KoaContextWithOIDC | undefined, context: ProviderContext): readonly string[] {
   const { Account, Grant } = ctx?.oidc.entities ?? {}

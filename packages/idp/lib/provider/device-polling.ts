@@ -3,7 +3,7 @@ import { textOf } from './parameter-text.js'
 import type { ProviderContext } from './provider-context.js'
 
 const KIND = 'DevicePoll'
-/** Of a client that is not told another one, and how much more each `slow_down` adds (RFC 8628). */
+/** The default polling interval, and the increment of each `slow_down` (RFC 8628). */
 const INTERVAL_SECONDS = 5
 /** A device code does not live longer. */
 const REMEMBERED_SECONDS = 10 * 60

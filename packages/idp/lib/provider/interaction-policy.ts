@@ -1,6 +1,6 @@
 import { interactionPolicy } from 'oidc-provider'
 
-/** When a person is asked: whom to be, and nothing else unless the app insists. */
+/** The prompts: the choice of an account, and no other unless the app insists. */
 export function policyOfPrompts(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base()
   policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0)

@@ -4,7 +4,7 @@ import { ACCESS_TOKEN_SECONDS } from './configuration.js'
 import type { ProviderContext } from './provider-context.js'
 import { grantedScopes, OPENID_SCOPES, resourceOf } from './scopes.js'
 
-/** An access token that nobody signed in for. */
+/** An access token that was issued without a sign-in. */
 export interface IssuedToken {
   readonly access_token: string
   readonly token_type: 'Bearer'

@@ -94,7 +94,7 @@ function hashAccessTokens({ AccessToken, IdToken }: Provider): void {
   }
 }
 
-/** What the types of the library leave out. */
+/** Members that the library's types do not declare. */
 interface IssuedIdToken {
   readonly ctx?: KoaContextWithOIDC
   set(claim: string, value: string): void

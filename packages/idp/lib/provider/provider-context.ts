@@ -3,7 +3,7 @@ import type { Tile } from '../clients/tiles.js'
 import type { StateFile } from '../state/state-file.js'
 import type { User } from '../users/user.js'
 
-/** What the parts of the provider share. Users and clients are as the files say now. */
+/** The parts that the provider shares. Users and clients are as in the files now. */
 export interface ProviderContext {
   /** An origin, such as `http://127.0.0.1:8080`. */
   readonly issuer: string
@@ -15,7 +15,7 @@ export interface ProviderContext {
   readonly client: (id: string) => Client | undefined
   readonly clients: () => readonly Client[]
   readonly tiles: () => readonly Tile[]
-  /** What is wrong with the files. */
+  /** The problems of the files. */
   readonly problems: () => readonly string[]
   /** Seconds since the epoch. */
   readonly now: () => number

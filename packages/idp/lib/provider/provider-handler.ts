@@ -8,8 +8,8 @@ import { bodyOf, withBody } from '../http/request-body.js'
 import { type Refusal, RequestGuard, setSafeHeaders } from './request-guard.js'
 
 /**
- * What may be posted from elsewhere: clients call these endpoints, and an app may send a person to the end of
- * the session by a form.
+ * The paths that accept posts from other origins: clients call these endpoints, and an app may send a user to
+ * the end of the session by a form.
  */
 const NO_FORMS = [
   '/token',
@@ -21,10 +21,12 @@ const NO_FORMS = [
 ]
 /** Endpoints whose token parameter may be an access token. */
 const TOKEN_ENDPOINTS = ['/token/introspection', '/token/revocation']
-/** What a page of another origin may read. */
+/** The paths that a page of another origin may read. */
 const PUBLIC = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks']
 
-/** The handler of every request. `library` is asked each time, because a rotation of keys makes a new one. */
+/**
+ * The handler of every request. `library` is called each time, because a rotation of keys creates a new one.
+ */
 export function handlerOf(context: ProviderContext, library: () => Provider): RequestListener {
   const guard = new RequestGuard(context.issuer, context.host)
   const { host, protocol } = new URL(context.issuer)
@@ -98,7 +100,7 @@ function fail(
   if (response.headersSent) return void response.destroy()
   if (error instanceof RangeError)
     return sendJson(response, 413, { error: 'invalid_request', error_description: error.message })
-  // A client that goes in the middle of its request is no mistake of the provider.
+  // A client that disconnects in the middle of its request is not an error of the provider.
   if (request.destroyed && !request.complete) return void response.destroy()
   context.warn(String((error as Error).stack))
   sendJson(response, 500, { error: 'server_error' })

@@ -22,7 +22,7 @@ import { Removals } from './removals.js'
 export interface RunningProvider {
   readonly issuer: string
   readonly port: number
-  /** Files that were not there and have been written. */
+  /** The files that were missing and have been written. */
   readonly written: readonly string[]
   /** An access token of the user for the client, as `ashlar-idp token` prints it. */
   readonly token: (request: {
@@ -30,7 +30,7 @@ export interface RunningProvider {
     readonly client: string
     readonly scope?: string
   }) => Promise<string>
-  /** What is wrong with the files now. */
+  /** The current problems of the files. */
   readonly problems: () => readonly string[]
   readonly close: () => Promise<void>
 }

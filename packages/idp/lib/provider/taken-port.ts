@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Says who has the port, as far as this machine tells, and whom to ask. */
+/** Reports the process that uses the port, as far as this machine shows it, and the remedy. */
 export async function takenPort(port: number): Promise<string> {
   const kind = (await isProvider(port)) ? 'an ashlar-idp that runs already' : undefined
   const holder = [kind, holderOf(port)].filter((part) => part !== undefined).join(', ') || 'another program'

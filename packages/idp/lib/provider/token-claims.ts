@@ -1,10 +1,10 @@
 import type { ProviderContext } from './provider-context.js'
 import type { User } from '../users/user.js'
 
-/** Nobody proved anything: there are no passwords. */
+/** No authentication took place: there are no passwords. */
 export const AMR = ['none']
 
-/** What ID tokens and userinfo say of a user. */
+/** The claims about a user in ID tokens and userinfo. */
 export const identityClaims = ({ tiles }: ProviderContext, user: User) => ({
   sub: user.sub,
   name: user.name,
@@ -12,7 +12,7 @@ export const identityClaims = ({ tiles }: ProviderContext, user: User) => ({
   apps: tiles().map(({ clientId }) => clientId),
 })
 
-/** What access tokens say of a user, beside the claims of RFC 9068. */
+/** The claims about a user in access tokens, besides those of RFC 9068. */
 export const accessClaims = (user: User, authTime: number) => ({
   ...(user.tenant === '' ? {} : { tenant: user.tenant }),
   groups: [...user.groups],

@@ -2,7 +2,7 @@ import { errors } from 'oidc-provider'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { StateFile } from './state-file.js'
 
-/** Where the adapter gets what is not in the store. */
+/** The source of entries that are not in the store. */
 export interface AdapterSources {
   /** The metadata of a client, as of now. */
   readonly client: (id: string) => AdapterPayload | undefined

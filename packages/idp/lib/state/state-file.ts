@@ -12,7 +12,7 @@ export interface StateFile {
   readonly close: () => void
 }
 
-/** Reads the state of the folder. A file that cannot be read is put aside, and `warn` hears of it. */
+/** Reads the state of the folder. An unreadable file is renamed, and `warn` receives the reason. */
 export function openState(folder: string, now: () => number, warn: (text: string) => void): StateFile {
   privateFolder(folder)
   const path = join(folder, 'state.json')

@@ -1,6 +1,6 @@
 /**
- * What the provider remembers. `text` is JSON, so that nobody changes an entry from outside and its size is
- * known.
+ * An entry that the provider stores. `text` is JSON, so that no caller changes an entry from outside and its
+ * size is known.
  */
 interface Entry {
   readonly text: string
@@ -42,7 +42,7 @@ export class Store {
   readonly #characters = new Map<string, number>()
   readonly #aliases = new Map<string, string>()
 
-  /** @param changed - is told of every change to a kind that lasts. */
+  /** @param changed - called for every change to a persistent kind. */
   constructor(
     private readonly now: () => number,
     private readonly changed: () => void,

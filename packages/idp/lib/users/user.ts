@@ -1,4 +1,4 @@
-/** Somebody to sign in as. */
+/** An account to sign in with. */
 export interface User {
   readonly sub: string
   readonly name: string

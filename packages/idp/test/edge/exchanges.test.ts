@@ -105,7 +105,7 @@ describe('exchanges of the edge', () => {
       }
   })
 
-  /** What a client can send. The status is 0 if Node ends the connection without a response. */
+  /** The requests of a client. The status is 0 if Node ends the connection without a response. */
   const REQUESTS: readonly (readonly [string, string, number])[] = [
     ['a trailer without chunks', head('GET /', 'Trailer: x', 'Connection: close'), 200],
     [
@@ -140,7 +140,7 @@ describe('exchanges of the edge', () => {
       expect(statusOf(await raw(head('GET /', 'Connection: close')))).to.equal(200)
     })
 
-  /** What an upstream can send to an upgrade. */
+  /** The upstream's responses to an upgrade. */
   const UPGRADES: readonly (readonly [string, string, number])[] = [
     ['no HTTP', 'junk', 502],
     ['nothing', '\r\n', 502],

@@ -81,7 +81,7 @@ describe('what the provider refuses', () => {
       (await authorization(await own.client(), { prompt: 'select_account' })).url,
     )
     const forms = ['/sign-in', '/sign-out', new URL(url).pathname, '/device', '/session/end/confirm']
-    // The library takes these spellings, too.
+    // The library accepts these forms, too.
     for (const path of [...forms, '/DEVICE', '/device/', '/Session/End/Confirm', '/session/end/confirm/'])
       for (const headers of [
         { origin: 'https://evil.example' },

@@ -1,4 +1,4 @@
-/** What a page sent. */
+/** The request of a page. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -10,7 +10,7 @@ export interface Answer {
 export class Browser {
   readonly #cookies = new Map<string, { readonly value: string; readonly path: string }>()
 
-  /** Where it stopped: an address that does not begin with one of its own. */
+  /** The origin at which it stopped: an address that does not begin with one of its own. */
   constructor(readonly origin: string) {}
 
   async get(url: string, headers: Record<string, string> = {}): Promise<Answer> {

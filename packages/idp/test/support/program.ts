@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const BIN = fileURLToPath(new URL('../../../bin/ashlar-idp.js', import.meta.url))
 
-/** How a program ended. */
+/** The exit of a program. */
 export interface Ended {
   readonly exit: number | null
   readonly stdout: string
@@ -67,7 +67,7 @@ export function start(args: readonly string[], { cwd, env = {} }: Surroundings):
   }
 }
 
-/** A port that nobody has. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
