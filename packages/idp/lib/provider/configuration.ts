@@ -32,7 +32,7 @@ export function configurationOf(
     },
     scopes: [...OPENID_SCOPES],
     claims: {
-      openid: ['sub', 'name', 'email', 'apps', 'amr', 'auth_time'],
+      openid: ['sub', 'apps', 'amr', 'auth_time'],
       profile: ['name'],
       email: ['email'],
     },
