@@ -17,7 +17,7 @@ const onPostgres = (name: string): URL => new URL(`./sides/${name}.js?engine=pos
 /** Rows whose keys are of a type. */
 const keyed = (type: string): URL => new URL(`./sides/keys.js?type=${type}`, import.meta.url)
 
-/** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
+/** Peers that `bench/package.json` brings are not part of the build: they stay where they are written. */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
 
 /** Pages with two relations, and without them. */

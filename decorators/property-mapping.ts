@@ -46,7 +46,7 @@ export const ProtoField = (name: string): PropertyDecorator =>
 /**
  * Leaves the property to TypeORM: nothing here reads or writes it, and no field, filter, mask, event or log
  * has it. A new row gets the default of its column, and an update leaves what is there. It stands beside
- * columns and relations of every kind, also to entities that are no resource.
+ * columns and relations of every kind, also to entities that are not resources.
  * @example
  * ```ts
  * import { Internal } from 'ashlar/decorators'

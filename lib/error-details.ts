@@ -76,7 +76,7 @@ export const toStatusBytes = (error: AshlarError): Uint8Array => toBinary(Status
  * The details in the bytes of `grpc-status-details-bin`, as far as their types are known.
  * @param registry - finds the types that this framework does not know. Without it, details of other types are
  * left out.
- * @throws where the bytes are no google.rpc.Status.
+ * @throws where the bytes are not a google.rpc.Status.
  */
 export const detailsIn = (bytes: Uint8Array, registry?: Registry): readonly ErrorDetail[] =>
   fromBinary(StatusSchema, bytes).details.flatMap((any) => {

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { packedFile } from './packed.js'
 
 /**
- * The module that `?server=` of a side's own URL names, of this folder tree or of the peers, which are no part of the build. With `&packed`
+ * The module that `?server=` of a side's own URL names, of this folder tree or of the peers, which are not part of the build. With `&packed`
  * it is the one that uses the package as npm would publish it.
  */
 export function serverOf(side: string): URL {

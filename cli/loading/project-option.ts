@@ -16,7 +16,7 @@ export function projectOption(name: ProjectOption): string | undefined {
   if (file === undefined || options === undefined) return undefined
   const wrong = (what: string) =>
     new Failure('input', `the key ashlar of ${file} ${what}: it takes ${OPTIONS.join(', ')}, each a text`)
-  if (typeof options !== 'object' || options === null) throw wrong('is no object')
+  if (typeof options !== 'object' || options === null) throw wrong('is not an object')
   for (const [key, value] of Object.entries(options)) {
     if (!(OPTIONS as readonly string[]).includes(key)) throw wrong(`has ${key}`)
     if (typeof value !== 'string' || value.trim() === '') throw wrong(`has no text for ${key}`)

@@ -23,7 +23,8 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
       if (request.method === 'GET' && url.host !== host)
         return Response.redirect(`${options.origin}${url.pathname}${url.search}`, 307)
       if (request.method !== method) return new Response(null, { status: 405, headers: { allow: method } })
-      if (method === 'POST' && request.headers.get('origin') !== options.origin)
+      const site = request.headers.get('sec-fetch-site') ?? 'same-origin'
+      if (method === 'POST' && (request.headers.get('origin') !== options.origin || site !== 'same-origin'))
         return new Response('The request does not come from a page of this origin.', { status: 403 })
       return handler(request).catch((error: unknown) => {
         const isDeclined = error instanceof NotSignedIn
@@ -112,8 +113,9 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
       if (renewed === undefined) return undefined
       response = await send(renewed, path, body)
     }
-    const value: unknown = await response.json()
-    if (!response.ok) throw new TypeError((value as { message: string }).message)
+    const value = (await response.json().catch(() => undefined)) as { message?: string } | null | undefined
+    if (!response.ok || typeof value !== 'object' || value === null)
+      throw new TypeError(value?.message ?? `the service responded with ${response.status}`)
     return value
   }
 
@@ -126,15 +128,21 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
   }
 
   function reasonOf(error: unknown): string {
-    const { cause, code, message } = error as Error & { readonly code?: string }
-    const { code: reason } = (cause ?? {}) as { readonly code?: string }
-    const isAway = reason === 'ECONNREFUSED' || (cause as Error | undefined)?.cause !== undefined
+    const { code, message } = error as Error & { readonly code?: string }
+    const isAway = codesOf(error).some((one) => /^E[A-Z_]+$/.test(one))
     if (code?.startsWith('OAUTH_') === true && !isAway)
       return `the provider ${options.issuer} did not respond as expected: ${message}`
     return isAway
       ? `the provider ${options.issuer} does not respond. Start it: npx ashlar-idp serve`
       : message
   }
+}
+
+/** The codes of an error and of what caused it, such as ECONNREFUSED of the operating system. */
+function codesOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return []
+  const { code } = error as { readonly code?: unknown }
+  return [...(typeof code === 'string' ? [code] : []), ...codesOf(error.cause)]
 }
 
 /** A token that expires sooner is not given to a script. */

@@ -176,10 +176,7 @@ export class UnauthenticatedBytes {
     this.letIn(request)
     this.onFull()
     request.refuse(
-      new ResourceExhausted(
-        `requests of callers that are not let in yet hold ${this.limit} bytes: retry later`,
-        RETRY_AFTER_MS,
-      ),
+      new ResourceExhausted(`unauthenticated requests hold ${this.limit} bytes: retry later`, RETRY_AFTER_MS),
     )
   }
 }

@@ -38,6 +38,6 @@ export class InvalidMask extends InvalidArgument {
   }
 }
 
-/** A mask names what is no field that it may write. */
+/** A mask names what is not a field that it may write. */
 export const noSuchField = (name: string, writable: ReadonlySet<string>): string =>
   `there is no field ${JSON.stringify(name)}: use ${[...writable].join(', ')}`

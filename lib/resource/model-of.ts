@@ -63,7 +63,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   if (declared.resource === undefined)
     throw new DeclarationError(
       entity.name,
-      inEntity(entity, [problem('entity', 'it is no resource', 'write @Resource() above the class')]),
+      inEntity(entity, [problem('entity', 'it is not a resource', 'write @Resource() above the class')]),
     )
   const ofDecorators = decoratorProblems(declared.calls)
   if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
@@ -78,7 +78,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     ...ownershipProblems(facts, tenantDeclared(entity), fields, message),
   ]
   if (declaredTable === undefined)
-    all.push(problem('entity', 'it is no TypeORM entity', 'write @Entity() below @Resource()'))
+    all.push(problem('entity', 'it is not a TypeORM entity', 'write @Entity() below @Resource()'))
   if (tables.length > 1)
     all.push(problem('entity', 'it is declared as an entity twice', 'keep one @Entity()'))
 
@@ -298,7 +298,7 @@ function structuralProblems(
       propertyProblem(
         'entity',
         key.property,
-        `${key.property} is ${key.kind}, and can be no key`,
+        `${key.property} is ${key.kind}, and cannot be a key`,
         `a key is a string, a uuid or an integer, as in @PrimaryColumn('uuid') ${key.property}!: string`,
       ),
     )

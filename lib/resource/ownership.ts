@@ -93,7 +93,7 @@ export function ownershipProblems(
           propertyProblem(
             'tenancy',
             tenant.property,
-            `${tenant.property} must not be nullable: a row without a tenant belongs to nobody`,
+            `${tenant.property} must not be nullable: no call can reach a row without a tenant`,
           ),
         ]
       : []),

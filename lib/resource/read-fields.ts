@@ -214,7 +214,7 @@ export function readFields(
   return { fields, name, names, relations, problems, refused, unmanaged }
 }
 
-/** True if a relation refers to a class that is no resource. One that is not loaded yet may be one. */
+/** True if a relation refers to a class that is not a resource. One that is not loaded yet may be one. */
 function isOutside(target: () => object): boolean {
   try {
     return inheritedFacts(target()).resource === undefined

@@ -36,7 +36,11 @@ export const developmentGuard = (
       .services()
       .filter(({ typeName }) => !config.reflection && typeName.startsWith('grpc.reflection.'))
       .map(({ typeName }) =>
-        problem('development', `${typeName} tells everybody what is served`, 'set reflection if it shall'),
+        problem(
+          'development',
+          `${typeName} reveals the served services to everyone`,
+          'set reflection if it shall',
+        ),
       ),
     ...registry
       .repositories()

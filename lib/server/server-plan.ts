@@ -125,7 +125,7 @@ const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): Unauthenticat
     unauthenticatedBytes,
     reported(
       { unauthenticatedBytes },
-      'requests whose calls are not let in yet hold more than limits.unauthenticatedBytes: those of the network that holds most are refused',
+      'unauthenticated requests hold more than limits.unauthenticatedBytes: requests of the network that holds most are rejected',
     ),
     new UnfinishedBytes(
       maxTenantUnfinishedBytes,

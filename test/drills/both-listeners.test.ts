@@ -315,7 +315,7 @@ const DIFFERENCES: readonly Difference[] = [
     status: 400,
   },
   {
-    name: 'an empty id is no path over HTTP',
+    name: 'an empty id is not a path over HTTP',
     grpc: [getWidget, { id: '' }, MAKER],
     code: 3,
     http: ['GET', '/v1/widgets/'],

@@ -112,7 +112,7 @@ describe('errorForLog', () => {
     expect(Object.keys(shown)).to.deep.equal(['name', 'message', 'stack'])
   })
 
-  it('says nothing of what was thrown and is no error', () => {
+  it('says nothing of what was thrown and is not an error', () => {
     for (const [thrown, name] of [
       ['alice', 'string'],
       [{ password: 'alice' }, 'object'],

@@ -43,7 +43,7 @@ describe('redactError', () => {
     })
   }
 
-  it('takes what is no error', () => {
+  it('takes what is not an error', () => {
     const thrown: [value: unknown, name: string][] = [
       [VALUE, 'string'],
       [undefined, 'undefined'],

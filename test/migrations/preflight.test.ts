@@ -88,7 +88,7 @@ onEachEngine('what up would refuse', (database, dialect) => {
 onEachEngine(
   'what another tool has recorded',
   (database) => {
-    it('is no part of a plan, and refused by it as by up where these files do not have it', async () => {
+    it('is not part of a plan, and refused by it as by up where these files do not have it', async () => {
       const migrator = (files: MigrateOptions['files']) => migrate({ url: database().url, files })
       const { rows } = database()
       await rows('CREATE TABLE schema_migrations (version bigint, dirty boolean)')

@@ -110,7 +110,7 @@ describe('options of decorators', () => {
     expect(problemsOf(widgetWith('Searchable', {}, true))).to.deep.equal([])
   })
 
-  it('of @Emits() that are no list are refused where it is written', () => {
+  it('of @Emits() that are not a list are refused where it is written', () => {
     expect(() => decorators.Emits({ on: 'created' as never })).to.throw(
       RangeError,
       '@Emits: on is "created": name in a list one or more of created, ',

@@ -101,7 +101,7 @@ const refusals: readonly (readonly [
     Odd,
     [
       'accountId is bool, and holds the tenant of a principal: make it a string, a uuid or an integer',
-      'accountId must not be nullable: a row without a tenant belongs to nobody',
+      'accountId must not be nullable: no call can reach a row without a tenant',
     ],
   ],
 ]

@@ -57,7 +57,7 @@ describe('a property that cannot hold its own value', () => {
     ['xmin', 'is a column that PostgreSQL adds to each table'],
     ['__proto__', 'is a part of every object'],
     ['a ', 'ends with a space, which no name in MySQL can'],
-    ['a\0', 'holds what is no text of a name'],
+    ['a\0', 'contains a character that a name cannot have'],
     ['\u{1f600}', 'holds a character that no name in MySQL can have'],
     ['x'.repeat(64), 'is longer than the 63 bytes of a name in PostgreSQL'],
   ]

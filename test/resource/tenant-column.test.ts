@@ -77,7 +77,7 @@ describe('the column of the tenant', () => {
     expect(model.relations).to.have.length(1)
   })
 
-  it('is another property than a reference to what is no resource', () => {
+  it('is another property than a reference to what is not a resource', () => {
     class Club {
       id!: string
     }
@@ -120,7 +120,7 @@ describe('the column of the tenant', () => {
     [
       'a column that can be NULL',
       (prototype) => property(prototype, 'orgId', String, TenantColumn(), Column({ nullable: true })),
-      'orgId must not be nullable: a row without a tenant belongs to nobody',
+      'orgId must not be nullable: no call can reach a row without a tenant',
     ],
     [
       'a reference that one entity of a tenant has',

@@ -159,7 +159,7 @@ describe('CredentialMinter.parse', () => {
         .with.property('message', message)
     })
   }
-  it('refuses what is no text', () => {
+  it('refuses what is not a string', () => {
     for (const value of [undefined, null, 1, {}, ['ib_x_y']]) {
       expect(() => minter.parse(value as string)).to.throw(InvalidArgument)
     }

@@ -52,7 +52,7 @@ describe('newDev', () => {
     expect(inspect(encryptor, { depth: 10, showHidden: true })).not.to.match(/Buffer|00 01 02|AAEC/)
   })
 
-  it('rejects bytes that are no text rather than change them', async () => {
+  it('rejects bytes that are not UTF-8 rather than change them', async () => {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', KEY, nonce)
     const frame = Buffer.concat([
@@ -113,7 +113,7 @@ describe('newDev', () => {
         const [key, message] = [Buffer.from(row.key, 'hex'), Buffer.from(row.msg, 'hex')]
         const text = toPlaintext(message)
         const isOurs = key.length === 32 && text !== undefined
-        // Keys of other lengths and messages that are no text cannot reach the encryptor: the primitive
+        // Keys of other lengths and messages that are not a string cannot reach the encryptor: the primitive
         // alone.
         const full = isOurs
           ? Buffer.from(await newDev(key).hash(text), 'base64')

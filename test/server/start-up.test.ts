@@ -151,7 +151,7 @@ describe('a server that starts', () => {
     await dataSource.destroy()
     expect(outcome).to.equal('served')
     expect(warnings.map(({ message }) => message)).to.deep.equal([
-      'the subscriber Watcher is told nothing of what repositories read and write: give it a listenTo() of one entity',
+      'the subscriber Watcher receives no events of reads and writes by repositories: give it a listenTo() of one entity',
     ])
   })
 

@@ -3,7 +3,7 @@ import { outboxFlags } from '../../outbox/outbox-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Relay extends Verb {
-  static override summary = 'Deliver the events of an outbox to NATS JetStream, until it is told to end.'
+  static override summary = 'Deliver the events of an outbox to NATS JetStream, until it is stopped.'
   static override description = `Any number of relays can run: one works, and the others stand by. SIGINT and SIGTERM let it finish what it has begun; once more ends at once. Needs the packages @nats-io/jetstream and @nats-io/transport-node.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --nats nats://127.0.0.1:4222',

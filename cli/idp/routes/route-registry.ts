@@ -54,7 +54,7 @@ export async function register(
   if (response.status === 409)
     throw new Failure(
       'conflict',
-      `${route.host} belongs to somebody else (${refusal(response)}): take another --host, or release that route first`,
+      `${route.host} belongs to another owner (${refusal(response)}): take another --host, or release that route first`,
     )
   throw new Failure(
     'daemon',

@@ -27,7 +27,7 @@ export function triedLines(version: TriedVersion, { paint }: Style): readonly st
 const UNMEASURED: Readonly<Record<NonNullable<TriedVersion['unmeasured']>, string>> = {
   chunks: 'a backfill commits after each chunk',
   outside: 'a file that runs outside of a transaction holds none when it ends',
-  server: 'only PostgreSQL tells them',
+  server: 'only PostgreSQL reports them',
 }
 
 /** The parts of the versions that were not measured, and their positions, in the order of the versions. */
@@ -49,7 +49,7 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
     ...(rewritten === ''
       ? []
       : [
-          `whether ${rewritten} rewrote a table was not measured: MySQL tells it a user with the privilege PROCESS`,
+          `whether ${rewritten} rewrote a table was not measured: MySQL reports it to users with the privilege PROCESS`,
         ]),
   ]
 }

@@ -141,7 +141,7 @@ function effectLines(
   { name, missing = NOT_YET }: { readonly name?: string; readonly missing?: string },
 ): readonly string[] {
   const { lock, blocks, rows, waitsForOlder, tables, isNew, loses, fails, failsAfter, breaks } = statement
-  if (isNew) return ['a new table: nobody waits for it']
+  if (isNew) return ['a new table: no client waits for it']
   const colour = {
     nothing: paint.good,
     'the same rows': paint.dim,

@@ -32,12 +32,15 @@ export class NatsStream {
   constructor(private readonly options: NatsOptions) {
     const { prefix = 'events', stream = 'EVENTS' } = options
     if (!PREFIX.test(prefix))
-      throw new OptionError('prefix', `"${prefix}" is no prefix of subjects: such as events, or acme.events`)
+      throw new OptionError(
+        'prefix',
+        `"${prefix}" is not a prefix of subjects: such as events, or acme.events`,
+      )
     for (const server of [options.servers].flat())
       if (!URL.canParse(server))
-        throw new OptionError('servers', 'one is no URL, such as nats://127.0.0.1:4222')
+        throw new OptionError('servers', 'one is not a URL, such as nats://127.0.0.1:4222')
     if (!STREAM.test(stream))
-      throw new OptionError('stream', `"${stream}" is no name of a stream: such as EVENTS`)
+      throw new OptionError('stream', `"${stream}" is not a name of a stream: such as EVENTS`)
     this.prefix = prefix
     this.name = stream
   }

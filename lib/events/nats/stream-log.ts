@@ -99,7 +99,7 @@ export class StreamLog implements EventLog {
   #eventOf({ seq, subject, data, headers, time }: JsMsg): LoggedEvent | undefined {
     const event = eventIn(Buffer.from(data))
     if (event === undefined || subjectOf(this.stream.prefix, event) !== subject) {
-      this.onForeign(new TypeError(`message ${seq} of ${this.stream.name} is no event of ${subject}`))
+      this.onForeign(new TypeError(`message ${seq} of ${this.stream.name} is not an event of ${subject}`))
       return undefined
     }
     const [number, epoch] = [HEADERS.seq, HEADERS.epoch].map((name) => countIn(headers?.get(name)))

@@ -83,9 +83,9 @@ export function readMaskPaths(
 
 /** Paths in JSON names. A path that no message has, and that would read back as another, stays as it is. */
 export function jsonPaths(paths: readonly string[], messages: readonly DescMessage[]): string[] {
-  if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
+  if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are not an array')
   return Array.from(paths as readonly unknown[], (path) => {
-    if (typeof path !== 'string') throw new RangeError('a mask path is no string')
+    if (typeof path !== 'string') throw new RangeError('a mask path is not a string')
     const known = pathIn(messages, path)
     if (known !== undefined) return known.json
     const camel = toCamelCase(path)

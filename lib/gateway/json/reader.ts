@@ -92,7 +92,7 @@ function plainReader(desc: DescMessage): MessageReader {
       }
       const { field } = member
       try {
-        if (seen.has(field)) throw new JsonFault('given in both spellings')
+        if (seen.has(field)) throw new JsonFault('given in both its proto and its JSON name')
         seen.add(field)
         if (field.oneof !== undefined) checkOneof(message, field, field.oneof, value)
         // Not before: a message may hold itself.

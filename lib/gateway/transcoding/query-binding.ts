@@ -93,7 +93,10 @@ function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound)
   if (inPath.has(path.name)) throw new InvalidArgument(path.name, 'is given by the path already')
   const [top] = [...path.parents, path.field]
   if (body === '*' || body === top.name)
-    throw new InvalidArgument(path.name, `belongs in the body: ${printable(name)} is no query parameter here`)
+    throw new InvalidArgument(
+      path.name,
+      `belongs in the body: ${printable(name)} is not a query parameter here`,
+    )
 }
 
 /** Refuses a second member of a oneof, also of those on the way to the field. */

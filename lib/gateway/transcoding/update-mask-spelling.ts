@@ -68,7 +68,7 @@ export function sortMask(
 }
 
 const mistake = (nearest: readonly string[]): string =>
-  `name each field in a parameter of its own and in proto spelling: ${nearest.map((name) => `update_mask=${name}`).join('&')}`
+  `name each field in a parameter of its own, by its proto name: ${nearest.map((name) => `update_mask=${name}`).join('&')}`
 
 /** The proto paths of a value in any form. */
 function respell(resource: DescMessage, value: string): readonly string[] {

@@ -43,7 +43,7 @@ export const ADVICES = {
     `The user of the connection string lacks a right: ${RIGHTS[v.server][v.purpose](v.schema, v.table)}`,
   readOnly: (v: { server: ServerName }) => READ_ONLY[v.server],
   connectionLost: () =>
-    'The connection to the server is lost: somebody ended the session, or the server or the network went away',
+    'The connection to the server is lost: the session was ended, or the server or the network went away',
   notSent: () => 'The run was cancelled before it',
   cancelled: () => 'The run was cancelled, and the server has stopped the statement',
   lockTimeout: (v: { ms: number; blockers?: string | undefined }) =>

@@ -63,7 +63,7 @@ export const FILE_PROBLEMS = {
   refused: (v: Of & { line: number; rule: string; why: string }) =>
     `${v.file}:${v.line}: ${v.why} (${v.rule})`,
   noBackfill: (v: Of & { hasDefault: boolean }) =>
-    `${v.file}: ${v.hasDefault ? 'its default export is no backfill, or one of another copy of ashlar' : 'has no default export'}: ${DEFAULT_EXPORT}`,
+    `${v.file}: ${v.hasDefault ? 'its default export is not a backfill, or one of another copy of ashlar' : 'has no default export'}: ${DEFAULT_EXPORT}`,
   noTypeScript: (v: Of & { node: string }) =>
     `${v.file}: this Node.js (${v.node}) loads no TypeScript: use 22.18 or later, or ship the compiled file`,
   notLoaded: (v: Of & { why: string; isImport: boolean }) =>

@@ -138,12 +138,12 @@ export const LINTS = {
     'locks the table while every row is read: add CHECK (… IS NOT NULL) NOT VALID first; a later file runs ' +
     'VALIDATE CONSTRAINT and then SET NOT NULL, which believes the constraint',
   'prefer-repack': () =>
-    'rewrites the table and keeps everybody out of it meanwhile: plain VACUUM, or a tool such as pg_repack',
+    'rewrites the table and blocks all access to it meanwhile: plain VACUUM, or a tool such as pg_repack',
   /** `isOption`: of an ALTER TABLE of MySQL. */
   'locking-a-table': (v: { isOption?: boolean }) =>
     v.isOption === true
       ? 'stops every write to the table: LOCK=NONE, which fails instead of waiting when it cannot be had'
-      : 'holds everybody up until the file has ended: leave locks to the statements',
+      : 'blocks other clients until the file has ended: leave locks to the statements',
   'algorithm-copy': () => 'copies the table and stops every write meanwhile: ALGORITHM=INPLACE or INSTANT',
   'rebuilding-a-table': () => `writes the whole table anew and stops every write meanwhile: ${QUIET_HOUR}`,
   'adding-volatile-default': () =>

@@ -170,7 +170,7 @@ export const STOPS = {
   chunkFailed: (v: Caused & { remains: Remains }, command: CommandLine) =>
     `${causeText(v, command)}. ${remainsText(v.remains).stays}: ${correction(v.remains)}`,
   backfillWithoutKey: (v: Of & { file: string; table: string }) =>
-    `${v.file}: ${v.table} has no primary key, or is no table: a backfill goes through its table by the key`,
+    `${v.file}: ${v.table} has no primary key, or is not a table: a backfill goes through its table by the key`,
   backfillMovesKey: (v: Of & { file: string; column: string }) =>
     `${v.file}: it sets ${v.column}, which is part of the primary key: rows that move would be left out or written twice`,
   backfillRow: (v: Of & { file: string; row: string; why: string }) =>

@@ -118,7 +118,7 @@ function stoppedBy(
 }
 
 const NO_URL =
-  'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
+  'the connection string is not a URL; write special characters of user and password as %XX, and a number as port'
 
 /** The message of the driver, which has no code for it. */
 const NO_TLS = /does not support SSL/i

@@ -65,13 +65,13 @@ const through = (relations: readonly { readonly name: string }[]): string =>
     : ` Fields of other resources that the caller may list, behind a dot: ${listed(relations.map(({ name }) => `${name}.`))}.`
 
 const SPELLINGS = {
-  spec: 'Another spelling is ignored, and told in the header `X-Ignored-Update-Mask`.',
-  strict: 'Another spelling is refused.',
-  normalize: 'Other spellings are understood.',
+  spec: 'Paths in another form are ignored, and reported in the header `X-Ignored-Update-Mask`.',
+  strict: 'Paths in another form are rejected.',
+  normalize: 'Paths in other forms are converted.',
 } as const
 
 function updateMask(model: ResourceModel | undefined, { updateMask: mode }: OpenApiSource): string {
   const names =
     model === undefined ? '' : ` One or more of ${listed([...model.writable].sort())}, or \`*\` for all.`
-  return `Fields that are written, in the spelling of the .proto.${names} ${SPELLINGS[mode]}`
+  return `The fields to write, by proto name.${names} ${SPELLINGS[mode]}`
 }

@@ -85,7 +85,7 @@ export const HEADER_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: '`handling=strict` refuses an update mask in another spelling.',
+    description: '`handling=strict` rejects an update mask in another form.',
     schema: { type: 'string' },
   },
   RequestId: {

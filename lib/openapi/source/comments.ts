@@ -63,7 +63,7 @@ function registryOf(image: Uint8Array): FileRegistry {
   try {
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, image))
   } catch (error) {
-    throw new TypeError('openapi: the image is no google.protobuf.FileDescriptorSet with all imports', {
+    throw new TypeError('openapi: the image is not a google.protobuf.FileDescriptorSet with all imports', {
       cause: error,
     })
   }

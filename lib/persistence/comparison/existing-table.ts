@@ -81,7 +81,12 @@ function keyNotes({ tenant, key }: ResourceModel, { primaryKey }: LiveTable, tab
   if (key.isMinted === true && primaryKey.includes(key.column)) return []
   const text = `the primary key of ${table} is (${primaryKey.join(', ')}), without the tenant`
   return [
-    { kind: 'primaryKey', table, text, detail: 'a create tells that a key is taken, of another tenant too' },
+    {
+      kind: 'primaryKey',
+      table,
+      text,
+      detail: 'a create reveals that a key is taken, also by another tenant',
+    },
   ]
 }
 
@@ -152,7 +157,7 @@ function noteOf(
       const text = `the index ${index.name} of ${table} is ${shapeOf(index)}, without the tenant`
       return {
         text,
-        detail: 'a conflict tells that a value is taken, of another tenant too, and names no field',
+        detail: 'a conflict reveals that a value is taken, also by another tenant, and names no field',
       }
     }
     case 'addIndex': {
@@ -180,7 +185,7 @@ function noteOf(
 
 const COMPARED_EXACTLY = 'it is compared by code point all the same, and no index serves an order of it'
 
-export const REACHED_BY_NOBODY = 'a row without a tenant is reached by nobody'
+export const REACHED_BY_NOBODY = 'no call reaches a row without a tenant'
 
 /** A column that no row and no call depends on. */
 function needsNothing(

@@ -27,7 +27,7 @@ export function vectorDifferences(
     : [of('noVectorIndex', `${name} lacks the gin index on ${SEARCH_VECTOR}`)]
   if (column === undefined) return [of('noVector', `${name}.${SEARCH_VECTOR} is missing`)]
   if (column.type !== 'tsvector' || column.generated === undefined)
-    return [of('otherVector', `${name}.${SEARCH_VECTOR} is no generated tsvector`, 'drop it; '), ...index]
+    return [of('otherVector', `${name}.${SEARCH_VECTOR} is not a generated tsvector`, 'drop it; '), ...index]
   const isEqual = wanted === undefined || wanted === column.generated
   const outdated = of('outdatedVector', `${name}.${SEARCH_VECTOR} is made of other sources`)
   return [...(isEqual ? [] : [outdated]), ...index]

@@ -150,5 +150,5 @@ export const keyMade = (field: Field, sources: Sources, now = nowOf(sources)): P
 /** The generator of keys that callers do not choose. @throws InvalidArgument if there is none. */
 function minterOf(field: Field): (now: Date) => PartValue {
   if (kindOf(field).key?.takesUuid(field) === true) return newKey
-  throw new InvalidArgument(field.proto, 'is required: whoever creates the resource chooses it')
+  throw new InvalidArgument(field.proto, 'is required: choose it when you create the resource')
 }

@@ -41,7 +41,7 @@ export function scopeOf(model: ResourceModel, options: RowOptions | undefined): 
   if (tenant === '' || (tenant === undefined && context.system === undefined))
     throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
   if (tenant !== undefined && !isStorable(tenant))
-    throw new PermissionDenied('the tenant of the call is no text that a database can hold')
+    throw new PermissionDenied('the tenant of the call contains a character that a database cannot store')
   return { context, tenant, where }
 }
 

@@ -241,7 +241,7 @@ const calledOn = (entity: object, property: PropertyKey): unknown => {
   const hook = (entity as Readonly<Record<PropertyKey, unknown>>)[property]
   if (typeof hook !== 'function')
     throw new TypeError(
-      `${String(property)} of ${entity.constructor.name} is declared as a hook, and is no method`,
+      `${String(property)} of ${entity.constructor.name} is declared as a hook, and is not a method`,
     )
   return hook.call(entity) as unknown
 }

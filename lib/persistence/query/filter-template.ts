@@ -24,7 +24,7 @@ export type FilterValue = string | number | bigint | boolean | Date | Uint8Array
  * ``. In the place of a condition stands another filter, which is put into parentheses: ``
  * filter`${one} OR ${other}` ``.
  * @throws TypeError for a value in any other place, `undefined`, NaN, an infinity, an object or a function.
- * @throws InvalidArgument for a condition that is no whole filter.
+ * @throws InvalidArgument for a condition that is not a whole filter.
  * @example
  * ```ts
  * import { filter } from 'ashlar'

@@ -132,7 +132,7 @@ export type OrderBy<T> =
 /**
  * An order as AIP-132 text.
  * @param codeNames - what a list of terms may name beside fields.
- * @throws InvalidArgument for a term that is no field and its direction.
+ * @throws InvalidArgument for a term that is not a field and its direction.
  */
 export const orderText = (
   order: string | readonly OrderBy<never>[] | undefined,

@@ -83,6 +83,6 @@ const EARLIEST_MS = Date.UTC(1000, 0, 1)
  */
 function thresholdOf(before: Date): Date {
   const ms = before.getTime()
-  if (Number.isNaN(ms)) throw new InvalidArgument('before', 'is no valid time')
+  if (Number.isNaN(ms)) throw new InvalidArgument('before', 'is not a valid time')
   return new Date(Math.min(LATEST_MS, Math.max(EARLIEST_MS - 1, ms)))
 }

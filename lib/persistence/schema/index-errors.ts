@@ -90,8 +90,9 @@ export class IndexErrors {
   }
 
   /**
-   * A key of what is no resource, or a tenant, which the database alone holds; undefined for any other error.
-   * SQLite does not report which foreign key it is, so only a write that refers to rows can be named.
+   * The error for a missing target that only the database checks: a row without a resource, or a tenant;
+   * undefined for any other error. SQLite does not report the foreign key, so only a write with references
+   * can be named.
    */
   missing(error: unknown, isReferring?: boolean): InvalidArgument | ErrPreconditionFailed | undefined {
     if (isReferring === false) return undefined

@@ -30,7 +30,7 @@ export function subscriberFindings(
   if (isForAll)
     return hears([...ENTITY_EVENTS, ...QUERY_EVENTS])
       ? warning(
-          `the subscriber ${name} is told nothing of what repositories read and write: give it a listenTo() of one entity`,
+          `the subscriber ${name} receives no events of reads and writes by repositories: give it a listenTo() of one entity`,
         )
       : NOTHING
   if (!listensTo(target, entity)) return NOTHING

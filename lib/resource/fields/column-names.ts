@@ -93,13 +93,13 @@ export function reservedColumn(fields: readonly Field[], name: string, holds: st
 
 function unusable(column: string): string | undefined {
   if (column === '') return 'has no name'
-  if (!column.isWellFormed() || column.includes('\0')) return 'holds what is no text of a name'
+  if (!column.isWellFormed() || column.includes('\0')) return 'contains a character that a name cannot have'
   if (/[\u{10000}-\u{10ffff}]/u.test(column)) return 'holds a character that no name in MySQL can have'
   if (column.endsWith(' ')) return 'ends with a space, which no name in MySQL can'
   if (Buffer.byteLength(column) > MOST_BYTES)
     return `is longer than the ${MOST_BYTES} bytes of a name in PostgreSQL`
   if (SYSTEM_COLUMNS.has(column)) return 'is a column that PostgreSQL adds to each table'
-  // Rows of SQLite are objects: numbers come first in them, and this is no property.
+  // Rows of SQLite are objects: numbers come first in them, and this is not a property.
   if (/^(0|[1-9]\d*)$/.test(column)) return 'is a number, which comes out of its place in a row of SQLite'
   // The driver of MySQL refuses them too.
   return column.startsWith('__') && column in Object.prototype ? 'is a part of every object' : undefined

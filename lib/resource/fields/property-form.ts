@@ -34,7 +34,7 @@ export function formProblems(entity: Class, property: string): Problem[] {
       ]
 }
 
-/** A name as a message has it: quoted where it is no word. */
+/** A name as a message has it: quoted where it is not a word. */
 export const shownProperty = (property: string): string =>
   /^[\w$]+$/.test(property) ? property : JSON.stringify(property)
 

@@ -15,7 +15,7 @@ interface Said {
 
 /**
  * The refusal of a property whose type decides which values it has, where nothing says the type: some
- * compilers emit no decorator metadata, and TypeScript reports `Object` for what is no class.
+ * compilers emit no decorator metadata, and TypeScript reports `Object` for what is not a class.
  */
 export function unstatedType(field: Field, said: Said): Problem[] {
   const { designType, isKeyPart } = said

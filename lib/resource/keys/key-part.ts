@@ -19,7 +19,7 @@ export interface KeyPart {
 
 const known = new WeakMap<Field, KeyPart>()
 
-/** @throws TypeError for a field that can be no part of a key. The resource model refuses it before. */
+/** @throws TypeError for a field that can be not part of a key. The resource model refuses it before. */
 export function keyPartOf(field: Field): KeyPart {
   let part = known.get(field)
   if (part === undefined) known.set(field, (part = partOf(field)))
@@ -32,7 +32,7 @@ export const partIn = (field: Field, entity: object): string =>
 
 function partOf(field: Field): KeyPart {
   const { key, isText } = kindOf(field)
-  if (key === undefined) throw new TypeError(`${field.property} is ${field.kind}, and can be no key`)
+  if (key === undefined) throw new TypeError(`${field.property} is ${field.kind}, and cannot be a key`)
   const { parse, meant, compare } = key
   return Object.freeze({
     field,

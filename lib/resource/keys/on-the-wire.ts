@@ -14,7 +14,7 @@ export interface WirePart {
   readonly fromWire: ((value: unknown) => unknown) | undefined
 }
 
-/** Undefined for a field that is no part of a key, and converted as any other. */
+/** Undefined for a field that is not part of a key, and converted as any other. */
 export function wirePartOf(field: Field, inMessage: DescField): WirePart | undefined {
   const wire = wireType(inMessage)
   if (kindOf(field).key === undefined || wire === undefined) return undefined
@@ -30,7 +30,7 @@ export function wirePartOf(field: Field, inMessage: DescField): WirePart | undef
             if (value === isUnset) return undefined
             if (isSame) return value
             const part = keyPartOf(field)
-            // What is no key is left as it is, so that whoever checks the value can say what is wrong.
+            // What is not a key is left as it is, so that whoever checks the value can say what is wrong.
             return (
               part.valueOf(part.textOf(value)) ??
               (wire !== 'string' && own === 'number' ? Number(value) : String(value))

@@ -106,7 +106,7 @@ export function kindOfProperty(
   if (isTags)
     return said === undefined || said === tags.name
       ? tags.name
-      : { problem: 'is declared with @Tags and is no map<string, string> in the message' }
+      : { problem: 'is declared with @Tags and is not a map<string, string> in the message' }
   if (typeof said === 'object') return said
   const part = declared.isKeyPart === true ? kindOfKeyPart(declared, said) : undefined
   if (part !== undefined) return part

@@ -88,7 +88,7 @@ export const double: Kind = {
     amount: (given) => {
       const by = Number(given)
       if (typeof given === 'number' || (Number.isFinite(by) && BigInt(by) === given)) return by
-      return `increment(${given}n) is no double: give a number`
+      return `increment(${given}n) is not a double: give a number`
     },
   },
   inside: NUMBER_INSIDE,

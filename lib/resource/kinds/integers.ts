@@ -128,7 +128,7 @@ export const uint64 = integerKind('uint64', UINT64, {
 const misspelt = ({ meant }: KeyRules, text: string, field: Facets): Misfit => {
   const canonical = meant(text, field)
   return Misfit.takes(
-    canonical === undefined ? 'an integer in decimal' : `an integer in one spelling, "${canonical}"`,
+    canonical === undefined ? 'an integer in decimal' : `an integer in its canonical form, "${canonical}"`,
   )
 }
 
@@ -171,7 +171,7 @@ function wideAmount(given: Amount): bigint | string {
 function narrowAmount(given: Amount): number | string {
   return typeof given === 'bigint' || Number.isInteger(given)
     ? Number(given)
-    : `increment(${given}) is no integer, and the field is one`
+    : `increment(${given}) is not an integer, and the field is one`
 }
 
 function integerLiteral(name: string, range: Range, { kind, text }: Literal): Amount | Misfit {

@@ -202,7 +202,7 @@ export interface Kind extends PlanRules {
    * kind can hold it.
    */
   readonly problem: (value: unknown, field: Facets) => string | InsideProblem | undefined
-  /** The proto3 value of an unset field; undefined where unset is no value. */
+  /** The proto3 value of an unset field; undefined where unset is not a value. */
   readonly zero: (field: Facets) => unknown
   /**
    * The same as a row holds it, for rows that are there before the column. Undefined where nothing is like

@@ -4,7 +4,7 @@ export interface Literal {
   readonly text: string
 }
 
-/** Why a token is no value of a column. */
+/** Why a token is not a value of a column. */
 export class Misfit {
   /**
    * @param text - both the field and what was found are quoted.

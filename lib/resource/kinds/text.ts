@@ -21,7 +21,7 @@ export const isSaid = (value: unknown): boolean => value !== undefined && value 
 export function textProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return `has to be a string, not a ${typeof value}`
   if (value.includes('\0')) return 'must not contain a NUL character'
-  return value.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character'
+  return value.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is not a character'
 }
 
 /** Counts code points, as databases do. It counts only when the UTF-16 length is not conclusive. */

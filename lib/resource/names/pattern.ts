@@ -31,7 +31,7 @@ export function parsePattern(text: string): Pattern {
   const segments = text.split('/').map((part, at): NameSegment => {
     const kind = at % 2 === 0 ? 'literal' : 'variable'
     const name = kind === 'literal' ? LITERAL.exec(part)?.[0] : VARIABLE.exec(part)?.[1]
-    if (name === undefined) throw new TypeError(`${JSON.stringify(part)} is no ${EXPECTED[kind]}`)
+    if (name === undefined) throw new TypeError(`${JSON.stringify(part)} is not a ${EXPECTED[kind]}`)
     return { kind, text: name }
   })
   const variables = segments.filter(({ kind }) => kind === 'variable').map((segment) => segment.text)

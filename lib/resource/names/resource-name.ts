@@ -53,7 +53,7 @@ export function resourceName<const P extends string>(message: DescMessage, patte
     format(parts: NameParts<P>) {
       const values = variables.map((variable) => (parts as Readonly<Record<string, unknown>>)[variable])
       for (const [at, value] of values.entries()) {
-        const problem = typeof value === 'string' ? partProblem(value) : 'is no string'
+        const problem = typeof value === 'string' ? partProblem(value) : 'is not a string'
         if (problem !== undefined)
           throw new InvalidArgument(variables[at] ?? '', `${problem}: the name is ${pattern}`)
       }

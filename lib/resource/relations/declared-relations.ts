@@ -191,7 +191,7 @@ function targetOf(relation: RelationArgs): () => RelatedClass {
         ? `no entity and no table is called ${JSON.stringify(target)}: name the class, as in () => Project`
         : target === undefined
           ? 'its target is not loaded yet: modules that import one another are loaded one after another'
-          : 'its target is no class: name the class, as in () => Project'
+          : 'its target is not a class: name the class, as in () => Project'
     throw new DeclarationError(
       name,
       inEntity({ name }, [propertyProblem('relation', property, `${property}: ${wrong}`)]),

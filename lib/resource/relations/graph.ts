@@ -128,7 +128,7 @@ function* problemsOf(
     yield propertyProblem(
       'relation',
       property,
-      `${property}: ${name} is no resource of the same database`,
+      `${property}: ${name} is not a resource of the same database`,
       `add it to the entities, with @Resource(); or add @Internal(), which leaves ${property} to TypeORM: a property with @Column() for its key ${isOwning(relation) && isOfTenant(relation) ? 'holds the tenant, with @TenantColumn()' : 'stays a field'}`,
     )
     return

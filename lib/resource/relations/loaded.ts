@@ -1,7 +1,7 @@
 /** What stands in a property of the entity, without the array around it. */
 type Item<V> = V extends readonly (infer One)[] ? One : V
 
-/** An entity has a key, and is no message. A value that a column keeps may look the same. */
+/** An entity has a key, and is not a message. A value that a column keeps may look the same. */
 type IsEntity<V> = [V] extends [never]
   ? false
   : V extends

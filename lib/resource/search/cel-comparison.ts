@@ -71,7 +71,7 @@ function enumSide(side: CelNode, { proto, enumNames }: Field): CelNode | string 
         ? side.text.slice(side.text.lastIndexOf('.') + 1)
         : undefined
   if (name === undefined || enumNames?.numberOf.has(name) !== true)
-    return `${shown(side)} is no value of the enum of ${proto}`
+    return `${shown(side)} is not a value of the enum of ${proto}`
   return { kind: 'text', value: name }
 }
 
@@ -81,7 +81,7 @@ function numberSide(side: CelNode, field: Field): CelNode | string {
     return side.field.kind === kind
       ? side
       : `${side.field.proto} is ${side.field.kind}, and ${proto} is ${kind}`
-  if (side.kind !== 'number') return `${proto} is ${kind}, and ${shown(side)} is no number`
+  if (side.kind !== 'number') return `${proto} is ${kind}, and ${shown(side)} is not a number`
   const value = kindOf(field).literal({ kind: 'number', text: side.text }, field)
   return value instanceof Misfit ? value.text(proto, side.text) : { kind: 'number', text: String(value) }
 }

@@ -206,7 +206,9 @@ class CelParser {
     if (node.kind === 'name') throw new Unsupported(notAField(node.text))
     if (node.kind === 'number') throw new Unsupported(`${node.text} stands where text is expected`)
     if (node.kind === 'numeric')
-      throw new Unsupported(`${node.field.proto} is ${node.field.kind}: a number is compared, and is no text`)
+      throw new Unsupported(
+        `${node.field.proto} is ${node.field.kind}: a number is compared, and is not a string`,
+      )
     return node
   }
 

@@ -66,7 +66,7 @@ export function searchModelOf(
     problems.push(
       problem(
         'search',
-        `@Searchable: ${JSON.stringify(textConfig)} is no text search configuration`,
+        `@Searchable: ${JSON.stringify(textConfig)} is not a text search configuration`,
         'use a name such as simple or english',
       ),
     )
@@ -99,9 +99,9 @@ function fieldPart(
     ? message?.fields.find(({ name: shown }) => shown === field.proto)
     : undefined
   if (inMessage !== undefined && fieldMarks(inMessage).isSecret)
-    return `${name} is marked secret, so nobody may find out what is in it`
+    return `${name} is marked secret, so its content must not be found by searching`
   if (inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY'))
-    return `${name} is input-only, so nobody may find out what is in it`
+    return `${name} is input-only, so its content must not be found by searching`
   return { kind: 'field', field }
 }
 

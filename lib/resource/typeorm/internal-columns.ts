@@ -41,7 +41,7 @@ export interface InternalIndex {
 export interface InternalTable {
   readonly columns: readonly InternalColumn[]
   readonly indexes: readonly (Omit<InternalIndex, 'properties'> & { readonly columns: readonly string[] })[]
-  /** Fields that hold keys of what is no resource, as an internal relation or a foreign key says. */
+  /** Fields that hold keys of what is not a resource, as an internal relation or a foreign key says. */
   readonly references: readonly Field[]
 }
 

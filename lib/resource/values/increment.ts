@@ -32,7 +32,7 @@ export class Increment {
  * @throws InvalidArgument from the write, with the field, when the sum would leave the range of the field's
  * type.
  * @throws TypeError for NaN and infinities, and from the write for a fraction on an integer field and a field
- * that is no number.
+ * that is not a number.
  * @example
  * ```ts
  * import { increment } from 'ashlar'

@@ -132,7 +132,7 @@ function unpacked(field: DescField): Write {
 }
 
 function listOf(values: unknown): readonly unknown[] {
-  if (!Array.isArray(values)) throw new TypeError('the value is no list')
+  if (!Array.isArray(values)) throw new TypeError('the value is not a list')
   return values
 }
 

@@ -20,7 +20,7 @@ export function messageWriter(desc: DescMessage): Write {
   const { typeName } = desc
   const write: Write = (value, out) => {
     const message = value as Local
-    if (message.$typeName !== typeName) throw new TypeError(`the message is no ${typeName}`)
+    if (message.$typeName !== typeName) throw new TypeError(`the message is not a ${typeName}`)
     for (let index = 0; index < fields.length; index++) (fields[index] as WriteField)(message, out)
     if (message.$unknown === undefined) return
     for (const { no, wireType, data } of message.$unknown) {

@@ -51,7 +51,8 @@ export class KeyFetchLog {
 
 /** `fetch` gives the reason of a failure only as the cause. */
 const withCause = (error: unknown): { readonly name: string; readonly message: string } => {
-  if (!(error instanceof Error)) return { name: typeof error, message: 'it threw what is no error' }
+  if (!(error instanceof Error))
+    return { name: typeof error, message: 'it threw a value that is not an error' }
   const { name, message, cause } = error
   return { name, message: cause instanceof Error ? `${message}: ${cause.message}` : message }
 }

@@ -68,7 +68,7 @@ const checkTimes = ({ exp, nbf, iat }: JWTPayload): void => {
   for (const time of [exp, nbf, iat] as readonly unknown[]) {
     if (time === undefined) continue
     if (typeof time !== 'number' || !(Math.abs(time) <= Number.MAX_SAFE_INTEGER))
-      throw new TypeError('a time of the token is no number of seconds')
+      throw new TypeError('a time of the token is not a number of seconds')
   }
 }
 

@@ -43,10 +43,10 @@ class Check {
     if (policy === undefined) return
     const roles = isObject(policy['roles']) ? policy['roles'] : undefined
     if (roles === undefined)
-      this.#say(['roles'], 'is no object: write the permissions of each role by its name')
+      this.#say(['roles'], 'is not an object: write the permissions of each role by its name')
     for (const [name, permissions] of Object.entries(roles ?? {})) {
       const path = ['roles', name]
-      if (!isName(name)) this.#say(path, `is no name of a role: ${NAME}`)
+      if (!isName(name)) this.#say(path, `is not a name of a role: ${NAME}`)
       for (const [index, one] of this.#list(permissions, path).entries()) {
         const permission = this.#fields(one, [...path, index], ['verbs', 'resource'])
         if (permission === undefined) continue
@@ -55,7 +55,7 @@ class Check {
       }
     }
     const bindings = policy['bindings']
-    if (!Array.isArray(bindings)) return this.#say(['bindings'], 'is no list: write who has which roles')
+    if (!Array.isArray(bindings)) return this.#say(['bindings'], 'is not a list: write who has which roles')
     for (const [index, one] of bindings.entries()) this.#binding(one, ['bindings', index], roles)
   }
 
@@ -73,11 +73,11 @@ class Check {
   /** The object, if it is one; it has these fields and no others. */
   #fields(value: unknown, path: PolicyPath, names: readonly string[]): Record<string, unknown> | undefined {
     if (!isObject(value)) {
-      this.#say(path, `is no object: write one with ${names.join(', ')}`)
+      this.#say(path, `is not an object: write one with ${names.join(', ')}`)
       return undefined
     }
     for (const name of Object.keys(value))
-      if (!names.includes(name)) this.#say([...path, name], `is no field${didYouMean(name, names)}`)
+      if (!names.includes(name)) this.#say([...path, name], `is not a field${didYouMean(name, names)}`)
     const missing = names.filter((name) => value[name] === undefined)
     if (missing.length === 0) return value
     this.#say(path, `has no ${missing.join(' and no ')}: add it`)
@@ -86,7 +86,7 @@ class Check {
 
   #list(value: unknown, path: PolicyPath): readonly unknown[] {
     if (Array.isArray(value) && value.length > 0) return value
-    this.#say(path, Array.isArray(value) ? 'is empty: name at least one' : 'is no list: write one, in [ ]')
+    this.#say(path, Array.isArray(value) ? 'is empty: name at least one' : 'is not a list: write one, in [ ]')
     return []
   }
 
@@ -98,10 +98,10 @@ class Check {
   }
 
   #name(value: unknown, path: PolicyPath): boolean {
-    if (typeof value !== 'string') this.#say(path, 'is no text: write it in quotes')
+    if (typeof value !== 'string') this.#say(path, 'is not a string: write it in quotes')
     else if (!isName(value)) this.#say(path, `${JSON.stringify(value.slice(0, 100))}: ${NAME}`)
     else if (value !== '*' && value.includes('*'))
-      this.#say(path, `"${value}" is no pattern: write * alone for all, or the whole name`)
+      this.#say(path, `"${value}" is not a pattern: write * alone for all, or the whole name`)
     else return true
     return false
   }
@@ -192,7 +192,7 @@ const unknownResource = (resource: string, asked: AuthorizedServer['permissions'
   const known = [...new Set(asked.map((one) => typeOf(one.resource)))].sort()
   return templates.length > 0
     ? `"${resource}" is the resource of no call: write "${type}" for all of them${templates.some((one) => one.includes('{')) ? ', or one in full, without { }' : ''}`
-    : `"${type}" is no resource type of this server${didYouMean(type, known)}`
+    : `"${type}" is not a resource type of this server${didYouMean(type, known)}`
 }
 
 const FIELD = /\{[^{}]*\}/

@@ -66,7 +66,7 @@ const pathReader = (path: string, message: DescMessage): Reader<string> => {
   const [name = '', ...rest] = path.split('.')
   const field = fieldNamed(message, name)
   if (field === undefined || field.oneof !== undefined) {
-    throw new TypeError(`{${path}} is no plain field of ${message.typeName}`)
+    throw new TypeError(`{${path}} is not a plain field of ${message.typeName}`)
   }
   if (rest.length > 0 && field.fieldKind === 'message') {
     const inner = pathReader(rest.join('.'), field.message)
@@ -76,7 +76,7 @@ const pathReader = (path: string, message: DescMessage): Reader<string> => {
     }
   }
   if (rest.length > 0 || field.fieldKind !== 'scalar') {
-    throw new TypeError(`{${path}} is no single value of ${message.typeName}`)
+    throw new TypeError(`{${path}} is not a single value of ${message.typeName}`)
   }
   return (value) => String((valueOf(value, field) ?? '') as string | number | bigint | boolean)
 }

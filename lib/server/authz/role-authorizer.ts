@@ -52,7 +52,9 @@ export const roleAuthorizer = (policy: RolePolicy | { readonly file: string }): 
   if (!('file' in policy)) return new CodeAuthorizer(policy)
   const { file, ...rest } = policy
   const problems = [
-    ...(typeof file === 'string' && file !== '' ? [] : [problem('option', 'file is no path', 'write one')]),
+    ...(typeof file === 'string' && file !== ''
+      ? []
+      : [problem('option', 'file is not a path', 'write one')]),
     ...Object.keys(rest).map((name) =>
       problem('option', `${name} stands beside file`, 'write it in the file'),
     ),

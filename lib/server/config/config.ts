@@ -268,14 +268,14 @@ const problemsOf = ({
     ...rules
       .filter(({ method }) => !FULL_METHOD.test(method))
       .map(({ method }) =>
-        problem('option', `rules: "${method}" is no full method name such as /package.Service/Method`),
+        problem('option', `rules: "${method}" is not a full method name such as /package.Service/Method`),
       ),
     ...Object.keys(perMethodTimeoutMs)
       .filter((method) => !FULL_METHOD.test(method))
       .map((method) =>
         problem(
           'option',
-          `resilience.perMethodTimeoutMs: "${method}" is no full method name such as /package.Service/Method`,
+          `resilience.perMethodTimeoutMs: "${method}" is not a full method name such as /package.Service/Method`,
         ),
       ),
     ...Object.entries(timeouts)
@@ -327,7 +327,11 @@ const addressProblem = (field: string, address: string): Problem[] => {
   const match = /^(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(address)
   if (match !== null && Number(match[1]) <= 65_535) return []
   return [
-    problem('option', `${field} "${address}" is no address`, 'give host:port, :port, or :0 for a free port'),
+    problem(
+      'option',
+      `${field} "${address}" is not an address`,
+      'give host:port, :port, or :0 for a free port',
+    ),
   ]
 }
 

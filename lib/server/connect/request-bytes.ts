@@ -58,7 +58,7 @@ const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Prom
 const decoded = ({ method, format, registry, limits }: RequestForm, bytes: Buffer): Message => {
   if (!format.isJson) return readRequest(method.input, bytes, limits)
   const json = jsonOf(bytes)
-  if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is no JSON: send {}')
+  if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is not JSON: send {}')
   try {
     return messageReader(method.input)(json, {
       ...{ registry, answer: method.output },

@@ -62,7 +62,7 @@ function relationIn(
     return 'shows what refers to the resource, of which there may be any number: remove it, and list the other resource by the field that refers to this one'
   const target = resourceModel<object>(relation.target()).message
   if (target === undefined || field.fieldKind !== 'message' || field.message.typeName !== target.typeName)
-    return `is no ${target?.typeName ?? 'message of a resource'}: give it the type of the resource that ${relation.property} refers to`
+    return `is not a ${target?.typeName ?? 'resource message'}: give it the type of the resource that ${relation.property} refers to`
   if (!isSetByServer(field))
     return 'is read through a relation and never written: mark it (google.api.field_behavior) = OUTPUT_ONLY'
   const reference = fieldNamed(model.message as DescMessage, relation.reference.proto)

@@ -27,5 +27,7 @@ export class ReadinessLog {
 /** A check may throw anything. The framework's own errors are safe to log, a driver's may repeat a row. */
 function asError(thrown: unknown): { readonly name: string; readonly message: string } {
   const safe = thrown instanceof AshlarError ? thrown : withoutValues(thrown)
-  return safe instanceof Error ? safe : { name: typeof thrown, message: 'it threw what is no error' }
+  return safe instanceof Error
+    ? safe
+    : { name: typeof thrown, message: 'it threw a value that is not an error' }
 }

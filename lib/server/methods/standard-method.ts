@@ -263,7 +263,7 @@ const totalField = (output: DescMessage): DescField | undefined => {
   const field = fieldNamed(output, 'total_size')
   if (field === undefined) return undefined
   if (field.fieldKind === 'scalar' && field.scalar === ScalarType.INT32) return field
-  throw new ShapeMismatch(`total_size of ${output.name} is no int32`)
+  throw new ShapeMismatch(`total_size of ${output.name} is not an int32`)
 }
 
 const resourceField = (input: DescMessage, resource: DescMessage): DescField => {
@@ -314,7 +314,7 @@ const nothingBut = (message: DescMessage, known: readonly string[]): void => {
   for (const { name } of message.fields) {
     const [type, reader] = TYPED_EXTRAS[name] ?? []
     if (reader !== undefined && known.includes(name) && reader(message, name) === undefined)
-      throw new ShapeMismatch(`${name} of ${message.name} is no ${type}`)
+      throw new ShapeMismatch(`${name} of ${message.name} is not of type ${type}`)
   }
 }
 

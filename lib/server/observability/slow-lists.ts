@@ -46,7 +46,7 @@ function reasonOf(unserved: Unserved): string {
     case 'collation':
       return `${unserved.field} is ordered by code point, and an index of it by its collation`
     case 'elsewhere':
-      return `${unserved.field} is no column of the table`
+      return `${unserved.field} is not a column of the table`
     case 'directions':
       return 'it is ascending and descending at once'
     case 'tenants':

@@ -111,7 +111,7 @@ class Forwarding {
     if (read.ignoredMask.length > 0)
       throw new InvalidArgument(
         'update_mask',
-        'another server would not know these paths: send one update_mask parameter for each field, in the spelling of the .proto',
+        'another server would not know these paths: send one update_mask parameter for each field, by its proto name',
       )
     held?.unauthenticated.letIn(held)
     return read.request

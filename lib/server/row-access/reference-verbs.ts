@@ -36,7 +36,7 @@ export function strayReferenceVerbs(registry: Registry): Problem[] {
     .map((field) =>
       problem(
         'reference',
-        `${field.name} of ${field.parent.typeName} has a reference_verb, and is no reference`,
+        `${field.name} of ${field.parent.typeName} has a reference_verb, and is not a reference`,
         'write it at the field of the resource that holds the key of another one, or at its name where only the name holds that',
       ),
     )

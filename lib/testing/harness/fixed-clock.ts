@@ -22,6 +22,6 @@ export function fixedClock(date: Date | string): FixedClock {
 
 function instantOf(date: Date | string): number {
   const at = new Date(date).getTime()
-  if (Number.isNaN(at)) throw new RangeError(`${String(date)} is no date`)
+  if (Number.isNaN(at)) throw new RangeError(`${String(date)} is not a date`)
   return at
 }

@@ -32,7 +32,7 @@ export const checkDeclarations = (
   }
   const served = new Set(catalog.map(({ path }) => path))
   for (const { method } of server.rules())
-    if (!served.has(method)) findings.add('stray rule', method, 'the rule is for a method that nobody serves')
+    if (!served.has(method)) findings.add('stray rule', method, 'the rule is for a method that is not served')
   for (const { method, verb = '', resource = '', public: isPublic } of server.rules())
     if (isPublic !== true && verb !== '' && resource === '')
       findings.add('rule', method, `the rule has the verb "${verb}" and no resource: name the resource`)
@@ -43,7 +43,7 @@ export const checkDeclarations = (
 const checkTemplate = ({ desc, path, rule }: ServedMethod, findings: Findings): void => {
   for (const [, field = ''] of (rule?.resource ?? '').matchAll(/\{([^{}]*)\}/g))
     if (!isPlainField(desc.input, field.split('.')))
-      findings.add('template', path, `{${field}} is no single value of ${desc.input.typeName}`)
+      findings.add('template', path, `{${field}} is not a single value of ${desc.input.typeName}`)
 }
 
 const isPlainField = (message: DescMessage, [name, ...deeper]: readonly string[]): boolean => {

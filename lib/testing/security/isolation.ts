@@ -261,7 +261,7 @@ const checkCreate = async (
   if (subject.repository?.model.tenantInKey === false)
     return probe.findings.leaveOut(
       method.path,
-      "the tenant is no part of the table's key, so an id that is refused tells that another tenant has it",
+      "the tenant is not part of the table's key, so an id that is refused tells that another tenant has it",
     )
   probe.findings.add(
     'isolation',

@@ -31,7 +31,9 @@ export type Requests = Readonly<Record<string, RequestFactory>>
 export const checkRequests = (methods: readonly ServedMethod[], requests: Requests): void => {
   for (const name of Object.keys(requests))
     if (!methods.some(({ path, desc }) => path === name && desc.methodKind === 'unary'))
-      throw new TypeError(`requests: ${name} is no unary method of the server, as in /package.Service/Method`)
+      throw new TypeError(
+        `requests: ${name} is not a unary method of the server, as in /package.Service/Method`,
+      )
 }
 
 /** A method of the application, and how its requests are made. */

@@ -323,7 +323,7 @@ const leaveOutNamed = (
 ): void => {
   for (const [path, reason] of Object.entries(leaveOut)) {
     if (!methods.some((method) => method.path === path))
-      throw new TypeError(`leaveOut: ${path} is no method of the server, as in /package.Service/Method`)
+      throw new TypeError(`leaveOut: ${path} is not a method of the server, as in /package.Service/Method`)
     if (Object.hasOwn(requests, path)) throw new TypeError(`leaveOut: ${path} has a function in requests`)
     findings.leaveOut(path, `left out by the options: ${reason}; only its denial was checked`)
   }

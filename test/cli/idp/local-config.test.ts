@@ -189,7 +189,7 @@ describe('parseLocalConfig', () => {
     ],
     ['an empty spec', config(''), /spec is missing: is the file half written\?/],
     ['no routes', config('  defaults: {}\n'), /spec\.routes is missing: list at least one route/],
-    ['routes that are no list', config('  routes: { host: a.dev.test }\n'), /spec\.routes is not a list/],
+    ['routes that are not a list', config('  routes: { host: a.dev.test }\n'), /spec\.routes is not a list/],
     ['a route that is null', config('  routes:\n    -\n'), /spec\.routes\[0\] is not a mapping/],
     [
       'a route without a host',
@@ -207,7 +207,7 @@ describe('parseLocalConfig', () => {
       /spec\.routes\[0\]\.upstream is missing/,
     ],
     [
-      'an upstream that is no URL',
+      'an upstream that is not a URL',
       config('  routes: [{ host: a.dev.test, upstream: "127.0.0.1:3000" }]\n'),
       /spec\.routes\[0\]\.upstream: "127\.0\.0\.1:3000"/,
     ],
@@ -228,7 +228,7 @@ describe('parseLocalConfig', () => {
     ],
     ['a tile that is text', config(`${ROUTE}      tile: Shop\n`), /spec\.routes\[0\]\.tile is not a mapping/],
     [
-      'a tile key that is no text',
+      'a tile key that is not a string',
       config(`${ROUTE}      tile: { displayName: 42 }\n`),
       /tile\.displayName is not text/,
     ],

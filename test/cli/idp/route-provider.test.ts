@@ -113,10 +113,10 @@ describe('idp up', () => {
     ],
     ['port 0', ['--port', '0'], 2, /--port is 1 or more, and not 0/],
     ['port 70000', ['--port', '70000'], 2, /--port is at most 65535, and not 70000/],
-    ['a port that is no number', ['--port', '80a'], 2, /--port takes a whole number, and “80a” is none/],
+    ['a port that is not a number', ['--port', '80a'], 2, /--port takes a whole number, and “80a” is none/],
     ['a host without a dot', ['--host', 'idp'], 2, /--host: "idp"/],
     ['a host that is a URL', ['--host', 'https://idp.dev.test'], 2, /--host: "https:\/\/idp\.dev\.test"/],
-    ['an upstream that is no URL', ['--upstream', 'localhost'], 2, /--upstream: "localhost"/],
+    ['an upstream that is not a URL', ['--upstream', 'localhost'], 2, /--upstream: "localhost"/],
     ['an upstream without a scheme', ['--upstream', 'localhost:8080'], 2, /--upstream: "localhost:8080"/],
     ['an unknown flag', ['--prot', '1'], 2, /--prot\b.*--port\b/],
   ]

@@ -133,7 +133,7 @@ describe('idp clients sync', () => {
     expectGolden('cli/sync-changes.txt', steady(ran))
   })
 
-  it('replaces what is no list of clients, and says so', async () => {
+  it('replaces what is not a list of clients, and says so', async () => {
     await start({ routes: ROUTES })
     put('idp-clients.yaml', '- client_id: [\n')
     const { exit, stderr } = await sync()
@@ -379,7 +379,7 @@ describe('idp clients sync', () => {
       says: /spec\.routes\[0\]\.host: "notes"/,
     },
     {
-      name: 'an upstream that is no URL',
+      name: 'an upstream that is not a URL',
       files: { 'devedge.yaml': LOCAL.replace('http://', '') },
       exit: 2,
       says: /spec\.routes\[0\]\.upstream: "127\.0\.0\.1:3000"/,

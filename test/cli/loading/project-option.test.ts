@@ -32,7 +32,7 @@ describe('the key ashlar of package.json', () => {
   })
 
   for (const [what, key] of [
-    ['is no object', 'migrations'],
+    ['is not an object', 'migrations'],
     ['has folder', { folder: 'migrations' }],
     ['has no text for files', { files: 7 }],
     ['has no text for entities', { entities: ' ' }],

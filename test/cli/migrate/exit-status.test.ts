@@ -267,7 +267,7 @@ onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
     }
   })
 
-  it('is 2 for a connection string that is no URL', async () => {
+  it('is 2 for a connection string that is not a URL', async () => {
     ship(tables(2))
     for (const command of ['up', 'status', 'check', 'adopt'])
       expect(

@@ -185,7 +185,7 @@ describe('ashlar migrate', () => {
       }
     })
 
-  it('says what is wrong with a connection string that is no URL, and repeats nothing of it', async () => {
+  it('says what is wrong with a connection string that is not a URL, and repeats nothing of it', async () => {
     write('migrations/0002_a.up.sql', 'SELECT 1;')
     write('migrations/0002_a.down.sql', 'SELECT 1;')
     const url = 'postgres://ada:hun ter2@127.0.0.1:port/app'

@@ -70,7 +70,7 @@ describeOn('ashlar outbox', servers, (backend) => {
   const count = async () =>
     (await stream.manager.streams.info(stream.options.stream).catch(() => undefined))?.state.messages
 
-  it('relays until it is told to end, and says how far it is', async () => {
+  it('relays until it is stopped, and says how far it is', async () => {
     let child: ChildProcess | undefined
     const relaying = relay({ started: (one) => (child = one) })
     for (let at = 0; at < 5; at++) await subject.tell(`k${at}`)

@@ -139,7 +139,7 @@ describeOn('NULL in existing tables', [...backends, ...merged], (backend) => {
           expect(whole.map((one) => one[property as 'title'])).to.have.length(7)
         }))
 
-  it('is compared and ordered as the zero value of a row that another refers to, and is no value where there is none', () =>
+  it('is compared and ordered as the zero value of a row that another refers to, and is not a value where there is none', () =>
     asAcme(async () => {
       const through = { through: ['quarried'] as const }
       const { items } = await hauls.list({ filter: 'quarried.count = 0' }, through)

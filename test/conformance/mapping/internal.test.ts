@@ -132,7 +132,7 @@ describeOn('what is left to TypeORM', [...backends, ...merged], (backend) => {
 
   const manager = () => opened.dataSource?.manager
 
-  it('is no field, filter, order, mask or event', async () => {
+  it('is not a field, filter, order, mask or event', async () => {
     const { entityFields, columns, relations, writable } = resourceModel(Boat)
     const names = ['id', 'account_id', 'delete_time', 'title', 'owner_id', 'create_time', 'etag']
     expect(entityFields.map(({ proto }) => proto)).to.have.members(names)

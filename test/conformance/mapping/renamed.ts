@@ -147,7 +147,7 @@ export class Venture {
   accountId!: string
   @ProtoField('title') @Column() called!: string
   @Column({ type: 'varchar', length: 30 }) phase!: number
-  /** Its reference is no property: it is the field `owner_id`. */
+  /** Its reference is not a property: it is the field `owner_id`. */
   @ProtoField('owner') @ManyToOne(() => Human) holder?: Relation<Human>
   @Secret() apiKey?: Secret
   @Column('bigint') budget!: bigint

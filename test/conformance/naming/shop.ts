@@ -38,7 +38,7 @@ export interface Order {
   warehouse?: { code: string }
 }
 
-/** What is no resource, and refers to one. */
+/** What is not a resource, and refers to one. */
 export interface Visit {
   id: number
   pageUrl: string

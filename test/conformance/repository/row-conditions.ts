@@ -67,7 +67,7 @@ export const rowConditions = (holder: Holder): void => {
         await rejection(specimens.undelete('gone', stale), ErrNotFound)
       }))
 
-    it('is no part of a page token: another one takes effect on the next page', () =>
+    it('is not part of a page token: another one takes effect on the next page', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await make('a', 'b', 'c', 'd', 'e')

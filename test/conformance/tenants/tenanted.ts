@@ -71,7 +71,7 @@ interface TenantType extends Pick<Tenanted, 'name' | 'texts' | 'values' | 'wrong
   readonly design: unknown
 }
 
-/** What is no tenant of any type but text. */
+/** What is not a tenant of any type but text. */
 const NEVER = ['a\0b', '\ud800', 'x'.repeat(300), "2' OR '1'='1", '%', '*']
 /** Other spellings of 2. */
 const TWOS = ['02', '+2', ' 2', '2 ', '2.0', '2e0', '0x2', '\uff12', '2abc', '-0', '2/10', ...NEVER]

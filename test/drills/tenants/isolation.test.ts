@@ -218,7 +218,7 @@ function check({ tenant, operation }: Step, who: Step['who'], outcome: Outcome, 
   const what = JSON.stringify([tenant, who, operation])
   for (const [found] of outcome.text.matchAll(MARKS)) expect(found, what).to.equal(mark(tenant))
   const isEmpty = 'id' in operation ? operation.id === '' : 'ids' in operation && operation.ids.includes('')
-  // Over HTTP an empty key is no path, and that is found before it is known who asks.
+  // Over HTTP an empty key is not a path, and that is found before it is known who asks.
   if (isEmpty && (outcome.code === INVALID || outcome.code === NOT_FOUND)) return
   const isRead = ['get', 'batchGet', 'list'].includes(operation.op)
   const mayCall =

@@ -232,7 +232,7 @@ describeOn('a consumer', databases, (backend) => {
           )
           await until(() => holder.events.length === 1)
           expect(holder.events.map(({ id }) => id)).to.deep.equal(['y'])
-          expect(holder.failures.filter((text) => text.includes('is no event of'))).to.have.length(1)
+          expect(holder.failures.filter((text) => text.includes('is not an event of'))).to.have.length(1)
         })
 
       if (source === 'a stream' && ['sqlite', 'postgres', 'mariadb'].includes(backend.name))
@@ -362,8 +362,8 @@ describeOn('a consumer', databases, (backend) => {
         const { dataSource } = holder.subject
         const given = (options: Partial<ConsumerOptions>) => () =>
           consumer({ name: 'x', dataSource, ...options }, () => Promise.resolve())
-        expect(given({ name: 'a.b' })).to.throw(TypeError, 'no name')
-        expect(given({ name: 'x'.repeat(201) })).to.throw(TypeError, 'no name')
+        expect(given({ name: 'a.b' })).to.throw(TypeError, 'not a name')
+        expect(given({ name: 'x'.repeat(201) })).to.throw(TypeError, 'not a name')
         expect(given({ concurrency: 0 })).to.throw(RangeError, 'concurrency')
         expect(given({ markersKeptMs: -1 })).to.throw(RangeError, 'markersKeptMs')
         expect(given({ nats: { servers: 'nats://127.0.0.1' }, listenDsn: 'postgres://x' })).to.throw(

@@ -325,7 +325,7 @@ describe('the library', function () {
         { method: path, reason: 'left out by the options: it is not written; only its denial was checked' },
       ])
       const wrong = securityCheck(builder, { leaveOut: { '/library.v1.BookService/Move': '' } })
-      await rejection(wrong, TypeError, 'is no method of the server')
+      await rejection(wrong, TypeError, 'is not a method of the server')
       await dataSource.destroy()
     }
   })

@@ -220,13 +220,17 @@ describe('the page that signs a person in', () => {
   })
 
   it('shows what the service reports', async () => {
-    const failing = await listening((_request, response) =>
-      response.writeHead(403).end('{"message":"not allowed"}'),
-    )
-    const visitor = pageOf({ api: () => urlOf(failing) })
-    await visitor.signIn('alice')
-    expect(await visitor.text('/app')).to.include('not allowed')
-    await closed(failing)
+    for (const [status, body, shown] of [
+      [403, '{"message":"not allowed"}', 'not allowed'],
+      [500, 'oops', 'the service responded with 500'],
+      [200, 'null', 'the service responded with 200'],
+    ] as const) {
+      const failing = await listening((_request, response) => response.writeHead(status).end(body))
+      const visitor = pageOf({ api: () => urlOf(failing) })
+      await visitor.signIn('alice')
+      expect(await visitor.text('/app')).to.include(shown)
+      await closed(failing)
+    }
   })
 
   it('gives scripts of its origin the access token, if it is told to', async () => {
@@ -242,6 +246,7 @@ describe('the page that signs a person in', () => {
     expect(await status({})).to.equal(403)
     expect(await status({ ...asked, origin: 'https://evil.example' })).to.equal(403)
     expect(await status({ ...asked, origin: '' })).to.equal(403)
+    expect(await status({ ...asked, 'sec-fetch-site': 'cross-site' })).to.equal(403)
     expect(await status(asked, 'GET')).to.equal(405)
     const { access_token, expires_in } = await visitor.token()
     expect(access_token).to.be.a('string')

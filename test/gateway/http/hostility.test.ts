@@ -95,7 +95,7 @@ describe('hostile requests', () => {
     ['two Hosts', `GET /v1/ping HTTP/1.1\r\n${HOST}Host: evil\r\n\r\n`, 'RFC 9112 3.2'],
     ['a space in the target', `GET /v1/ping /x HTTP/1.1\r\n${HOST}\r\n`, 'RFC 9112 3.2'],
     ['no target', `GET  HTTP/1.1\r\n${HOST}\r\n`, 'RFC 9112 3'],
-    ['a target that is no path', `GET v1/ping HTTP/1.1\r\n${HOST}\r\n`, 'RFC 9112 3.2'],
+    ['a target that is not a path', `GET v1/ping HTTP/1.1\r\n${HOST}\r\n`, 'RFC 9112 3.2'],
     ['a target of another scheme', `GET file:///etc/passwd HTTP/1.1\r\n${HOST}\r\n`, 'RFC 9112 3.2.2'],
     ['an unknown version', `GET /v1/ping HTTP/9.9\r\n${HOST}\r\n`, 'RFC 9112 2.3'],
     ['an unknown method', `FETCH /v1/ping HTTP/1.1\r\n${HOST}\r\n`, 'RFC 9110 9.1'],

@@ -39,7 +39,7 @@ for (const [style, handlerOf] of Object.entries(STYLES))
     }
 
     for (const [target, answer, rule] of [
-      ['/public/x?y=/../z', '/public/ /public/x?y=/../z', 'a query is no path'],
+      ['/public/x?y=/../z', '/public/ /public/x?y=/../z', 'a query is not a path'],
       ['/public/../admin', '/admin /admin', 'RFC 3986 5.2.4: dot segments are removed'],
       ['/public/..', '404', 'RFC 3986 5.2.4: dot segments are removed'],
       ['/public/../../../admin/x', '/admin/ /admin/x', 'RFC 3986 5.2.4: not above the root'],

@@ -290,7 +290,7 @@ describe('bodies through the gateway', () => {
       expect(await types(body as BodyInit, TYPE)).to.equal('400 the body is not UTF-8')
     })
 
-  it('keeps the type of raw bytes, and none that is no type', async () => {
+  it('keeps the type of raw bytes, and none that is not a type', async () => {
     const send = (type: string): Promise<Response> =>
       running.fetch('/v1/raw', { method: 'PUT', headers: { 'content-type': type }, body: '<p>' })
     expect((await send('image/png')).headers.get('content-type')).to.equal('image/png')

@@ -254,7 +254,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     found: [
       {
         ...{ kind: 'fault', table: 'notes' },
-        text: 'notes is no table: drop or rename what has its name',
+        text: 'notes is not a table: drop or rename what has its name',
       },
     ],
   },

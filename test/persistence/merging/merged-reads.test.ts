@@ -142,7 +142,7 @@ describeOn('merged reads', mergers, (backend) => {
         ...result,
         rows: result.rows.map((row, i) => (i === 0 ? ['999', ...row.slice(1)] : row)),
       }),
-      'a position that is no number': (result) => ({
+      'a position that is not a number': (result) => ({
         ...result,
         rows: result.rows.map((row, i) => (i === 0 ? [null, ...row.slice(1)] : row)),
       }),

@@ -71,7 +71,7 @@ describe('filter`…`', () => {
     })
 
   for (const text of ['', ' ', 'a = 1) OR (b = 1', '(a = 1', 'a = 1)', 'a = "', 'a = 1;', ')('])
-    it(`refuses the condition ${JSON.stringify(text)}, which is no whole filter`, () =>
+    it(`refuses the condition ${JSON.stringify(text)}, which is not a whole filter`, () =>
       expect(() => filter`${text} AND size = ${1}`).to.throw(InvalidArgument))
 
   it('leaves one comparison with the value as it is, whatever the value', () => {

@@ -174,7 +174,7 @@ describeOn('a reference that TypeORM knows', databases, (backend) => {
     await rejection(
       start(),
       DeclarationError,
-      /owner: Stranger is no resource of the same database|^Stranger: .*it is no resource/s,
+      /owner: Stranger is not a resource of the same database|^Stranger: .*it is not a resource/s,
     )
   })
 

@@ -270,9 +270,9 @@ describe('@Searchable', () => {
     [{ sources: [{ sql: { postgres: '"token_cipher"' } }] }, /secret/],
     [{ sources: [{ cel: 'msg.token' }] }, /no field token/],
     [{ sources: [{ cel: 'msg.token_hash' }] }, /no field token_hash/],
-    [{ sources: [{ cel: 'msg.count' }] }, /count is int32: a number is compared, and is no text/],
+    [{ sources: [{ cel: 'msg.count' }] }, /count is int32: a number is compared, and is not a string/],
     [{ sources: [{ cel: 'msg.count ? "a" : "b"' }] }, /text stands where a condition/],
-    [{ sources: [{ cel: 'msg.count == "1" ? "a" : "b"' }] }, /count is int32, and "1" is no number/],
+    [{ sources: [{ cel: 'msg.count == "1" ? "a" : "b"' }] }, /count is int32, and "1" is not a number/],
     [{ sources: [{ cel: 'msg.count < 1.5 ? "a" : "b"' }] }, /count takes an integer/],
     [{ sources: [{ cel: 'msg.title < "b" ? "a" : "b"' }] }, /< compares numbers/],
     [
@@ -293,7 +293,7 @@ describe('@Searchable', () => {
       expect(problemsOf(options)).to.match(why)
     })
 
-  it('refuses a property that is no text', () => {
+  it('refuses a property that is not a string', () => {
     expect(problemsOf({}, 'count')).to.match(/only text/)
     expect(problemsOf({}, 'token')).to.match(/never searched/)
   })

@@ -65,7 +65,7 @@ describeOn('a repository', databases, (backend) => {
       try {
         const repository = new PinRepository(opened.dataSource!)
         opened.dataSource!.setOptions({ isolationLevel })
-        const problem = `isolationLevel "${isolationLevel}" of its DataSource is no level of transactions here`
+        const problem = `isolationLevel "${isolationLevel}" of its DataSource is not a level of transactions here`
         expect(() => new PinRepository(opened.dataSource!)).to.throw(DeclarationError, problem)
         expect((await repository.startUpCheck()).problems).to.satisfy(([first]: readonly Problem[]) =>
           first?.text.startsWith(problem),
@@ -179,7 +179,7 @@ const OF_SOFT_DELETION: Readonly<Record<string, string>> = {
   afterRecover: neverCalled('AfterRecover', 'another hook'),
 }
 const NOT_TOLD =
-  'the subscriber Auditor is told nothing of what repositories read and write: give it a listenTo() of one entity'
+  'the subscriber Auditor receives no events of reads and writes by repositories: give it a listenTo() of one entity'
 const NO_QUERY = 'the subscriber Auditor is told of no query and no transaction of the repository of Pin'
 
 type Case = readonly [

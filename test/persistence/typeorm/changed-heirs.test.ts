@@ -31,12 +31,12 @@ async function startedWith(naming: 'snake' | 'typeorm') {
   }
 }
 
-describe('an entity that is no resource, and extends a class of one', () => {
+describe('an entity that is not a resource, and extends a class of one', () => {
   it('is warned of where the resource changes the columns of that class', async () => {
     const { columns, warnings } = await startedWith('snake')
     expect(columns).to.deep.equal(['id', 'account_id', 'display_name', 'ownName'])
     expect(warnings).to.deep.equal([
-      "Plain is no resource, and inherits id, accountId, displayName from a class that a resource extends, which names these columns in snake_case and takes the tenant into the primary key, for Plain as well: write naming: 'typeorm' in its @Resource(), or declare them in each class",
+      "Plain is not a resource, and inherits id, accountId, displayName from a class that a resource extends, which names these columns in snake_case and takes the tenant into the primary key, for Plain as well: write naming: 'typeorm' in its @Resource(), or declare them in each class",
     ])
   })
 

@@ -61,7 +61,7 @@ describe('a field that its .proto marks as a secret', () => {
     expect(vault(filterable).fields.some(isMarkedSecret)).to.equal(false)
   })
 
-  it('is no field with the option of another owner', () => {
+  it('is not a field with the option of another owner', () => {
     const option = { number: 50003, name: 'acme.v1.opts', member: 1 }
     expect(problemsOf(plain(vault(option)))).to.deep.equal([])
     expect(vault(option).fields.some(isMarkedSecret)).to.equal(false)

@@ -89,7 +89,7 @@ describe('the name of a resource', () => {
     expect(entity).to.not.have.property('publisherId')
   })
 
-  it('is no column, and no mask names a part of it', () => {
+  it('is not a column, and no mask names a part of it', () => {
     const model = resourceModel(Edition)
     expect(model.byProto.has('name')).to.equal(false)
     expect(model.closed.has('name')).to.equal(true)
@@ -137,7 +137,7 @@ describe('the name of a resource', () => {
       ],
     ],
     [
-      'a variable that can be no key',
+      'a variable that cannot be a key',
       { pattern: ['reads/{read}/books/{book}'] },
       [
         '{read} of the pattern reads/{read}/books/{book} is read, which has to be a string, a uuid or an integer',
@@ -154,7 +154,7 @@ describe('the name of a resource', () => {
       [`${WHERE}: there is no field path: name_field is the field that has the name`],
     ],
     [
-      'a name that is no string',
+      'a name that is not a string',
       { pattern: ['shelves/{shelf}/books/{book}'], nameField: 'read' },
       [`${WHERE}: read has to be a string without presence, because it has the name`],
     ],

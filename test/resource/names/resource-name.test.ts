@@ -15,9 +15,9 @@ describe('resourceName', () => {
   })
 
   it('compiles with the variables of the pattern only', () => {
-    // @ts-expect-error -- there is no variable named page
+    // @ts-expect-error -- there is not a variable named page
     expect(() => bookName.format({ shelf: 'art', page: '1' })).to.throw(InvalidArgument, 'book')
-    // @ts-expect-error -- there is no variable named page
+    // @ts-expect-error -- there is not a variable named page
     expect(bookName.parse('shelves/art/books/b1').page).to.equal(undefined)
   })
 

@@ -161,7 +161,7 @@ describe('the relations of a resource', () => {
       'venture: nullable: true contradicts ventureId, which is not nullable: drop it from the relation',
     ],
     [
-      'a reference that can be no key',
+      'a reference that cannot be a key',
       (prototype) => {
         Column({ type: 'double precision' })(prototype, 'ventureId')
         ManyToOne(() => Venture)(prototype, 'venture')

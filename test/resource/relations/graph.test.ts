@@ -92,7 +92,7 @@ describe('the graph of relations', () => {
 
   it('refuses a target of elsewhere', () => {
     expect(problems((made) => toOwner(made), { without: 'Owner' })).to.deep.equal([
-      'owner: Owner is no resource of the same database: add it to the entities, with @Resource(); or add @Internal(), which leaves owner to TypeORM: a property with @Column() for its key stays a field',
+      'owner: Owner is not a resource of the same database: add it to the entities, with @Resource(); or add @Internal(), which leaves owner to TypeORM: a property with @Column() for its key stays a field',
     ])
   })
 

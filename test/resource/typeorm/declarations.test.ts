@@ -287,7 +287,7 @@ describe('a declaration of TypeORM that is carried out', () => {
     expect(resourceModel(Widget).table).to.equal('widgets')
     class Heir extends Widget {}
     Resource({ shared: true })(Heir)
-    expect(problemsOf(Heir)).to.deep.equal(['it is no TypeORM entity: write @Entity() below @Resource()'])
+    expect(problemsOf(Heir)).to.deep.equal(['it is not a TypeORM entity: write @Entity() below @Resource()'])
     class Apart extends Widget {}
     typeorm.Entity('apart')(Apart)
     Resource({ shared: true })(Apart)

@@ -131,7 +131,7 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'Generated',
-    what: 'of a number that is no key',
+    what: 'of a number that is not a key',
     declare: (prototype) => {
       Column({ type: 'int' })(prototype, 'serial')
       typeorm.Generated('increment')(prototype, 'serial')

@@ -105,7 +105,7 @@ describe('options that several columns share', () => {
     ])
   })
 
-  it('are the same for what is no resource', async () => {
+  it('are the same for what is not a resource', async () => {
     const dataSource = new SqliteDataSource({
       database: ':memory:',
       entities: [Area, Stop, Visit, Counter, Plain],

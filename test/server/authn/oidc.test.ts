@@ -226,9 +226,9 @@ describe('oidc', () => {
     ['spaces', async () => (await signed()).replace('.', ' .')],
     ['not a token at all', () => 'hello'],
     ['nothing', () => ''],
-    ['a header that is no object', () => `${Buffer.from('[]').toString('base64url')}.e30.e30`],
+    ['a header that is not an object', () => `${Buffer.from('[]').toString('base64url')}.e30.e30`],
     [
-      'a payload that is no object',
+      'a payload that is not an object',
       async () => {
         const { CompactSign } = await import('jose')
         return new CompactSign(Buffer.from('[]'))
@@ -528,14 +528,14 @@ describe('oidc', () => {
       ['a number', () => 7],
       ['a text', () => 'key'],
       ['a list', () => [1]],
-      ['an object that is no key', () => ({ kid: 'one' })],
+      ['an object that is not a key', () => ({ kid: 'one' })],
       ['a key type of the future', () => ({ kty: 'AKP', alg: 'ML-DSA-44', pub: 'AA', kid: 'one' })],
       ['a short RSA key', () => ({ ...shortKey(), kid: 'one' })],
       ['an RSA key without a modulus', () => ({ kty: 'RSA', n: '', e: 'AQAB', kid: 'one' })],
       ['an RSA key whose modulus is a number', () => ({ kty: 'RSA', n: 5, e: 'AQAB', kid: 'one' })],
       ['a shared secret', () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'one' })],
       ['a private key', async () => ({ ...(await exportJWK(pair('two').privateKey)), kid: 'one' })],
-      ['uses that are no list', async () => ({ ...(await publicJwk('one')), key_ops: 'verify' })],
+      ['uses that are not a list', async () => ({ ...(await publicJwk('one')), key_ops: 'verify' })],
       ['a usable key of the same name', async () => ({ ...(await publicJwk('two')), kid: 'one' })],
     ]
     for (const [name, stranger] of strangers)

@@ -120,14 +120,14 @@ describe('roleAuthorizer', () => {
 
   const WRONG: readonly (readonly [policy: unknown, text: string])[] = [
     [{ roles: {} }, 'it has no bindings: add it'],
-    [{ ...POLICY, role: [] }, 'role is no field; did you mean roles?'],
-    [{ roles: [], bindings: [] }, 'roles is no object: write the permissions of each role by its name'],
+    [{ ...POLICY, role: [] }, 'role is not a field; did you mean roles?'],
+    [{ roles: [], bindings: [] }, 'roles is not an object: write the permissions of each role by its name'],
     [{ roles: { a: [] }, bindings: [] }, 'roles.a is empty: name at least one'],
     [{ roles: { a: [{ verbs: ['get'] }] }, bindings: [] }, 'roles.a[0] has no resource: add it'],
-    [{ roles: { a: [{ verbs: 'get', resource: 'x' }] }, bindings: [] }, 'roles.a[0].verbs is no list'],
-    [{ roles: { a: [{ verbs: [7], resource: 'x' }] }, bindings: [] }, 'roles.a[0].verbs[0] is no text'],
-    [{ roles: { a: [{ verbs: ['get*'], resource: 'x' }] }, bindings: [] }, '"get*" is no pattern'],
-    [{ roles: {}, bindings: {} }, 'bindings is no list'],
+    [{ roles: { a: [{ verbs: 'get', resource: 'x' }] }, bindings: [] }, 'roles.a[0].verbs is not a list'],
+    [{ roles: { a: [{ verbs: [7], resource: 'x' }] }, bindings: [] }, 'roles.a[0].verbs[0] is not a string'],
+    [{ roles: { a: [{ verbs: ['get*'], resource: 'x' }] }, bindings: [] }, '"get*" is not a pattern'],
+    [{ roles: {}, bindings: {} }, 'bindings is not a list'],
     [
       { ...POLICY, bindings: [{ tenant: '', subjects: ['a'], roles: ['viewer'] }] },
       'bindings[0].tenant "": write',
@@ -149,7 +149,7 @@ describe('roleAuthorizer', () => {
       { ...POLICY, bindings: [{ tenant: 'a', subjects: ['a'], roles: ['constructor'] }] },
       'is not in `roles`',
     ],
-    [{ file: '' }, 'file is no path: write one'],
+    [{ file: '' }, 'file is not a path: write one'],
     [{ file: 'a.yaml', ...POLICY }, 'roles stands beside file: write it in the file'],
   ]
   for (const [policy, text] of WRONG)
@@ -180,7 +180,7 @@ describe('roleAuthorizer', () => {
     [
       'get',
       'wigdet',
-      'roles.a[0].resource: "wigdet" is no resource type of this server; did you mean widget?',
+      'roles.a[0].resource: "wigdet" is not a resource type of this server; did you mean widget?',
     ],
     ['get', 'widget:7', '"widget:7" is the resource of no call: write "widget" for all of them'],
     [
@@ -261,7 +261,7 @@ bindings:
   })
 
   const REFUSED: readonly (readonly [what: string, text: string, problem: string])[] = [
-    ['is empty', '', ': the policy is no object: write one with roles, bindings'],
+    ['is empty', '', ': the policy is not an object: write one with roles, bindings'],
     ['has a broken line', 'roles: {\n', ':2: '],
     ['is cut off', GOOD.slice(0, GOOD.indexOf('roles: [viewer]')), ':6: bindings[0] has no roles: add it'],
     [
@@ -273,7 +273,7 @@ bindings:
     ['has aliases', 'roles: &a {}\nbindings: *a\n', ': has aliases or is nested too deeply'],
     ['has a tag', 'roles: !<x> {}\nbindings: []\n', ':1: Unresolved tag'],
     ['has two documents', 'a: 1\n---\nb: 2\n', ':2: '],
-    ['has a number', GOOD.replace('acme', '7'), ':6: bindings[0].tenant is no text: write it in quotes'],
+    ['has a number', GOOD.replace('acme', '7'), ':6: bindings[0].tenant is not a string: write it in quotes'],
     [
       'has an unknown role',
       GOOD.replace('[viewer]', '[admin]'),
@@ -282,7 +282,7 @@ bindings:
     [
       'has an unknown field',
       GOOD.replace('subjects', 'subject'),
-      ':7: bindings[0].subject is no field; did you mean',
+      ':7: bindings[0].subject is not a field; did you mean',
     ],
     [
       'has an unknown verb',
@@ -292,7 +292,7 @@ bindings:
     [
       'has an unknown type',
       GOOD.replace('widget', 'wigdet'),
-      ':4: roles.viewer[0].resource: "wigdet" is no resource',
+      ':4: roles.viewer[0].resource: "wigdet" is not a resource',
     ],
     ['is nested deeply', `roles: ${'['.repeat(50_000)}`, 'roles.yaml'],
     [
@@ -343,7 +343,7 @@ bindings:
 
   const BAD: readonly (readonly [what: string, change: () => void, problem: string])[] = [
     ['is malformed', () => put('roles: {'), 'roles.yaml:1'],
-    ['is empty', () => put(''), 'the policy is no object'],
+    ['is empty', () => put(''), 'the policy is not an object'],
     ['names an unknown verb', () => put(GOOD.replace('[get]', '[gett]')), '"gett" on "widget"'],
     ['is deleted', () => rmSync(file), 'ENOENT'],
     ['is deleted with its folder', () => rmSync(folder, { recursive: true }), 'ENOENT'],

@@ -360,7 +360,7 @@ describeOn('a decision by row', backends, (backend) => {
   for (const [what, decision] of [
     ['an object without where', {}],
     ['a blank predicate', { where: '' }],
-    ['a predicate that is no text', { where: { title: 'ann' } }],
+    ['a predicate that is not a string', { where: { title: 'ann' } }],
     ['a predicate about another resource', { where: filter`stars = 1` }],
   ] as const)
     it(`${what} is Internal`, async () => {

@@ -77,7 +77,7 @@ describe('the boot-time gate', () => {
     [
       'a template that names no field',
       { method: LURK, verb: 'get', resource: 'zone:{zone_id}' },
-      /\{zone_id\} is no plain field/,
+      /\{zone_id\} is not a plain field/,
     ],
     [
       'a template without its closing brace',

@@ -142,7 +142,7 @@ for (const [name, configOf, calls] of stages)
     it("ends at the caller's deadline, on both listeners", async () => {
       await start(() => undefined, 60_000)
       const raw = new RawGrpc(running.grpc)
-      const headers = { ...HEADERS, 'grpc-timeout': '40m' }
+      const headers = { ...HEADERS, 'grpc-timeout': '400m' }
       const { code, requestId } = await raw.call('Echo', headers, frameOf({}))
       expect(code).to.equal(4)
       expect(requestId).to.be.a('string')

@@ -161,9 +161,9 @@ describe('resolveConfig', () => {
   const mistakes: readonly (readonly [string, Config, RegExp])[] = [
     ['no grpcAddr', {}, /grpcAddr is empty/],
     ['an empty grpcAddr', { grpcAddr: '' }, /grpcAddr is empty/],
-    ['a grpcAddr without a port', { grpcAddr: 'localhost' }, /grpcAddr "localhost" is no address/],
-    ['a port that is none', { grpcAddr: ':70000' }, /grpcAddr ":70000" is no address/],
-    ['an httpAddr that is none', { grpcAddr: ':0', httpAddr: 'x' }, /httpAddr "x" is no address/],
+    ['a grpcAddr without a port', { grpcAddr: 'localhost' }, /grpcAddr "localhost" is not an address/],
+    ['a port that is none', { grpcAddr: ':70000' }, /grpcAddr ":70000" is not an address/],
+    ['an httpAddr that is none', { grpcAddr: ':0', httpAddr: 'x' }, /httpAddr "x" is not an address/],
     [
       'handlers without httpAddr',
       { grpcAddr: ':0', httpHandlers: [{ pattern: '/x', handler }] },
@@ -177,7 +177,7 @@ describe('resolveConfig', () => {
     [
       'a rule for a bare method name',
       { grpcAddr: ':0', rules: [{ method: 'Get', verb: 'get' }] },
-      /rules: "Get" is no full method name/,
+      /rules: "Get" is not a full method name/,
     ],
     [
       'a negative timeout',
@@ -185,14 +185,14 @@ describe('resolveConfig', () => {
       /requestTimeoutMs is -1/,
     ],
     [
-      'a timeout that is no number',
+      'a timeout that is not a number',
       { grpcAddr: ':0', resilience: { perMethodTimeoutMs: { '/a.B/C': NaN } } },
       /\/a\.B\/C is NaN/,
     ],
     [
       'a timeout for a bare method name',
       { grpcAddr: ':0', resilience: { perMethodTimeoutMs: { C: 1 } } },
-      /perMethodTimeoutMs: "C" is no full method name/,
+      /perMethodTimeoutMs: "C" is not a full method name/,
     ],
     [
       'a certificate that is none',

@@ -260,7 +260,7 @@ describeOn('read masks of relations', backends, (backend) => {
     expect(seen).to.include.members(['p3', 'p4'])
   })
 
-  it('refuse paths that are no field, that lead too far, and into too much', async () => {
+  it('refuse paths that are not fields, that lead too far, and into too much', async () => {
     const refused = (...paths: string[]) =>
       tasks()
         .listTasks(mask(...paths))

@@ -63,7 +63,7 @@ const rows: readonly (readonly [string, unknown, number, number, string])[] = [
   ['ErrNoMinter', new ErrNoMinter(), 13, 500, 'internal error'],
   ['ErrNoEncryptor', new ErrNoEncryptor(), 13, 500, 'internal error'],
   ['an unknown error', new Error('at /srv/app.js: password=hunter2'), 13, 500, 'internal error'],
-  ['what is no error', 'SQLSTATE 23505', 13, 500, 'internal error'],
+  ['what is not an error', 'SQLSTATE 23505', 13, 500, 'internal error'],
   ['nothing', undefined, 13, 500, 'internal error'],
   ['a nice-grpc error', new ServerError(Status.NOT_FOUND, 'no such page'), 5, 404, 'no such page'],
   ['a nice-grpc internal error', new ServerError(Status.INTERNAL, 'stack'), 13, 500, 'internal error'],

@@ -16,7 +16,7 @@ interface WireType {
   readonly wire: Type
   /** As JSON has them, in their order. */
   readonly keys: readonly [unknown, unknown]
-  /** Other spellings of the first, and what is no key. */
+  /** Other spellings of the first, and what is not a key. */
   readonly wrong: readonly string[]
 }
 

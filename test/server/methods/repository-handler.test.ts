@@ -341,7 +341,7 @@ describe('a service served by a repository', () => {
       expect(details).to.contain(field)
     })
 
-  it('returns InvalidArgument for bytes that are no message', async () => {
+  it('returns InvalidArgument for bytes that are not a message', async () => {
     const garbage = Buffer.from([0xff, 0xff, 0xff])
     const raw = new (await import('@grpc/grpc-js')).Client(
       running.grpc,

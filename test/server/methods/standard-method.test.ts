@@ -69,16 +69,16 @@ describe('standardMethod', () => {
       'a repository would ignore pagesize of ListWidgetsRequest; did you mean page_size?',
     ],
     [
-      'a validate_only that is no bool',
+      'a validate_only that is not of type bool',
       'DeleteWidget',
       (proto) => proto.addField('DeleteWidgetRequest', 'validate_only', Type.INT32),
-      'validate_only of DeleteWidgetRequest is no bool',
+      'validate_only of DeleteWidgetRequest is not of type bool',
     ],
     [
-      'a request_id of an item that is no string',
+      'a request_id of an item that is not a string',
       'BatchUpdateWidgets',
       (proto) => proto.addField('UpdateWidgetRequest', 'request_id', Type.BYTES),
-      'request_id of UpdateWidgetRequest is no string',
+      'request_id of UpdateWidgetRequest is not of type string',
     ],
     [
       'no key',
@@ -120,10 +120,10 @@ describe('standardMethod', () => {
       'ListWidgetsResponse lacks next_page_token',
     ],
     [
-      'a total that is no int32',
+      'a total that is not an int32',
       'ListWidgets',
       (proto) => proto.addField('ListWidgetsResponse', 'total_size', Type.INT64),
-      'total_size of ListWidgetsResponse is no int32',
+      'total_size of ListWidgetsResponse is not an int32',
     ],
     [
       'no items',

@@ -83,7 +83,7 @@ describeOn('lists that are slow', databases, (backend) => {
         ? none('due_time can be empty, and this database has such rows elsewhere in an index')
         : "a list was slow: write @Index(['dueTime', 'id']) on Errand",
     ],
-    ['route.town', '', none('route.town is no column of the table')],
+    ['route.town', '', none('route.town is not a column of the table')],
   ]
   it('are logged with the index that serves the order, or why none does', async () => {
     const logger = recordingLogger()

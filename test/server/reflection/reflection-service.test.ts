@@ -355,7 +355,9 @@ describe('reflection', () => {
         },
         { allowDevelopment: false, authorizer: undefined, principalFunc: undefined } as never,
       )
-      expect(await started.catch((error: Error) => error.message)).to.match(/tells everybody what is served/)
+      expect(await started.catch((error: Error) => error.message)).to.match(
+        /reveals the served services to everyone/,
+      )
     } finally {
       setEnvironment(environment)
     }

@@ -17,7 +17,7 @@ export interface Killing<T> {
 
 /** What takes a connection from the pool, for single statements and for transactions. */
 interface Connecting {
-  connect(signal: AbortSignal | undefined): Promise<Lease>
+  connect(signal: AbortSignal | undefined, turn: unknown): Promise<Lease>
 }
 
 /** Ends connections of a database as its server would, and looks at what is left of them. */
@@ -106,8 +106,8 @@ export class ConnectionKiller {
     const { connect } = on
     let sent = 0
     let killed: string | undefined
-    on.connect = async (signal) => {
-      const inner = await connect.call(on, signal)
+    on.connect = async (...asked) => {
+      const inner = await connect.apply(on, asked)
       const id = await this.idOf(inner)
       const run = inner.run.bind(inner)
       const control = inner.control.bind(inner)

@@ -92,7 +92,7 @@ export class DescribedClient {
   }
 }
 
-/** Values of required parameters that 1 is no value of. */
+/** Values of required parameters that 1 is not a value of. */
 const QUERY: Readonly<Record<string, string>> = { update_mask: '*', names: 'shelves/nobody/books/nobody' }
 const NOBODY = { 'account-id': '', subject: '', groups: '' }
 

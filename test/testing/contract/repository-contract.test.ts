@@ -316,8 +316,8 @@ describe('fixedClock', () => {
     expect(clock()).to.deep.equal(new Date(5))
   })
 
-  it('refuses what is no date', () => {
-    expect(() => fixedClock('soon')).to.throw(RangeError, 'soon is no date')
+  it('refuses what is not a date', () => {
+    expect(() => fixedClock('soon')).to.throw(RangeError, 'soon is not a date')
   })
 
   it('is what a repository stamps with, and fixedIds what it names by', () =>

@@ -217,10 +217,10 @@ describe('securityCheck', function () {
       'change the function of specimens.v1.Note in `samples`',
     )
     expect(await said({ 'specimens.v1.Notes': () => ({}) })).to.equal(
-      'TypeError: samples: specimens.v1.Notes is no resource of the server, as in package.Message',
+      'TypeError: samples: specimens.v1.Notes is not a resource of the server, as in package.Message',
     )
     expect(await said({ 'specimens.v1.Note': () => ({ txet: '' }) })).to.match(
-      /^TypeError: samples of specimens\.v1\.Note: txet is no field of it, which are .*text/,
+      /^TypeError: samples of specimens\.v1\.Note: txet is not a field of it, which are .*text/,
     )
   })
 

@@ -38,7 +38,7 @@ export const inexactText = ({ what, effect = 'takes different texts for the same
 
 type Row = readonly unknown[]
 
-/** Why a column that is no text is not compared exactly; undefined where it is. */
+/** Why a column that is not a string is not compared exactly; undefined where it is. */
 export const wrongType = (
   { column, type, isExactAs }: IdentifyingColumn,
   found: string,

@@ -257,7 +257,7 @@ function keyOf({ COLUMN_NAME, EXPRESSION, SUB_PART, COLLATION }: CatalogRow): st
 }
 
 function faultsOf({ kind, engine }: CatalogRow): readonly string[] {
-  if (kind !== 'BASE TABLE') return ['is no table: drop or rename what has its name']
+  if (kind !== 'BASE TABLE') return ['is not a table: drop or rename what has its name']
   return engine === 'InnoDB'
     ? []
     : [`has the engine ${String(engine)}, which has no transactions: ENGINE=InnoDB`]

@@ -6,7 +6,7 @@ export const mysqlLiteral = (text: string): string =>
 
 /**
  * A default in one spelling for each value that a column of the type can hold, however a statement or a
- * catalog spells it; of what is no constant, the text. NULL is none.
+ * catalog spells it; of what is not a constant, the text. NULL is none.
  * @param type - of the column, as the catalog names it.
  */
 export function mysqlDefault(text: string, type: string): string | undefined {

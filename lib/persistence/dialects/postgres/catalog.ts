@@ -43,7 +43,7 @@ const COLUMNS = `
   LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
   WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
-/** A key that is no plain column, or that is ordered or compared unlike its column, says so in its name. */
+/** The name of a key that is not a plain column, or is ordered or compared unlike its column, shows it. */
 const INDEXES = `
   SELECT relname AS name, indisunique AS is_unique, indisprimary AS is_primary, amname AS method,
          pg_get_expr(indpred, indrelid) AS condition, NOT indimmediate AS is_deferrable,
@@ -128,7 +128,7 @@ const indexOf = (row: CatalogRow): LiveIndex => ({
 const namesOf = (names: unknown): readonly string[] => (Array.isArray(names) ? names.map(String) : [])
 
 function faultsOf({ kind, persistence }: CatalogRow): readonly string[] {
-  if (kind !== 'r' && kind !== 'p') return ['is no table: drop or rename what has its name']
+  if (kind !== 'r' && kind !== 'p') return ['is not a table: drop or rename what has its name']
   return persistence === 'p' ? [] : ['is not logged, so that a crash empties it: ALTER TABLE … SET LOGGED']
 }
 

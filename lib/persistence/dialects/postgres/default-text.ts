@@ -3,7 +3,7 @@ import { textLiteral } from '../values/quoted.js'
 
 /**
  * A default in one spelling for each value that a column of the type can hold, however a statement or
- * PostgreSQL spells it; of what is no constant, the text.
+ * PostgreSQL spells it; of what is not a constant, the text.
  * @param type - of the column, as the catalog names it.
  */
 export function postgresDefault(text: string, type: string): string {

@@ -109,7 +109,7 @@ export interface KindSql {
   /** The number of bytes a value has. Undefined for as many as its text. */
   readonly byteLength?: (column: string) => string
 
-  /** The zero value as a constant, where it is no number, boolean or text. */
+  /** The zero value as a constant, where it is not a number, boolean or text. */
   readonly zero?: string
 
   /** The first characters or bytes of a column. */

@@ -1,6 +1,6 @@
 /**
  * A number in one spelling: of a double or a float the shortest that is read as the same value, else all of
- * its digits without zeros that say nothing. Undefined for a text that is no finite number.
+ * its digits without zeros that say nothing. Undefined for a text that is not a finite number.
  */
 export function spelledNumber(text: string, as: 'exact' | 'double' | 'float'): string | undefined {
   if (as !== 'exact') {

@@ -36,7 +36,7 @@ const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_tim
 export const checkSamples = (subjects: readonly Subject[], samples: Samples): void => {
   for (const name of Object.keys(samples))
     if (!subjects.some(({ message }) => message.typeName === name))
-      throw new TypeError(`samples: ${name} is no resource of the server, as in package.Message`)
+      throw new TypeError(`samples: ${name} is not a resource of the server, as in package.Message`)
 }
 
 /** What to do where a resource is refused. */
@@ -68,7 +68,9 @@ export const sampleOf = (
   const known = [...subject.message.fields, ...subject.message.oneofs].map(({ localName }) => localName)
   for (const [name, value] of Object.entries(own ?? {}))
     if (name !== '$typeName' && name !== '$unknown' && !known.includes(name))
-      throw new TypeError(`samples of ${typeName}: ${name} is no field of it, which are ${known.join(', ')}`)
+      throw new TypeError(
+        `samples of ${typeName}: ${name} is not a field of it, which are ${known.join(', ')}`,
+      )
     else if (value instanceof Date)
       throw new TypeError(
         `samples of ${typeName}: ${name} is a Date, use timestampFromDate() of @bufbuild/protobuf/wkt`,

@@ -37,7 +37,7 @@ export function tenantsOf(
   for (const text of given) {
     const model = strangerTo(text)
     if (model !== undefined)
-      throw refused(`${JSON.stringify(text)} is no tenant of ${told(model)}${meant(model, text)}`)
+      throw refused(`${JSON.stringify(text)} is not a tenant of ${told(model)}${meant(model, text)}`)
   }
   return { two: given, another: make, areMadeUp: false }
 }

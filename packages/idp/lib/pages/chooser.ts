@@ -34,7 +34,7 @@ export function chooserPage({ users, action, app, hint, current, back, formOrigi
     body: html`${app === undefined ? undefined : html`<p>You sign in to <strong>${app}</strong>.</p>`}${
         users.length === 0
           ? html`<p class="note" role="status">
-              There are no users. Add some to idp-users.yaml and load this page again.
+              No users exist. Add some to idp-users.yaml and load this page again.
             </p>`
           : html`<form method="post" action="${action}">
               <ul class="plain">

@@ -66,7 +66,7 @@ function onlyIdTokens({ IdToken }: Provider): void {
   const validate = IdToken.validate.bind(IdToken)
   IdToken.validate = async (token, client) => {
     const { typ = 'JWT' } = decodeProtectedHeader(token)
-    if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is no ID token`)
+    if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is not an ID token`)
     return validate(token, client)
   }
 }

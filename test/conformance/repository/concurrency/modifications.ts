@@ -36,7 +36,7 @@ export const modifications = (holder: Holder): void => {
         expect(await specimens().get('a')).to.deep.equal(before)
       }))
 
-    it('refuses the entity itself, what is no object, and properties that cannot be written', () =>
+    it('refuses the entity itself, what is not an object, and properties that cannot be written', () =>
       inAcme(async () => {
         const before = await specimens().get('a')
         await rejection(

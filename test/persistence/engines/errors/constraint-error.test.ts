@@ -191,7 +191,7 @@ describe('constraintError', () => {
     ],
     ['a boxed code', Object.assign(new Error('x'), { code: Object('23505') as unknown }), 'nothing'],
     [
-      'a number that is no number',
+      'a number that is not a number',
       Object.assign(new Error('x'), { errno: NaN, sqlState: '23000' }),
       'nothing',
     ],

@@ -223,7 +223,7 @@ describeOn('spellings of a key', [...backends, ...pooled], (backend) => {
       /** In `npm test` each spelling meets some of the calls, and each call some of the spellings. */
       const some = (calls: Calls, at: number): Calls =>
         Object.fromEntries(Object.entries(calls).filter((_, index) => (index + at) % drill(6, 1) === 0))
-      /** None of the calls did anything but say that there is no such row, or that this is no key. */
+      /** None of the calls did anything but say that there is no such row, or that this is not a key. */
       const refuses = async (calls: Calls, text: string, allowed: readonly Came[] = [INVALID, NOT_FOUND]) => {
         for (const [what, call] of Object.entries(calls)) {
           const code = await call()

@@ -72,7 +72,7 @@ describe('a standard method of a resource with a name', () => {
       'CreateEditionRequest has no "string parent", which is publishers/{publisher}/series/{series}',
     ],
     [
-      'a parent that is no string',
+      'a parent that is not a string',
       'ListEditions',
       (proto) => {
         proto.removeField('ListEditionsRequest', 'parent')
