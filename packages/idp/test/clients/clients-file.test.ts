@@ -85,7 +85,7 @@ describe('a clients file', () => {
     rmSync(folder, { recursive: true })
   })
 
-  for (const text of ['', 'a: b', '{', '- [a', '"x"', '- &a [*a, *b]'])
+  for (const text of ['', '- client_id: a\n---\n- client_id: b', 'a: b', '{', '- [a', '"x"', '- &a [*a, *b]'])
     it(`is refused as a whole: ${text}`, () => {
       expect(() => parseClients(text)).to.throw(/list|whole YAML/)
     })
