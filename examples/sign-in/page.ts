@@ -1,9 +1,15 @@
 import type { HTTPHandler } from '../../lib/index.js'
-import { SignIn, type SignInOptions } from './sign-in.js'
+import type { Session } from './sessions.js'
+import { NotSignedIn, SignIn, type SignInOptions } from './sign-in.js'
 
 export interface PageOptions extends SignInOptions {
   /** Where the service is for this process, such as `http://127.0.0.1:3000`. */
   readonly api: () => string
+  /**
+   * Serves `POST /app/token`, by which scripts of the page get the access token for calls by Connect. Every
+   * script of the origin can then read it. Default: false.
+   */
+  readonly tokenRoute?: boolean
 }
 
 /** A page that signs somebody in and lists the widgets of their tenant. It calls the service as any other client does. */
@@ -17,22 +23,30 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
       if (request.method === 'GET' && url.host !== host)
         return Response.redirect(`${options.origin}${url.pathname}${url.search}`, 307)
       if (request.method !== method) return new Response(null, { status: 405, headers: { allow: method } })
-      if (method === 'POST' && request.headers.get('origin') !== options.origin)
-        return new Response('The form is of another site.', { status: 403 })
-      return handler(request).catch((error: unknown) =>
-        page(
-          html`<p role="alert">That did not work: ${reasonOf(error)}</p>
+      const site = request.headers.get('sec-fetch-site') ?? 'same-origin'
+      if (method === 'POST' && (request.headers.get('origin') !== options.origin || site !== 'same-origin'))
+        return new Response('The request does not come from a page of this origin.', { status: 403 })
+      return handler(request).catch((error: unknown) => {
+        const isDeclined = error instanceof NotSignedIn
+        const message = isDeclined ? error.message : `That did not work: ${reasonOf(error)}`
+        const response = page(
+          html`<p role="alert">${message}</p>
             ${BEGIN}`,
-          502,
-        ),
-      )
+          isDeclined ? error.status : 502,
+        )
+        for (const cookie of isDeclined ? error.cookies : []) response.headers.append('set-cookie', cookie)
+        return response
+      })
     }
   return [
     { pattern: '/app', handler: guarded('GET', (request) => show(request)) },
     { pattern: '/app/widgets', handler: guarded('POST', (request) => add(request)) },
-    { pattern: '/login', handler: guarded('GET', () => signIn.begin()) },
+    { pattern: '/login', handler: guarded('GET', (request) => signIn.begin(request)) },
     { pattern: '/callback', handler: guarded('GET', (request) => signIn.finish(request)) },
     { pattern: '/logout', handler: guarded('POST', (request) => signIn.end(request)) },
+    ...(options.tokenRoute === true
+      ? [{ pattern: '/app/token', handler: guarded('POST', (request) => token(request)) }]
+      : []),
   ]
 
   async function show(request: Request): Promise<Response> {
@@ -42,15 +56,13 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
         html`<p>You are not signed in.</p>
           ${BEGIN}`,
       )
-    const response = await call(request, '/v1/widgets')
-    if (response === undefined)
+    const body = await call(request, session, '/v1/widgets')
+    if (body === undefined)
       return page(
         html`<p>Your session has ended.</p>
           ${BEGIN}`,
       )
-    const { widgets = [] } = (await response.json()) as {
-      widgets?: readonly { id: string; displayName: string }[]
-    }
+    const { widgets = [] } = body as { widgets?: readonly { id: string; displayName: string }[] }
     return page(
       html`<p>You are <strong>${session.name}</strong>.</p>
         <form method="post" action="/logout"><button>Sign out</button></form>
@@ -71,39 +83,71 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
 
   async function add(request: Request): Promise<Response> {
     const name = new URLSearchParams(await request.text()).get('name') ?? ''
-    const response = await call(request, '/v1/widgets', { displayName: name, size: 1 })
-    if (response !== undefined && !response.ok)
-      throw new TypeError(((await response.json()) as { message: string }).message)
+    const session = signIn.sessionOf(request)
+    if (session !== undefined) await call(request, session, '/v1/widgets', { displayName: name, size: 1 })
     return new Response(null, { status: 303, headers: { location: '/app' } })
   }
 
-  /** Calls the service with the person's access token, and once more with a new one. Undefined when the session has ended. */
-  async function call(request: Request, path: string, body?: object): Promise<Response | undefined> {
-    for (const session of [signIn.sessionOf(request), undefined]) {
-      const current = session ?? (await signIn.renew(request))
-      if (current === undefined) return undefined
-      const response = await fetch(new URL(path, options.api()), {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: {
-          authorization: `Bearer ${current.tokens.access_token}`,
-          'content-type': 'application/json',
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
-      if (response.status !== 401) return response
+  /** The access token, which a script sends to the service until shortly before it expires. */
+  async function token(request: Request): Promise<Response> {
+    // Pages of other origins cannot send this header without permission, which they do not get.
+    if (request.headers.get('x-requested-with') === null)
+      return Response.json({ error: 'Send the header X-Requested-With.' }, { status: 403, headers: NO_STORE })
+    const read = signIn.sessionOf(request)
+    const isFresh = read !== undefined && read.expiresAt - Date.now() > FRESH_MS
+    const session = read === undefined || isFresh ? read : await signIn.renew(request, read)
+    if (session === undefined)
+      return Response.json({ error: 'Nobody is signed in.' }, { status: 401, headers: NO_STORE })
+    const expires_in = Math.floor((session.expiresAt - Date.now()) / 1000)
+    return Response.json({ access_token: session.accessToken, expires_in }, { headers: NO_STORE })
+  }
+
+  /**
+   * Calls the service with the person's access token, and once more with a new one. Undefined if the session
+   * has ended.
+   */
+  async function call(request: Request, session: Session, path: string, body?: object): Promise<unknown> {
+    let response = await send(session, path, body)
+    if (response.status === 401) {
+      const renewed = await signIn.renew(request, session)
+      if (renewed === undefined) return undefined
+      response = await send(renewed, path, body)
     }
-    return undefined
+    const value = (await response.json().catch(() => undefined)) as { message?: string } | null | undefined
+    if (!response.ok || typeof value !== 'object' || value === null)
+      throw new TypeError(value?.message ?? `the service responded with ${response.status}`)
+    return value
+  }
+
+  function send({ accessToken }: Session, path: string, body?: object): Promise<Response> {
+    return fetch(new URL(path, options.api()), {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
   }
 
   function reasonOf(error: unknown): string {
-    const { cause, message } = error as Error
-    const { code = '' } = (cause ?? {}) as { readonly code?: string }
-    const isAway = code === 'ECONNREFUSED' || (cause as Error | undefined)?.cause !== undefined
+    const { code, message } = error as Error & { readonly code?: string }
+    const isAway = codesOf(error).some((one) => /^E[A-Z_]+$/.test(one))
+    if (code?.startsWith('OAUTH_') === true && !isAway)
+      return `the provider ${options.issuer} did not respond as expected: ${message}`
     return isAway
       ? `the provider ${options.issuer} does not respond. Start it: npx ashlar-idp serve`
       : message
   }
 }
+
+/** The codes of an error and of what caused it, such as ECONNREFUSED of the operating system. */
+function codesOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return []
+  const { code } = error as { readonly code?: unknown }
+  return [...(typeof code === 'string' ? [code] : []), ...codesOf(error.cause)]
+}
+
+/** A token that expires sooner is not given to a script. */
+const FRESH_MS = 60_000
+const NO_STORE = { 'cache-control': 'no-store' }
 
 const BEGIN = html`<p><a class="button" href="/login">Sign in</a></p>`
 

@@ -1,5 +1,6 @@
 import { type AshlarError, ResourceExhausted } from '../errors.js'
 import { networkOf } from '../text/network-of.js'
+import { type Owner, UnfinishedBytes } from './unfinished-bytes.js'
 
 /** The bytes of a request that are read, and decoded at most, before authentication. */
 export const EARLY_BYTES = 64 * 1024
@@ -13,16 +14,25 @@ export const STREAM_BYTES = 8 * 1024
 /** The delay that a rejected caller should wait. */
 const RETRY_AFTER_MS = 1_000
 
-/** A request on its way in. Only `UnauthenticatedBytes` writes what is not read-only. */
+/**
+ * A request on its way in. Only `UnauthenticatedBytes` and `UnfinishedBytes` write what is not read-only, but
+ * for `isFinished`.
+ */
 export abstract class HeldRequest {
   /** True if its call is authenticated, or over: it no longer counts. */
   isLetIn = false
   /** True if its call is authenticated or authorized just now, so that it is not refused for others. */
   isBeingDecided = false
+  /** True if all of it has come. */
+  isFinished = false
   /** The counted bytes of the request. */
   held = 0
+  /** Of them, the bytes that belong to its call rather than to a message. */
+  besides = 0
   /** Whose it is; undefined while it holds nothing. */
   holder: Holder | undefined = undefined
+  /** Whose it is once its call is authenticated, until all of it has come. */
+  owner: Owner | undefined = undefined
 
   /**
    * @param unauthenticated - where it counts.
@@ -59,10 +69,12 @@ export class UnauthenticatedBytes {
   /**
    * @param limit - in bytes.
    * @param onFull - called for each request that is refused.
+   * @param unfinished - counts what the requests of authenticated calls hold until they are complete.
    */
   constructor(
     private readonly limit: number,
     private readonly onFull: () => void = () => {},
+    private readonly unfinished = new UnfinishedBytes(Number.POSITIVE_INFINITY),
   ) {}
 
   /** The bytes that are held now. */
@@ -70,9 +82,16 @@ export class UnauthenticatedBytes {
     return this.#held
   }
 
-  /** Notes what a request holds now. It may be refused inside, and so may others. */
-  hold(request: HeldRequest, bytes: number): void {
-    if (request.isLetIn) return
+  /**
+   * Notes what a request holds now. It may be refused inside, and so may others.
+   * @param besides - of the bytes, those that belong to its call rather than to a message.
+   */
+  hold(request: HeldRequest, bytes: number, besides = 0): void {
+    if (request.isLetIn) {
+      if (request.owner !== undefined) this.unfinished.hold(request, request.owner, bytes - besides)
+      return
+    }
+    request.besides = besides
     if (bytes === 0) return this.#leave(request)
     const holder = request.holder ?? this.#enter(request)
     const more = bytes - request.held
@@ -86,10 +105,26 @@ export class UnauthenticatedBytes {
     }
   }
 
-  /** The request's bytes no longer count: its call is authenticated, or over. */
-  letIn(request: HeldRequest): void {
+  /**
+   * The request's bytes no longer count here: its call is authenticated, or over.
+   * @param tenant - of an authenticated call, which counts for it until all of the request has come.
+   */
+  letIn(request: HeldRequest, tenant?: string): void {
+    const ofMessages = request.held - request.besides
+    const isOver = tenant === undefined || request.isFinished
+    if (request.isLetIn) {
+      if (isOver && request.owner !== undefined) this.unfinished.leave(request, request.owner)
+      return
+    }
     request.isLetIn = true
     this.#leave(request)
+    if (!isOver) this.unfinished.enter(request, tenant, Math.max(0, ofMessages))
+  }
+
+  /** All of the request has come. */
+  finish(request: HeldRequest): void {
+    request.isFinished = true
+    if (request.owner !== undefined) this.unfinished.leave(request, request.owner)
   }
 
   /** Its call is authenticated and authorized from now on, without waiting for its client. */

@@ -38,6 +38,7 @@ import { OtherReads } from './row-access/other-reads.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { strayReferenceVerbs } from './row-access/reference-verbs.js'
 import { UnauthenticatedBytes } from '../bounds/unauthenticated-bytes.js'
+import { UnfinishedBytes } from '../bounds/unfinished-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
@@ -109,18 +110,31 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   })
 }
 
-/** Their log says once a minute that requests are refused. */
+/** The bytes of requests on their way in. The log reports once a minute that requests are rejected. */
 const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): UnauthenticatedBytes => {
-  const { unauthenticatedBytes } = limits
-  let saidAt = Number.NEGATIVE_INFINITY
-  return new UnauthenticatedBytes(unauthenticatedBytes, () => {
-    if (performance.now() - saidAt < 60_000) return
-    saidAt = performance.now()
-    logger.warn(
+  const { unauthenticatedBytes, maxTenantUnfinishedBytes } = limits
+  const reported = (fields: object, message: string) => {
+    let reportedAt = Number.NEGATIVE_INFINITY
+    return () => {
+      if (performance.now() - reportedAt < 60_000) return
+      reportedAt = performance.now()
+      logger.warn({ ...fields }, message)
+    }
+  }
+  return new UnauthenticatedBytes(
+    unauthenticatedBytes,
+    reported(
       { unauthenticatedBytes },
       'unauthenticated requests hold more than limits.unauthenticatedBytes: requests of the network that holds most are rejected',
-    )
-  })
+    ),
+    new UnfinishedBytes(
+      maxTenantUnfinishedBytes,
+      reported(
+        { maxTenantUnfinishedBytes },
+        'unfinished requests of a tenant hold more than limits.maxTenantUnfinishedBytes: further ones are rejected',
+      ),
+    ),
+  )
 }
 
 /** A server with methods that start operations also serves the operations. */

@@ -19,6 +19,7 @@ export type {
 } from './security/world/report.js'
 export type { RequestFactory } from './security/naming-request.js'
 export type { Requests } from './security/own-requests.js'
+export type { Preparation, Preparations } from './security/world/prepare.js'
 export { securityCheck, type SecurityOptions } from './security/security-check.js'
 export type { TestFramework } from './harness/test-framework.js'
 export { type TestCaller, testServer, type TestServer } from './harness/test-server.js'

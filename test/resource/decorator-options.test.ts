@@ -7,8 +7,15 @@ import { problemsOf } from './typeorm/declarations.js'
 type Options = Readonly<Record<string, unknown>>
 type Factory = (options?: unknown) => (target: object, property?: string) => void
 
-const OTHERS = new Set(['Computed', 'Default', 'EnumLabels', 'RenamedFrom', 'ProtoField'])
-const withOptions = Object.fromEntries(Object.entries(decorators).filter(([name]) => !OTHERS.has(name)))
+const {
+  Computed: _,
+  Default: __,
+  EnumLabels: ______,
+  RenamedFrom: ___,
+  ProtoField: ____,
+  withoutTenants: _____,
+  ...withOptions
+} = decorators
 const all = withOptions as unknown as Readonly<Record<string, Factory>>
 const OF_CLASSES = ['Emits', 'Expirable', 'Resource', 'Searchable', 'SoftDeletable', 'TenantScoped']
 

@@ -144,17 +144,20 @@ export class Body extends HeldRequest {
         else (gathered ??= Gathered.of(first)).add(chunk)
         const isMore = length > EARLY_BYTES && !this.#isWanted
         const unread = isMore ? UNREAD_BYTES : 0
-        this.unauthenticated.hold(this, besides + (gathered?.capacity ?? length) + unread)
+        this.unauthenticated.hold(this, besides + (gathered?.capacity ?? length) + unread, besides)
         if (!isMore) return
         request.pause()
         this.#onMore?.()
       })
-      request.once('end', () => resolve(gathered?.take(length) ?? first ?? NOTHING))
+      request.once('end', () => {
+        this.unauthenticated.finish(this)
+        resolve(gathered?.take(length) ?? first ?? NOTHING)
+      })
       request.once('error', (cause) => reject(new Cancelled(cause)))
       request.once('close', () => {
         if (!request.complete) reject(new Cancelled())
       })
-      if (besides > 0) this.unauthenticated.hold(this, besides)
+      if (besides > 0) this.unauthenticated.hold(this, besides, besides)
     })
   }
 }

@@ -25,7 +25,7 @@ const ELSEWHERE = {
     'creates or drops what is outside of the database that is migrated: do it outside of the migrations',
   server: 'changes the whole server, which no migration can undo: do it outside of the migrations',
   subscription:
-    'cannot run in a transaction, in which every file runs: change the subscription outside of the migrations, or create it WITH (create_slot = false) and set publications WITH (refresh = false)',
+    'cannot run in a transaction, in which every file runs: change the subscription outside of the migrations, or create it WITH (create_slot = false), set publications WITH (refresh = false), and ALTER SUBSCRIPTION … SET (slot_name = NONE) before the DROP',
   use: 'a migration stays in the database of its connection string: take the USE out',
 }
 

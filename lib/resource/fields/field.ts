@@ -1,5 +1,6 @@
 import type { EnumNames } from '../enums/enum-names.js'
 import type { DecimalFacet, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
+import type { Transformed } from './transformed.js'
 
 /** What a column can hold. */
 export type FieldKind = KindName
@@ -66,6 +67,7 @@ export type Role =
   | 'key'
   | 'tenant'
   | 'etag'
+  | 'version'
   | 'createTime'
   | 'updateTime'
   | 'deleteTime'
@@ -106,6 +108,20 @@ export interface Field extends Column {
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
   /** Of a key: the database mints it, a number that nobody chooses. */
   readonly isMinted?: true
+  /** What its column's `transformer` does. `kind` and the facets are the column's then. */
+  readonly transformed?: Transformed
+  /** The default that its table has, which an application declares in SQL. */
+  readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown } | 'now'
+  /** A new row without a value leaves the column out, and the table fills it. */
+  readonly isFilledByTable?: true
+  /** No INSERT contains it (`insert: false`). */
+  readonly isNotInserted?: true
+  /** No UPDATE contains it (`update: false`). */
+  readonly isNotUpdated?: true
+  /** No response and no event contains it (`select: false`). */
+  readonly isWithheld?: true
+  /** The SQL that a table of MySQL sets it to at each update. */
+  readonly onUpdate?: string
 }
 
 /** What the values of a field are. */
@@ -113,6 +129,7 @@ export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
   | ('hasDigits' | 'hasCommas' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | 'transformed'
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -67,6 +67,11 @@ export interface LimitsConfig {
    * tenant, may hold all. Default: all but one.
    */
   readonly maxTenantConnections?: number
+  /**
+   * Bytes of messages that calls of one tenant have sent in part, on all listeners; beyond it a call is
+   * ResourceExhausted. Calls without a tenant count for their network. Default 64 MiB.
+   */
+  readonly maxTenantUnfinishedBytes?: number
 }
 
 export type ResolvedLimits = Required<LimitsConfig>
@@ -95,6 +100,7 @@ const LIMITS: Readonly<Record<keyof LimitsConfig, Limit>> = {
   maxResponseBytes: { byDefault: 64 * MIB },
   maxElements: { byDefault: 100_000 },
   maxTenantConnections: { byDefault: Number.POSITIVE_INFINITY },
+  maxTenantUnfinishedBytes: { byDefault: 64 * MIB },
 }
 
 const limitsIn = Object.entries(LIMITS) as [keyof LimitsConfig, Limit][]

@@ -61,6 +61,8 @@ class HeldQuery extends HeldRequest {
     private readonly caller: Caller,
   ) {
     super(unauthenticated, address)
+    // It is in the request line.
+    this.isFinished = true
   }
 
   refuse(reason: AshlarError): void {

@@ -214,6 +214,8 @@ export class Arrival extends HeldRequest {
     const { stream } = this
     if (stream.closed || stream.destroyed) return
     this.#hasEnded = true
+    this.isFinished = true
+    if (this.owner !== undefined) this.unauthenticated.finish(this)
     this.whole = this.#first?.subarray(PREFIX_BYTES)
     const call = this.#call
     this.#call = undefined
@@ -243,7 +245,8 @@ export class Arrival extends HeldRequest {
   /** Counts the bytes in memory. @param more - bytes that arrive although they are not read. */
   #count(more = 0): void {
     const came = this.#envelopes?.capacity ?? this.#first?.length ?? 0
-    this.unauthenticated.hold(this, STREAM_BYTES + this.asked.headerBytes + came + this.#kept + more)
+    const besides = STREAM_BYTES + this.asked.headerBytes + this.#kept
+    this.unauthenticated.hold(this, besides + came + more, besides)
   }
 
   /** All that has come and is not taken, in one place. */

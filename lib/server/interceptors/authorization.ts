@@ -110,7 +110,7 @@ export const authorization =
         if (time.ended !== undefined) throw time.ended
         // The caller of a public method is not authenticated: its request counts as long as its call.
         if (rule.public === true) held?.unauthenticated.decided(held)
-        else held?.unauthenticated.letIn(held)
+        else held?.unauthenticated.letIn(held, principal.tenant)
         const read = rest?.read()
         if (read instanceof Promise) return taken(call, read).then(() => enter(principal))
         if (read !== undefined) Object.assign(call, read, ALL)

@@ -63,7 +63,7 @@ const withKeys = (
 /** One resource of a tenant for each that the request names; a text says why one cannot be made. */
 export const rowsFor = async (
   world: World,
-  { named }: NamingRequest,
+  { method, named }: NamingRequest,
   side: Side,
 ): Promise<readonly Row[] | string> => {
   const rows: Row[] = []
@@ -72,6 +72,8 @@ export const rowsFor = async (
     if (typeof row === 'string') return row
     rows.push(row)
   }
+  const keys = rows.map(({ key }) => key)
+  await world.prepare(method.path, side, keys)
   return rows
 }
 

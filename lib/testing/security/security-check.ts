@@ -24,6 +24,7 @@ import { checkEffects } from './effects.js'
 import { checkOperations, isOfOperations } from './own-operations.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
+import { checkPreparations, type Preparations, preparing } from './world/prepare.js'
 import { Probe } from './world/probe.js'
 import { type Accepted, Findings, type SecurityReport } from './world/report.js'
 import { checkSamples, type Samples } from './world/samples.js'
@@ -59,6 +60,16 @@ export interface SecurityOptions {
    * method that takes none is in `notChecked`.
    */
   readonly requests?: Requests
+  /**
+   * Functions that create the state a method or a resource needs, by gRPC full method name or by the full
+   * name of the resource's message:
+   * `{ '/orders.v1.OrderService/ShipOrder': async ({ client, keys: [id] }) => client(OrderService).payOrder({ id }) }`.
+   * The function of a method runs before each request that names resources of a tenant, and that of a
+   * resource before each one that the check creates.
+   */
+  readonly prepare?: Preparations
+  /** True to start the workers of a builder (relays and consumers). Default: false. */
+  readonly startWorkers?: boolean
   /**
    * Methods that the check must not call, by gRPC full method name, with the reason. Their declarations and
    * their denial are checked, and they are in `notChecked`. Without its Create, a resource is made in its
@@ -118,6 +129,7 @@ export async function securityCheck(
   const subjects = subjectsOf(methods, (path) => Object.hasOwn(leaveOut, path))
   run.tenants = tenantsOf(subjects, options.tenants)
   checkRequests(methods, requests)
+  checkPreparations(options.prepare ?? {}, methods, subjects)
   checkSamples(subjects, options.samples ?? {})
   leaveOutNamed(methods, findings, leaveOut, requests)
   checkDeclarations(server, methods, subjects, findings, { publicMethods, plainFields })
@@ -186,7 +198,8 @@ const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
     run.options.headersOf === undefined
       ? { principalFunc: devPrincipal }
       : { ...(authenticator && { authenticator }), ...(principalFunc && { principalFunc }) }
-  return { ...inProcess(configured, logs), ...who, resilience, authorizer }
+  const workers = run.options.startWorkers === true ? (configured.workers ?? []) : []
+  return { ...inProcess(configured, logs), ...who, resilience, authorizer, workers }
 }
 
 interface Serving {
@@ -238,6 +251,7 @@ const checkServing = async (
       secret: secrets.plant(newCanary('hush')),
       ...{ sharedText: newCanary('s'), madeUp: new Map() },
       apart: new Set(),
+      prepare: preparing(options.prepare ?? {}, running),
     }
     const unknown = newCanary('unknown-')
     const strangers: readonly Stranger[] = [

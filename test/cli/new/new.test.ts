@@ -44,6 +44,15 @@ describe('ashlar new', () => {
     expect(there.filter((entry) => entry.isFile())).to.have.length(files.length)
   })
 
+  it('publishes ports of compose on the loopback address alone', () => {
+    for (const choices of ALL) {
+      const ports = [...(projectFilesOf(choices).get('compose.yaml') ?? '').matchAll(/ports: \[(.*)\]/g)]
+      expect(ports).to.have.length(choices.database === 'sqlite' ? 1 : 2)
+      for (const port of ports.flatMap(([, list = '']) => list.split(', ')))
+        expect(port).to.match(/^'127\.0\.0\.1:\d+:\d+'$/)
+    }
+  })
+
   it('writes versions that npm installs without a conflict or a warning, and a server that normalizes masks and stores keys in its database', () => {
     const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
     for (const choices of ALL) {

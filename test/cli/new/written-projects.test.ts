@@ -2,7 +2,7 @@ import { createClient } from '@connectrpc/connect'
 import { createConnectTransport } from '@connectrpc/connect-web'
 import type { DescService } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createChannel, createClient as grpcClient, Metadata } from 'nice-grpc'
 import { basename, dirname, join } from 'node:path'
@@ -26,6 +26,47 @@ const PROJECTS = [
 ] as const
 
 const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
+
+/** What each way to authenticate needs before a deployed service starts. */
+const DEPLOYED = [
+  { authentication: 'headers', environments: [{}], isPossible: false },
+  { authentication: 'oidc', environments: [{}], isPossible: true },
+  {
+    authentication: 'dev-login',
+    environments: [{}, { OIDC_CLIENT_SECRET: 'own' }, {}, { OIDC_CLIENT_SECRET: 'dev-secret-shop' }],
+    isPossible: true,
+  },
+] as const
+
+for (const { authentication, environments, isPossible } of DEPLOYED)
+  it(`a project with --auth ${authentication} accepts no development secret and no header identity in production`, async function () {
+    if (!hasBuf || basename(compiled) !== 'dist') this.skip()
+    const choices = ['--database', 'sqlite', '--no-nest', '--auth', authentication]
+    const project = await linkedProject('shop', choices)
+    try {
+      expect(project.build()).to.deep.equal([])
+      const starts = (env: NodeJS.ProcessEnv) =>
+        spawnSync(process.execPath, ['dist/src/access.js'], {
+          cwd: project.folder,
+          env: { ...project.env, ...env },
+          encoding: 'utf8',
+        })
+      expect(starts({ NODE_ENV: 'development' }).status).to.equal(0)
+      environments.forEach((env, index) => {
+        // The last ones name a provider.
+        const issuer = index >= 2 && { OIDC_ISSUER: 'https://login.example.com' }
+        const { status, stderr } = starts({ NODE_ENV: 'production', ...issuer, ...env })
+        expect(status).to.equal(1)
+        expect(stderr).to.include('NODE_ENV is production')
+      })
+      const settings = { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_SECRET: 'own' }
+      expect(starts({ NODE_ENV: 'production', ...settings }).status === 0).to.equal(isPossible)
+      const compose = readFileSync(join(project.folder, 'compose.yaml'), 'utf8')
+      expect(compose).to.match(/ports: \['127\.0\.0\.1:\d+:\d+', '127\.0\.0\.1:9090:9090'\]/)
+    } finally {
+      rmSync(dirname(project.folder), { recursive: true, force: true })
+    }
+  })
 
 for (const { backend, choices } of PROJECTS)
   describe(`a project of ashlar new ${choices.join(' ')}`, () => {

@@ -40,6 +40,15 @@ describe('a decimal', () => {
   })
 })
 
+describe('the default of a decimal', () => {
+  for (const given of [1, '1'])
+    it(`may be ${JSON.stringify(given)}, as TypeORM takes it`, () => {
+      const options = { precision: 10, scale: 2, default: given }
+      const { byProperty } = resourceModel(declared(options, String))
+      expect(byProperty.get('amount')?.default?.constant).to.equal('1.00')
+    })
+})
+
 describeOn('a decimal of an existing table', databases, (backend) => {
   const isPostgres = backend.name === 'postgres'
   const isMysql = ['mariadb', 'mysql8'].includes(backend.name)

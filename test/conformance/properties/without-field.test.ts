@@ -36,7 +36,7 @@ class PennedNote {
   @Column() stars!: number
   accountId!: string
   @Column() codeword!: string
-  @Column('decimal', { precision: 10, scale: 2, default: 0 }) price!: string
+  @Column('decimal', { default: 0 }) price!: string
   @Column({ type: 'varchar', length: 20, nullable: true, select: false }) draft?: string
   @ManyToMany(() => Pen) @JoinTable() pens?: Pen[]
   @OneToOne(() => Pen) cap?: Pen
@@ -51,9 +51,9 @@ describe('a property without a field', () => {
   it('is not managed if Ashlar cannot store it, and is a field of code otherwise', () => {
     const model = resourceModel(PennedNote)
     expect(model.fields.map(({ property }) => property).sort()).to.deep.equal(
-      ['accountId', 'codeword', 'name', 'stars', 'text'].sort(),
+      ['accountId', 'codeword', 'draft', 'name', 'stars', 'text'].sort(),
     )
-    expect(model.internal().columns.map(({ property }) => property)).to.deep.equal(['price', 'draft'])
+    expect(model.internal().columns.map(({ property }) => property)).to.deep.equal(['price'])
     expect(Object.keys(model.columns).sort()).to.deep.equal(['name', 'stars', 'text'])
     expect(model.writable).to.not.include('codeword')
   })

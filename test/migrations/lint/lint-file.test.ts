@@ -44,6 +44,9 @@ const UP: readonly Case[] = [
   ['postgres', 'ALTER SUBSCRIPTION s SET PUBLICATION p', ['leaves-the-database']],
   ['postgres', 'ALTER SUBSCRIPTION s SET PUBLICATION p WITH (refresh = false)', []],
   ['postgres', 'ALTER SUBSCRIPTION s SET (slot_name = NONE); DROP SUBSCRIPTION s', []],
+  ['postgres', 'DROP SUBSCRIPTION s', ['leaves-the-database']],
+  ['postgres', 'DROP SUBSCRIPTION IF EXISTS s', ['leaves-the-database']],
+  ['postgres', 'ALTER SUBSCRIPTION o SET (slot_name = NONE); DROP SUBSCRIPTION s', ['leaves-the-database']],
   ...[
     "UPDATE t SET m = 'ok'",
     "CREATE VIEW v AS SELECT 1 FROM t WHERE m = 'ok'",

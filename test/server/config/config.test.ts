@@ -64,6 +64,7 @@ describe('resolveConfig', () => {
     ['maxResponseBytes', defaults.limits.maxResponseBytes, 64 * 1024 * 1024],
     ['maxElements', defaults.limits.maxElements, 100_000],
     ['maxTenantConnections', defaults.limits.maxTenantConnections, Infinity],
+    ['maxTenantUnfinishedBytes', defaults.limits.maxTenantUnfinishedBytes, 64 * 1024 * 1024],
     ['rateLimiter', defaults.resilience.rateLimiter, undefined],
     ['circuitBreaker', defaults.resilience.circuitBreaker, undefined],
     ['explainDenials', defaults.explainDenials, false],

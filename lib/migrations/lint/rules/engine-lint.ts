@@ -14,8 +14,11 @@ export interface EngineLint {
   readonly commits: string
   /** The finding for a statement of the engine's command line client. */
   readonly clientCommand: (statement: Statement) => ClientCommand | undefined
-  /** The finding for a statement of this engine that reaches beyond the database. */
-  readonly leavesTheDatabase: (statement: Statement) => Elsewhere | undefined
+  /**
+   * The finding for a statement of this engine that reaches beyond the database. `before` has the statements
+   * of the file before it.
+   */
+  readonly leavesTheDatabase: (statement: Statement, before: readonly Statement[]) => Elsewhere | undefined
   /** Objects outside of the database that CREATE and DROP can name. */
   readonly serverWide: readonly string[]
   readonly isNameTooLong: (name: string) => boolean

@@ -30,8 +30,8 @@ export const REFUSALS: readonly Rule[] = [
     name: 'leaves-the-database',
     level: 'refuse',
     bothWays: true,
-    check: (statement, { engine }) => {
-      const found = engine.leavesTheDatabase(statement)
+    check: (statement, { engine, statements }) => {
+      const found = engine.leavesTheDatabase(statement, statements.slice(0, statements.indexOf(statement)))
       if (found !== undefined) return found
       const cursor = new Cursor(statement.tokens)
       if (!cursor.take('CREATE') && !cursor.take('DROP')) return undefined

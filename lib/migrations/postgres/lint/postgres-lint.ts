@@ -1,5 +1,6 @@
 import type { EngineLint } from '../../lint/rules/engine-lint.js'
 import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
+import type { Statement } from '../../sql/split-statements.js'
 import { tokenize, type Token } from '../../sql/tokenize.js'
 import { alteredColumn } from '../../sql/statement-shape.js'
 import { postgresSyntax } from '../sql/syntax.js'
@@ -17,9 +18,10 @@ export const postgresLint: EngineLint = {
   },
   clientCommand: ({ tokens }) =>
     tokens.some(({ text, kind }) => kind === 'symbol' && text === '\\') ? { what: 'psql' } : undefined,
-  leavesTheDatabase: ({ tokens }) => {
+  leavesTheDatabase: ({ tokens }, before) => {
     if (new Cursor(tokens).sees('ALTER', 'SYSTEM')) return { what: 'server' }
-    return needsItsOwnTransaction(tokens) ? { what: 'subscription' } : undefined
+    const isRefused = needsItsOwnTransaction(tokens) || dropsSlot(tokens, before)
+    return isRefused ? { what: 'subscription' } : undefined
   },
   serverWide: ['DATABASE', 'TABLESPACE'],
   isNameTooLong: (name) => Buffer.byteLength(name) > 63,
@@ -61,4 +63,20 @@ function needsItsOwnTransaction(tokens: readonly Token[]): boolean {
   if (hasWords(tokens, 'REFRESH', 'PUBLICATION')) return true
   const changes = ['SET', 'ADD', 'DROP'].some((verb) => hasWords(tokens, verb, 'PUBLICATION'))
   return changes && !says('REFRESH')
+}
+
+/** True if a statement drops a subscription whose slot on the other server no earlier statement took away. */
+function dropsSlot(tokens: readonly Token[], before: readonly Statement[]): boolean {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('DROP', 'SUBSCRIPTION')) return false
+  cursor.take('IF', 'EXISTS')
+  const name = cursor.rest[0]?.text.toLowerCase()
+  return !before.some(({ tokens: earlier }) => {
+    const at = new Cursor(earlier)
+    const isSame = at.take('ALTER', 'SUBSCRIPTION') && at.rest[0]?.text.toLowerCase() === name
+    const option = earlier.findIndex((token) => isWord(token, 'SLOT_NAME'))
+    return (
+      isSame && option >= 0 && earlier.slice(option + 1, option + 3).some((token) => isWord(token, 'NONE'))
+    )
+  })
 }

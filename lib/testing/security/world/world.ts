@@ -9,6 +9,7 @@ import type { Caller, Probe } from './probe.js'
 import { isChosen, parentText } from './made-up-keys.js'
 import { heldKey, keyOf, type Location, parentAt, requestFor, textIn } from './requests.js'
 import { type Making, sampleOf, type Samples, samplesAdvice } from './samples.js'
+import type { Prepare } from './prepare.js'
 import type { Subject } from './subjects.js'
 
 /** A tenant of the check, with a caller who may do everything in it. */
@@ -40,6 +41,7 @@ export interface World {
    * Resources whose Create refuses another one in the parent that all share: each gets a parent of its own.
    */
   readonly apart: Set<Subject>
+  readonly prepare: Prepare
 }
 
 /** A resource that was created through the API. */
@@ -214,7 +216,9 @@ export const sendRow = async (
   asked?: string,
   content?: Content,
 ): Promise<Row | string> => {
+  await world.prepare(subject.message.typeName, side)
   const create = subject.of('create')
+  if (create !== undefined) await world.prepare(create.path, side)
   if (create === undefined) return storeRow(world, subject, side, asked, content)
   let said = ''
   const one = newKey(subject, side)

@@ -13,21 +13,42 @@ const NO_REDIRECT = ['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'abo
 export type Clients = ReadonlyMap<string, Client>
 
 /**
- * The clients of a file, by id. Without the file there are none. An entry that cannot be used is left out,
- * and named.
+ * The clients of a file, by id. Once every entry of a text could be used, only such a text replaces it: a
+ * file that is gone counts as a broken edit, too. Until then an entry that cannot be used is left out, and
+ * named, and without the file there are no clients.
  */
-export const clientsFile = (path: string, shown: string): LiveFile<Clients> =>
-  new LiveFile<Clients>(path, shown, new Map(), (text) =>
-    text === undefined ? { value: new Map(), problems: [] } : parseClients(text),
-  )
+export function clientsFile(
+  path: string,
+  shown: string,
+  report?: (problem: string) => void,
+): LiveFile<Clients> {
+  let isKnown = false
+  const parse = (text: string | undefined): Parsed<Clients> => {
+    if (text === undefined) {
+      if (isKnown) throw new TypeError('there is no such file')
+      return { value: new Map(), problems: [] }
+    }
+    const { value, problems, unusable } = parseClients(text)
+    if (isKnown && unusable.length > 0) throw new TypeError(unusable.join('; '))
+    isKnown ||= unusable.length === 0
+    return { value, problems: [...problems, ...unusable.map((entry) => `left out: ${entry}`)] }
+  }
+  return new LiveFile<Clients>(path, shown, new Map(), parse, report)
+}
+
+/** The clients of a text. `unusable` has the entries that are not among them, with the reasons. */
+interface ParsedClients extends Parsed<Clients> {
+  readonly unusable: readonly string[]
+}
 
 /** @throws Error when the text is not a list. */
-export function parseClients(text: string): Parsed<Clients> {
-  const list = yamlText(text) ?? []
+export function parseClients(text: string): ParsedClients {
+  const list = yamlText(text)
   if (!Array.isArray(list))
-    throw new TypeError('it is not a list of clients: begin each one with "- client_id: "')
+    throw new TypeError('it is not a list of clients: begin each one with "- client_id: ", or write []')
   const clients = new Map<string, Client>()
   const problems: string[] = []
+  const unusable: string[] = []
   list.forEach((entry: YamlValue, index) => {
     const id = isMapping(entry) && typeof entry['client_id'] === 'string' ? entry['client_id'] : ''
     const where = id === '' ? `entry ${index + 1}` : `client "${id}"`
@@ -36,10 +57,10 @@ export function parseClients(text: string): Parsed<Clients> {
       if (clients.has(id)) throw new TypeError('another entry has the same client_id')
       clients.set(id, client)
     } catch (error) {
-      problems.push(`${where} is left out: ${(error as Error).message}`)
+      unusable.push(`${where}: ${(error as Error).message}`)
     }
   })
-  return { value: clients, problems }
+  return { value: clients, problems, unusable }
 }
 
 function clientOf(entry: YamlValue, id: string, note: (problem: string) => void): Client {

@@ -32,18 +32,21 @@ export class LiveFile<T> {
    * @param shown - the name in messages.
    * @param initial - the value before there is any good text.
    * @param parse - gets undefined without a file, and throws where the last good value is to stay.
+   * @param report - gets each new problem of a text, once.
    */
   constructor(
     private readonly path: string,
     private readonly shown: string,
     initial: T,
     private readonly parse: (text: string | undefined) => Parsed<T>,
+    private readonly report: (problem: string) => void = () => {},
   ) {
     this.#reading = { value: initial, problems: [], isKnown: false }
   }
 
   /** The present value. The same text gives the same object. */
   read(): Reading<T> {
+    const { problems: before } = this.#reading
     let text: string | undefined
     try {
       text = textOf(this.path)
@@ -55,6 +58,7 @@ export class LiveFile<T> {
     }
     this.#text = text
     this.#isRead = text !== undefined || !existsSync(this.path)
+    for (const problem of this.#reading.problems) if (!before.includes(problem)) this.report(problem)
     return this.#reading
   }
 

@@ -8,7 +8,7 @@ export type YamlValue = string | null | readonly YamlValue[] | { readonly [key: 
  * `1.50` or `true`. Merge keys (`<<`) count. @throws SyntaxError for text that is not whole YAML.
  */
 export function yamlText(text: string): YamlValue {
-  const document = parseDocument(text, { logLevel: 'silent', merge: true, stringKeys: false })
+  const document = parseDocument(text, { logLevel: 'error', merge: true, stringKeys: false })
   const [mistake] = document.errors
   if (mistake !== undefined) throw new SyntaxError(`it is not whole YAML: ${firstLine(mistake.message)}`)
   visit(document, {

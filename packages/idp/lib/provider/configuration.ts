@@ -11,7 +11,8 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 export const SESSION_SECONDS = 14 * DAY
-export const ACCESS_TOKEN_SECONDS = HOUR
+/** Short, because a service that verifies tokens by itself accepts a revoked one until it expires. */
+export const ACCESS_TOKEN_SECONDS = 5 * MINUTE
 
 /** The configuration of oidc-provider. */
 export function configurationOf(
@@ -31,7 +32,7 @@ export function configurationOf(
     },
     scopes: [...OPENID_SCOPES],
     claims: {
-      openid: ['sub', 'name', 'email', 'apps', 'amr', 'auth_time'],
+      openid: ['sub', 'apps', 'amr', 'auth_time'],
       profile: ['name'],
       email: ['email'],
     },

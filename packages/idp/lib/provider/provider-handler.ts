@@ -8,17 +8,15 @@ import { bodyOf, withBody } from '../http/request-body.js'
 import { type Refusal, RequestGuard, setSafeHeaders } from './request-guard.js'
 
 /**
- * The paths that accept posts from other origins: clients call these endpoints, and an app may send a user to
- * the end of the session by a form.
+ * The endpoints whose parameters an app may post with a user's browser (OpenID Connect Core, 3.1.2.1;
+ * RP-Initiated Logout, 2). Browsers send no cookie with such a form, so it is redirected to a GET.
  */
-const NO_FORMS = [
-  '/token',
-  '/token/introspection',
-  '/token/revocation',
-  '/device/auth',
-  '/me',
-  '/session/end',
-]
+const POSTED = ['/auth', '/session/end']
+/** The parameters become a request line, which Node.js bounds. */
+const MAX_POSTED_BYTES = 8 * 1024
+
+/** The paths that accept posts from other origins: clients call these endpoints. */
+const NO_FORMS = ['/token', '/token/introspection', '/token/revocation', '/device/auth', '/me']
 /** Endpoints whose token parameter may be an access token. */
 const TOKEN_ENDPOINTS = ['/token/introspection', '/token/revocation']
 /** The paths that a page of another origin may read. */
@@ -47,6 +45,7 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
     const ofPage = Pages.methodsOf(path)
     if (ofPage !== undefined && !ofPage.includes(method)) return notAllowed(response, ofPage.join(', '))
     if (method === 'OPTIONS' && !PUBLIC.includes(path)) return notAllowed(response, 'GET, HEAD, POST')
+    if (method === 'POST' && POSTED.includes(canonical(path))) return getInstead(request, response)
     if (method === 'POST' && !NO_FORMS.includes(path)) {
       const foreign = guard.refuseForeignForm(request)
       if (foreign !== undefined) return refuse(request, response, foreign)
@@ -56,6 +55,14 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
     const isTokenEndpoint = method === 'POST' && TOKEN_ENDPOINTS.includes(canonical(path))
     const passed = isTokenEndpoint ? withBody(request, respelledForm(await bodyOf(request))) : request
     await provider.callback()(passed, response)
+  }
+
+  async function getInstead(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? '', context.issuer)
+    // A parameter that is sent twice stays, and the library rejects it.
+    for (const [name, value] of new URLSearchParams(await bodyOf(request, MAX_POSTED_BYTES)))
+      searchParams.append(name, value)
+    response.writeHead(303, { location: `${context.issuer}${pathname}?${searchParams}` }).end()
   }
 
   /** The library makes its addresses of these headers. They are the issuer's, whatever the request says. */

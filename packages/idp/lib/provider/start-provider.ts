@@ -53,9 +53,14 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
 
   const state = openState(folder, now, warn)
   const keys = await Keys.open(folder, now, warn)
-  const users = usersFile(files.users, files.usersShown)
-  const synced = clientsFile(files.clients, files.clientsShown)
-  const local = clientsFile(files.local, files.localShown)
+  // Problems of the start are printed by `serve` and `up`.
+  let isStarted = false
+  const report = (problem: string): void => {
+    if (isStarted) warn(problem)
+  }
+  const users = usersFile(files.users, files.usersShown, report)
+  const synced = clientsFile(files.clients, files.clientsShown, report)
+  const local = clientsFile(files.local, files.localShown, report)
   const clients = () => new Map([...synced.read().value, ...local.read().value])
   const removals = new Removals(state, users, now)
   const context: ProviderContext = {
@@ -107,9 +112,13 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
     await servers.close()
     throw error
   })
+  context.problems()
+  isStarted = true
   const timers = [
     setInterval(() => {
       removals.end()
+      // An edit that cannot be used is reported although nobody opens a page.
+      context.problems()
       state.store.sweep()
     }, WATCH_MS).unref(),
     setInterval(() => void keys.keepFresh().then((changed) => changed && renew()), KEYS_MS).unref(),

@@ -13,16 +13,23 @@ export type Users = ReadonlyMap<string, User>
  * The users of a file, by `sub`, in the order of the file. A file that is gone counts as a broken edit: an
  * editor may be about to write it.
  */
-export const usersFile = (path: string, shown: string): LiveFile<Users> =>
-  new LiveFile<Users>(path, shown, new Map(), (text) => {
-    if (text === undefined) throw new TypeError('there is no such file')
-    return parseUsers(text)
-  })
+export const usersFile = (path: string, shown: string, report?: (problem: string) => void): LiveFile<Users> =>
+  new LiveFile<Users>(
+    path,
+    shown,
+    new Map(),
+    (text) => {
+      if (text === undefined) throw new TypeError('there is no such file')
+      return parseUsers(text)
+    },
+    report,
+  )
 
 /** @throws Error when one of the users cannot be used. */
 export function parseUsers(text: string): Parsed<Users> {
-  const list = yamlText(text) ?? []
-  if (!Array.isArray(list)) throw new TypeError('it is not a list of users: begin each one with "- sub: "')
+  const list = yamlText(text)
+  if (!Array.isArray(list))
+    throw new TypeError('it is not a list of users: begin each one with "- sub: ", or write []')
   const users = new Map<string, User>()
   const problems: string[] = []
   list.forEach((entry: YamlValue, index) => {

@@ -31,7 +31,7 @@ describe('ashlar-idp serve', () => {
     const whole = await run(['token', '--user', 'bob', '--client', 'app', '--scope', 'read', '--json'], {
       ASHLAR_IDP_STATE: 'keys',
     })
-    expect(JSON.parse(whole.stdout)).to.include({ token_type: 'Bearer', expires_in: 3600, scope: 'read' })
+    expect(JSON.parse(whole.stdout)).to.include({ token_type: 'Bearer', expires_in: 300, scope: 'read' })
     expect((await serve.stop()).exit).to.equal(0)
     expect((await run(['token', '--user', 'alice', '--client', 'app', '--state', 'keys'])).exit).to.equal(3)
   })

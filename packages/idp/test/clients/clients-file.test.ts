@@ -1,5 +1,8 @@
 import { expect } from 'chai'
-import { parseClients } from '../../lib/clients/clients-file.js'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { clientsFile, parseClients } from '../../lib/clients/clients-file.js'
 import { isOwnOrigin, isRegistered } from '../../lib/clients/origins.js'
 import { initialsOf, tilesOf } from '../../lib/clients/tiles.js'
 
@@ -42,19 +45,47 @@ describe('a clients file', () => {
   ]
   for (const [text, why] of LEFT_OUT)
     it(`leaves out ${JSON.stringify(text)}, and keeps the others`, () => {
-      const { value, problems } = parseClients(`${text}\n- client_id: good\n`)
+      const { value, unusable } = parseClients(`${text}\n- client_id: good\n`)
       expect([...value.keys()]).to.deep.equal(['good'])
-      expect(problems).to.have.length(1)
-      expect(problems[0]).to.include(why)
+      expect(unusable).to.have.length(1)
+      expect(unusable[0]).to.include(why)
     })
 
   it('a second entry with the same id, and an unknown key, are named', () => {
-    const { value, problems } = parseClients('- client_id: a\n  redirect_uri: x\n- client_id: a\n')
+    const { value, problems, unusable } = parseClients('- client_id: a\n  redirect_uri: x\n- client_id: a\n')
     expect(value.size).to.equal(1)
-    expect(problems.join('\n')).to.include('"redirect_uri" is ignored').and.include('another entry')
+    expect(problems.join('\n')).to.include('"redirect_uri" is ignored')
+    expect(unusable.join('\n')).to.include('another entry')
   })
 
-  for (const text of ['a: b', '{', '- [a', '"x"', '- &a [*a, *b]'])
+  it('keeps the last clients of which all could be used, and reports each broken edit once', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'clients-'))
+    const path = join(folder, 'clients.yaml')
+    const reported: string[] = []
+    const file = clientsFile(path, 'clients.yaml', (problem) => reported.push(problem))
+    const ids = () => [...file.read().value.keys()]
+    expect(ids()).to.deep.equal([])
+    writeFileSync(path, '- client_id: first\n- client_id: [x]\n')
+    expect(ids()).to.deep.equal(['first'])
+    expect(reported.splice(0)).to.deep.equal(['clients.yaml: left out: entry 2: it has no client_id'])
+    writeFileSync(path, '- client_id: good\n- client_id: other\n')
+    expect(ids()).to.deep.equal(['good', 'other'])
+    expect(reported).to.deep.equal([])
+    const broken = ['', '# x\n', '{', '- [a', 'a: b', '"x"', '- client_id: good\n- client_id: good\n']
+    for (const text of [...broken, ...LEFT_OUT.map(([entry]) => `${entry}\n- client_id: good\n`)]) {
+      writeFileSync(path, text)
+      for (let times = 0; times < 2; times++) expect(ids(), text).to.deep.equal(['good', 'other'])
+    }
+    rmSync(path)
+    for (let times = 0; times < 2; times++) expect(ids()).to.deep.equal(['good', 'other'])
+    expect(new Set(reported).size).to.be.greaterThan(10)
+    for (const problem of reported) expect(problem).to.include('The last good version stays in effect.')
+    writeFileSync(path, '[]')
+    expect([ids(), file.read().problems]).to.deep.equal([[], []])
+    rmSync(folder, { recursive: true })
+  })
+
+  for (const text of ['', '- client_id: a\n---\n- client_id: b', 'a: b', '{', '- [a', '"x"', '- &a [*a, *b]'])
     it(`is refused as a whole: ${text}`, () => {
       expect(() => parseClients(text)).to.throw(/list|whole YAML/)
     })
