@@ -7,7 +7,7 @@ import type { SearchableOptions } from './searchable.js'
 /** The declarations of decorators about one property, in addition to its column. */
 export type PropertyRole =
   | ('tags' | 'etag' | 'tenant' | 'outputOnly' | 'computed')
-  | ('createTime' | 'updateTime' | 'deleteTime' | 'secret' | 'credential')
+  | ('createTime' | 'updateTime' | 'deleteTime' | 'version' | 'secret' | 'credential')
 
 export interface PropertyFacts {
   readonly role?: PropertyRole

@@ -95,7 +95,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
   wordStandardProperties()
   return onClass('Resource', [options], (entity) => {
     const prototype = entity.prototype as object
-    if (options.existing === true) declareTimes(entity)
+    declareTimes(entity)
     const facts = inheritedFacts(entity)
     const named = namedFields(facts.properties)
     const internal = internalOf(facts.properties)
@@ -106,14 +106,14 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     const strategy = strategyOf(options.naming)
     const names = new ColumnNames(strategy)
     ownOptions(columnsOf(entity))
-    if (options.existing === true) keepTimes(new Set<unknown>(lineage(entity)), facts)
+    keepTimes(new Set<unknown>(lineage(entity)), facts)
     const nullableTime = { type: Date, nullable: true } as const
     const classes = new Set<unknown>(lineage(entity))
     for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined, internal))
       declareProperty(owner, property, { mintsUuid: true })
     for (const { owner, property } of generatedNumbers(classes, internal))
       declareProperty(owner, property, { mintsNumber: true })
-    const tenant = tenantDeclared(entity, strategy)
+    const tenant = tenantDeclared(entity, strategy, options.shared === true)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
     // The primary key of an existing table stays as it is.
     const joinsKey = facts.tenantScoped === true && options.existing !== true && !mintsKey(entity)
@@ -175,7 +175,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
   })
 }
 
-/** In an existing table, `@CreateDateColumn()` and the like need no decorator of Ashlar beside them. */
+/** `@CreateDateColumn()` and the like need no decorator of Ashlar beside them. */
 function declareTimes(entity: object): void {
   for (const { owner, property, role } of timesDeclared(new Set(lineage(entity)), inheritedFacts(entity))) {
     declareProperty(owner, property, { role })

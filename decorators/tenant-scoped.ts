@@ -55,7 +55,7 @@ export const TenantColumn: () => PropertyDecorator = (...given: readonly unknown
 export interface TenantDeclaration {
   /** The properties that its decorators name; none where the tenant is in `accountId`. */
   readonly named: readonly string[]
-  /** The property that has the column, or would have it. */
+  /** The property that has the column, or would have it. `NO_TENANT` if the class declares `shared: true`. */
   readonly property: string
   /** The name of that column. */
   readonly column: string
@@ -63,21 +63,28 @@ export interface TenantDeclaration {
   readonly isRelation: boolean
 }
 
+/** No property and no column can have this name. */
+export const NO_TENANT = '\0'
+
 /** The property of the tenant where nothing names one, and its column, unless a strategy names it. */
 const ACCOUNT = { propertyName: 'accountId', column: 'account_id' }
 
 /**
  * Which property of an entity holds its tenant, whether or not the entity has any.
  * @param strategy - that names its columns.
+ * @param isShared - whether it declares `shared: true`: then no property holds a tenant by its name alone.
  */
 export function tenantDeclared(
   entity: object,
   strategy = strategyOf(inheritedFacts(entity).resource?.naming),
+  isShared = inheritedFacts(entity).resource?.shared === true,
 ): TenantDeclaration {
-  const { tenantColumn, properties } = inheritedFacts(entity)
+  const { tenantColumn, tenantScoped, properties } = inheritedFacts(entity)
   const names = new ColumnNames(strategy)
   const marked = [...properties].flatMap(([property, { role }]) => (role === 'tenant' ? [property] : []))
   const named = [...new Set([...(tenantColumn === undefined ? [] : [tenantColumn]), ...marked])]
+  if (isShared && tenantScoped !== true && named.length === 0)
+    return { named, property: NO_TENANT, column: NO_TENANT, isRelation: false }
   const [property = ACCOUNT.propertyName] = named
   const classes = new Set<unknown>(lineage(entity))
   const { columns, relations, joinColumns } = getMetadataArgsStorage()
@@ -108,4 +115,48 @@ export const OF_CLASSES: OfClasses = {
   lineage,
   tenantOf: tenantDeclared,
   typeOf: (entity, property) => inheritedFacts(entity).properties.get(property)?.type,
+}
+
+let isCalled = false
+/** The first class whose model was read. */
+let firstRead: string | undefined
+
+/**
+ * Declares that the application has no tenants: every `@Resource()` class without an owner is `shared: true`.
+ * Call it once, in the file that declares the entities. Rules and row filters decide who reaches which rows.
+ *
+ * It fails at startup for a class with `@TenantScoped()` or `@TenantColumn()`. The same is true for a class
+ * with a column or relation named like a tenant (such as `orgId`), unless the class itself declares
+ * `shared: true`.
+ * @throws TypeError if the model of an entity was read before.
+ * @example
+ * ```ts
+ * import { Resource, withoutTenants } from 'ashlar/decorators'
+ * import { Column, Entity, PrimaryColumn } from 'typeorm'
+ *
+ * withoutTenants()
+ *
+ * @Resource()
+ * @Entity('recipes')
+ * class Recipe {
+ *   @PrimaryColumn('uuid') id!: string
+ *   @Column() title!: string
+ * }
+ * ```
+ */
+export function withoutTenants(): void {
+  if (firstRead !== undefined && !isCalled)
+    throw new TypeError(
+      `withoutTenants() is called after ${firstRead} was read: call it before the first repository is made, in the file that declares the entities`,
+    )
+  isCalled = true
+}
+
+/**
+ * True if the application has no tenants. From the first call on, this does not change.
+ * @param entity - the name of the class whose model is read.
+ */
+export function isWithoutTenants(entity: string): boolean {
+  firstRead ??= entity
+  return isCalled
 }

@@ -3,14 +3,15 @@ import { namedFields } from './fields-by-property.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
-/** The roles that TypeORM's time decorators have in an existing table, by the mode of their columns. */
-const ROLES: ReadonlyMap<string, TimeRole> = new Map<ColumnArgs['mode'], TimeRole>([
+/** The roles that TypeORM's decorators of times and versions have, by the mode of their columns. */
+const ROLES: ReadonlyMap<string, KeptRole> = new Map<ColumnArgs['mode'], KeptRole>([
   ['createDate', 'createTime'],
   ['updateDate', 'updateTime'],
   ['deleteDate', 'deleteTime'],
+  ['version', 'version'],
 ])
 
-type TimeRole = 'createTime' | 'updateTime' | 'deleteTime'
+type KeptRole = 'createTime' | 'updateTime' | 'deleteTime' | 'version'
 
 interface Declared {
   readonly properties: ReadonlyMap<string, { readonly role?: string; readonly protoField?: string }>
@@ -23,19 +24,20 @@ export const propertyOfTime = (field: string, property: string, properties: Decl
   [...namedFields(properties)].find(([, name]) => name === field)?.[0] ??
   property
 
-/** The times that TypeORM's decorators alone declare: no decorator of Ashlar is beside them. */
+/** The times and versions that TypeORM's decorators alone declare: no decorator of Ashlar is beside them. */
 export const timesDeclared = (
   classes: ReadonlySet<unknown>,
   { properties }: { readonly properties: ReadonlyMap<string, { role?: string; isInternal?: true }> },
-): readonly { readonly owner: object; readonly property: string; readonly role: TimeRole }[] =>
+): readonly { readonly owner: object; readonly property: string; readonly role: KeptRole }[] =>
   getMetadataArgsStorage().columns.flatMap(({ target, propertyName: property, mode }) => {
     const role = classes.has(target) ? ROLES.get(mode) : undefined
     const { role: declared, isInternal } = properties.get(property) ?? {}
-    if (role === undefined || declared !== undefined || isInternal === true) return []
+    // A class that several resources extend has its role from the first of them.
+    if (role === undefined || (declared ?? role) !== role || isInternal === true) return []
     return [{ owner: (target as { readonly prototype: object }).prototype, property, role }]
   })
 
-/** True if TypeORM's manager keeps setting a time that repositories set as well. */
+/** True if TypeORM's manager keeps setting what repositories set as well. */
 export function isKeptTime(
   { mode, propertyName }: Pick<ColumnArgs, 'mode' | 'propertyName'>,
   { properties, softDeletable }: Declared,
@@ -54,7 +56,7 @@ export function keepTimes(classes: ReadonlySet<unknown>, declared: Declared): vo
   const { columns } = getMetadataArgsStorage()
   const kept = columns.filter((column) => classes.has(column.target) && isKeptTime(column, declared))
   for (const { target, propertyName, options, mode } of kept) {
-    options.type ??= Date
+    options.type ??= mode === 'version' ? Number : Date
     // As TypeORM has it, which says so nowhere.
     if (mode === 'deleteDate') options.nullable ??= true
     const ours = columns.findIndex(

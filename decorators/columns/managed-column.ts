@@ -1,9 +1,9 @@
 import type { DescField } from '@bufbuild/protobuf'
-import type { ColumnOptions } from 'typeorm'
-import { kindOfProperty } from '../../lib/resource/kinds/declared-kind.js'
+import type { ColumnOptions, ValueTransformer } from 'typeorm'
+import { kindOfColumn, kindOfProperty } from '../../lib/resource/kinds/declared-kind.js'
 import { facetsOf } from '../../lib/resource/kinds/facets.js'
 import { kindOf } from '../../lib/resource/kinds/kinds.js'
-import { ManagedValues, UnclearValues } from '../../lib/resource/kinds/managed.js'
+import { ManagedValues, transformersOf, UnclearValues } from '../../lib/resource/kinds/managed.js'
 import { snakeCase } from '../../lib/text/snake-case.js'
 
 /** A property with a column, as it is declared. */
@@ -26,17 +26,30 @@ export interface PropertyColumn {
 export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
   const { property, isTags, isKeyPart, designType, inMessage, options } = declared
   const { type, unsigned: isUnsigned = false } = options
-  const name = kindOfProperty({ isTags, isKeyPart, isUnsigned, type, designType, inMessage })
+  const own = transformersOf(column)
+  const name =
+    own === undefined
+      ? kindOfProperty({ isTags, isKeyPart, isUnsigned, type, designType, inMessage })
+      : kindOfColumn(type, undefined)
   if (typeof name !== 'string') return undefined
   const kind = kindOf({ kind: name })
   const told = kind.managed.type(options.type)
   const values = new ManagedValues(
     kind,
-    { proto: inMessage?.name ?? snakeCase(property), ...facetsOf(name, inMessage, options, declared) },
+    {
+      proto: inMessage?.name ?? snakeCase(property),
+      ...(own === undefined
+        ? facetsOf(name, inMessage, options, declared)
+        : facetsOf(name, undefined, options, { ...declared, designType: String })),
+    },
     told ?? options.type,
-    [name, ...held(inMessage)].join(' '),
+    [name, ...(own === undefined ? held(inMessage) : [])].join(' '),
   )
-  const before = column.transformer
+  if (own !== undefined) {
+    column.transformer = [...own, values]
+    return told
+  }
+  const before = column.transformer as ValueTransformer | undefined
   if (before === undefined) column.transformer = values
   else if (before instanceof ManagedValues && before.holds !== values.holds)
     column.transformer = new UnclearValues(kind, values.field, told, values.holds)

@@ -8,6 +8,7 @@ const SET_BY_SERVER: ReadonlySet<Role> = new Set([
   'key',
   'tenant',
   'etag',
+  'version',
   'createTime',
   'updateTime',
   'deleteTime',
@@ -16,7 +17,7 @@ const SET_BY_SERVER: ReadonlySet<Role> = new Set([
 
 /**
  * What `@Column({ default })` or `@Default()` says, or why it cannot be.
- * @param constant - undefined, null, and functions, which are refused elsewhere, are none.
+ * @param constant - undefined and null are none, and a function is SQL, which the table has.
  */
 export function defaultOf(
   field: Field,
@@ -26,7 +27,7 @@ export function defaultOf(
   const isConstant = constant !== undefined && constant !== null && typeof constant !== 'function'
   if (!isConstant && make === undefined) return undefined
   const { property, role } = field
-  if (isConstant && make !== undefined)
+  if (make !== undefined && (constant ?? undefined) !== undefined)
     return propertyProblem(
       'default',
       property,
@@ -60,15 +61,49 @@ export function defaultOf(
   }
 }
 
-/** A 64-bit integer is written as TypeORM's own options write it: `default: 0` and `default: '0'`. */
+/** A default in the format of a database, which TypeORM takes as well: `default: '0'` of a number. */
 function asHeld(field: Field, constant: unknown): unknown {
-  const { family, holds } = kindOf(field).declared
-  if (family !== 'integers' || holds !== 'bigint') return constant
+  const { family, fits, holds } = kindOf(field).declared
+  if (family !== 'integers' || holds !== 'bigint') {
+    if (typeof constant !== 'string') {
+      const isOfText = kindOf(field).name === 'string' && typeof constant !== 'object'
+      if (isOfText) return String(constant as number)
+      return family === 'booleans' ? (BOOLEANS.get(constant) ?? constant) : constant
+    }
+    if (family === 'integers' || family === 'fractions')
+      return NUMBER.test(constant) ? Number(constant) : constant
+    if (family === 'booleans') return BOOLEANS.get(constant.toLowerCase()) ?? constant
+    if (family === 'times' && fits(Date, false)) return timeOf(constant) ?? constant
+    return family === 'objects' ? (parsed(constant) ?? constant) : constant
+  }
   const isInteger =
     typeof constant === 'string' ? /^-?\d{1,20}$/.test(constant) : Number.isSafeInteger(constant)
   if (!isInteger) return constant
   if (field.inProperty === 'number') return Number(constant)
   return field.hasDigits === true ? String(constant) : BigInt(constant as string | number)
+}
+
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i
+
+const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  ...([1, '1', 'true', 't'] as const).map((text): [unknown, boolean] => [text, true]),
+  ...([0, '0', 'false', 'f'] as const).map((text): [unknown, boolean] => [text, false]),
+])
+
+/** A time without a zone is UTC. */
+function timeOf(text: string): Date | undefined {
+  const [, day, time = '00:00:00', zone = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(Z|[+-]\d{2}:?\d{2})?$/.exec(text) ?? []
+  const read = new Date(`${day}T${time}${zone}`)
+  return Number.isNaN(read.getTime()) ? undefined : read
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function made(field: Field, make: () => unknown): unknown {

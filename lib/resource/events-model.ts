@@ -71,6 +71,7 @@ function mayHoldAny(desc: DescMessage, seen: Set<DescMessage>): boolean {
 function plainJson(fields: readonly Field[], entity: object): JsonObject {
   const json: JsonObject = {}
   for (const field of fields) {
+    if (field.isWithheld === true) continue
     const value = (entity as Readonly<Record<string, unknown>>)[field.property]
     if (value !== undefined && value !== null) json[field.property] = valueJson(field, value)
   }
@@ -79,7 +80,7 @@ function plainJson(fields: readonly Field[], entity: object): JsonObject {
 
 function valueJson(field: Field, value: unknown): JsonValue {
   const { toJson } = kindOf(field)
-  return toJson === undefined ? anyJson(value) : toJson(value, field)
+  return field.transformed !== undefined || toJson === undefined ? anyJson(value) : toJson(value, field)
 }
 
 /** Of what is stored as JSON, whatever is inside of it. */

@@ -13,6 +13,10 @@ export interface IndexGroup {
   readonly fields: readonly Field[]
   /** Undefined when the framework names the index. */
   readonly name: string | undefined
+  /** The SQL condition of the rows that are in it: no others are unique. */
+  readonly where?: string
+  /** How PostgreSQL keeps it, such as `gin`. Default: a B-tree. */
+  readonly method?: string
 }
 
 /** The unique rules and the indexes of an entity. */
@@ -34,6 +38,7 @@ export function indexGroups(
   /** Properties that are already reported. */
   refused: ReadonlySet<string>,
   internal: ReadonlySet<string>,
+  isExisting = false,
 ): IndexGroups {
   const classes = new Set<unknown>(lineage(entity))
   const owning = relations.filter(isOwning)
@@ -44,11 +49,12 @@ export function indexGroups(
   ])
   const isInternal = ({ columns }: Args) => propertiesOf(columns).some((property) => internal.has(property))
   const storage = getMetadataArgsStorage()
-  const isMadeElsewhere = (args: Args) => 'synchronize' in args && args.synchronize === false
+  const isMadeElsewhere = (args: Args) =>
+    'synchronize' in args && (args.synchronize === false || (isExisting && isSpecial(args)))
   const isOurs = (args: Args) => classes.has(args.target) && !isInternal(args) && !isMadeElsewhere(args)
   const [uniques, indices] = [storage.uniques.filter(isOurs), storage.indices.filter(isOurs)]
   const problems: Problem[] = []
-  const fieldsOf = (columns: Args['columns'], decorator: string): Field[] => {
+  const fieldsOf = (columns: Args['columns'], decorator: string, method?: string): Field[] => {
     const named = propertiesOf(columns)
     if (named.length === 0)
       problems.push(
@@ -70,14 +76,23 @@ export function indexGroups(
             `${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`,
           ),
         )
-      const why = field && incomparable(field)
+      const why = field && method === undefined ? incomparable(field) : undefined
       if (why !== undefined)
         problems.push(propertyProblem('index', property, `${decorator}: ${property} ${why}`))
       return field ?? []
     })
   }
   const groups = (found: readonly Args[], decorator: string): IndexGroup[] =>
-    found.map(({ columns, name }) => ({ fields: fieldsOf(columns, decorator), name }))
+    found.map((args) => {
+      const { where, type = BTREE } = 'synchronize' in args ? args : {}
+      const method = type === BTREE ? undefined : type
+      return {
+        fields: fieldsOf(args.columns, decorator, method),
+        name: args.name,
+        ...(where !== undefined && { where }),
+        ...(method !== undefined && { method }),
+      }
+    })
   const all = {
     uniques: [
       ...groups(uniques, '@Unique()'),
@@ -114,6 +129,15 @@ export function indexGroups(
     problems,
   }
 }
+
+/** The method of an index that states none. */
+const BTREE = 'btree'
+
+/** True if only the table of another application has such an index. */
+const isSpecial = (args: ArgsOf<'indices'>): boolean =>
+  [args.where, args.type, args.spatial, args.fulltext, args.nullFiltered, args.parser].some(
+    (given) => given !== undefined && given !== false && given !== BTREE,
+  )
 
 /** Why a field can be in no index. */
 function incomparable(field: Field): string | undefined {
@@ -168,6 +192,8 @@ function nameProblems(groups: readonly IndexGroup[]): Problem[] {
 const once = (groups: readonly IndexGroup[]): readonly IndexGroup[] =>
   groups.filter((group, at) => {
     const isSame = (other: IndexGroup) =>
+      other.where === group.where &&
+      other.method === group.method &&
       other.fields.length === group.fields.length &&
       other.fields.every((field, place) => field === group.fields[place])
     const same = groups.filter(isSame)

@@ -11,12 +11,14 @@ import { isMarkedSecret } from './redaction.js'
 /**
  * The message fields that no property stores, each with what to write.
  * @param fields - the fields of the entity.
+ * @param left - properties with `@Internal()`.
  * @param known - fields that a property stores, or whose property is already reported.
  */
 export function missingFields(
   message: DescMessage,
   fields: readonly Field[],
   known: ReadonlySet<DescField>,
+  left: ReadonlySet<string>,
 ): Problem[] {
   const shown = new Set<DescField>(shownReferences(message).map(({ field }) => field))
   const missing = message.fields.filter((field) => !known.has(field) && !shown.has(field))
@@ -46,10 +48,15 @@ export function missingFields(
         const held = heldBy(field, fields)
         if (held !== undefined)
           return wrong(has, `write @ProtoField('${field.name}') above the property ${held.property}`)
+        if (left.has(field.localName))
+          return wrong(has, `remove @Internal() from the property ${field.localName}, or remove the field`)
         const [meant] = nearestNames(field.localName, internal)
         if (meant === undefined) return wrong(has, adviceFor(field))
         internal.delete(meant)
-        return wrong(has, misspelt(meant, message.name, [field.localName]))
+        return wrong(
+          has,
+          `${misspelt(meant, message.name, [field.localName])} Or write @ProtoField('${field.name}') above the property ${meant}`,
+        )
       }),
   ]
 }

@@ -75,7 +75,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const all = [
     ...problems,
     ...internalProblems(entity, declared),
-    ...ownershipProblems(facts, tenantDeclared(entity), fields, message),
+    ...ownershipProblems(entity, facts, tenantDeclared(entity), fields, message),
   ]
   if (declaredTable === undefined)
     all.push(problem('entity', 'it is not a TypeORM entity', 'write @Entity() below @Resource()'))
@@ -99,7 +99,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   all.push(...search.problems)
   const listeners = listenersOf(entity)
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
-  const groups = indexGroups(entity, fields, relations, refused, internal)
+  const groups = indexGroups(entity, fields, relations, refused, internal, declared.resource.existing)
   if (facts.softDeletable === true && groups.uniques.length > 0)
     all.push(...reservedColumn(fields, SOFT_DELETE_KEY, 'what makes deleted rows unlike live ones'))
   if (search.model?.strategy === 'INDEXED')
@@ -115,7 +115,9 @@ function build(entity: EntityClass<object>): ResourceModel {
   const tenant = withRole('tenant')
   const type = declared.resource.type ?? typeOfClass(entity.name)
   const create = computing(entity, computed)
-  const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
+  const defaulted = entityFields.filter(
+    (field) => (field.default !== undefined || field.isFilledByTable === true) && !field.nullable,
+  )
   const { toMessage, write, outputs, fromMessage } =
     message === undefined
       ? withoutMessage(entity)
@@ -156,8 +158,10 @@ function build(entity: EntityClass<object>): ResourceModel {
       key.isMinted !== true &&
       isPrimary(entity, tenant),
     existing: declared.resource.existing === true,
-    isChangedByTable: fields.some(({ generated }) => generated === true),
+    isChangedByTable: fields.some(({ generated, onUpdate }) => generated === true || onUpdate !== undefined),
+    isFilledByTable: fields.some((field) => field.isFilledByTable === true),
     etag: withRole('etag'),
+    version: withRole('version'),
     createTime: withRole('createTime'),
     updateTime: withRole('updateTime'),
     deleteTime: withRole('deleteTime'),
@@ -171,7 +175,7 @@ function build(entity: EntityClass<object>): ResourceModel {
       ...computed.filter(({ exposed }) => exposed).map(({ proto }): [string, string] => [proto, IS_COMPUTED]),
       ...(name === undefined ? [] : [[name.field.name, `it is made of ${key.proto}`] as const]),
     ]),
-    predicateColumns: columnMap(entityFields),
+    predicateColumns: columnMap(entityFields.filter(({ transformed }) => transformed === undefined)),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && kindOf(field).hasKeys)),
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
@@ -313,7 +317,7 @@ function structuralProblems(
             `write ${decorator} below @Resource() instead of its column`,
           ),
         )
-  for (const role of ['etag', 'createTime', 'updateTime'] as const)
+  for (const role of ['etag', 'version', 'createTime', 'updateTime'] as const)
     if (fields.filter((field) => field.role === role).length > 1)
       problems.push(problem('entity', `two properties are declared as ${role}`, 'keep one'))
   for (const { property, proto } of secretive) {

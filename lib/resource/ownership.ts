@@ -1,11 +1,12 @@
 import { problem, type Problem, propertyProblem } from '../errors.js'
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../decorators/entity-facts.js'
-import type { TenantDeclaration } from '../../decorators/tenant-scoped.js'
+import { isWithoutTenants, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
 import { didYouMean } from '../text/nearest-names.js'
 import type { Field } from './fields/field.js'
 import { kindOf } from './kinds/kinds.js'
 import { date } from './kinds/timestamp.js'
+import { namedLikeTenants } from './typeorm/tenant-names.js'
 
 const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'
@@ -15,13 +16,19 @@ const SHARED = '@Resource({ shared: true })'
  * or that all tenants share them. So no resource is shared by an oversight.
  */
 export function ownershipProblems(
+  entity: { readonly name: string },
   { resource, tenantScoped }: EntityFacts,
   { named, property }: TenantDeclaration,
   fields: readonly Field[],
   message: DescMessage | undefined,
 ): Problem[] {
-  const tenant = fields.find(({ role }) => role === 'tenant')
+  if (isWithoutTenants(entity.name)) return tenantProblems(entity, resource?.shared, tenantScoped, named)
   const isShared = resource?.shared === true
+  const tenant = fields.find(
+    (field) =>
+      field.role === 'tenant' ||
+      (isShared && (field.property === 'accountId' || field.column === 'account_id')),
+  )
   if (isShared && tenantScoped === true)
     return [
       problem(
@@ -74,7 +81,7 @@ export function ownershipProblems(
       problem(
         'tenancy',
         'it does not say whose its entities are',
-        `${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them`,
+        `${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them; an application without tenants calls withoutTenants() once`,
       ),
     ]
   return [
@@ -98,4 +105,27 @@ export function ownershipProblems(
         ]
       : []),
   ]
+}
+
+/** What contradicts `withoutTenants()`. */
+function tenantProblems(
+  entity: object,
+  shared: boolean | undefined,
+  tenantScoped: boolean | undefined,
+  named: readonly string[],
+): Problem[] {
+  const contradiction = (what: string) =>
+    problem('tenancy', `${what} and withoutTenants() contradict each other`, 'remove one of them')
+  if (tenantScoped === true) return [contradiction('@TenantScoped()')]
+  if (named.length > 0) return [contradiction('@TenantColumn()')]
+  if (shared === false) return [contradiction('shared: false')]
+  if (shared === true) return []
+  return namedLikeTenants(entity).map((property) =>
+    propertyProblem(
+      'tenancy',
+      property,
+      `${property} is named like a tenant, and withoutTenants() declares that there are none`,
+      `write ${SHARED} if it is not a tenant; else remove withoutTenants() and write @TenantScoped({ column: '${property}' }) below @Resource()`,
+    ),
+  )
 }

@@ -7,7 +7,12 @@ import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { secretColumns } from '../../decorators/columns/secret-columns.js'
 import { referenceColumns, withTypeOfKey } from '../../decorators/relations/reference-columns.js'
 import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
-import { OF_CLASSES, tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
+import {
+  isWithoutTenants,
+  OF_CLASSES,
+  tenantDeclared,
+  type TenantDeclaration,
+} from '../../decorators/tenant-scoped.js'
 import type { EntityClass } from './resource-model.js'
 import {
   defaultOf,
@@ -23,10 +28,14 @@ import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/
 import { fieldProblems } from './fields/field-problems.js'
 import { namingProblems, textListProblem } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
+import { columnEffects, effectProblems } from './fields/column-effects.js'
+import { transformersOf } from './kinds/managed.js'
+import { transformedBy } from './fields/transformed.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { hasStorableZero } from './fields/storable-zero.js'
-import { declaredClass, kindOfProperty } from './kinds/declared-kind.js'
+import { declaredClass, kindOfColumn, kindOfMessageField, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
+import type { Facets } from './kinds/kind.js'
 import { kindOf } from './kinds/kinds.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
@@ -39,6 +48,7 @@ import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
 import { declaredRelations, relationsOf } from './relations/declared-relations.js'
 import type { Relation } from './relations/relation.js'
+import { primaryProperties } from './typeorm/primary-properties.js'
 import { typeormProblems } from './typeorm/problems.js'
 import { unmanagedProperties } from './typeorm/unmanaged.js'
 
@@ -131,7 +141,9 @@ export function readFields(
       // The repository mints keys anyway.
       const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
       const initial =
-        field.generated === true ? undefined : defaultOf(field, column.options.default, make ?? minted)
+        field.generated === true || (field.tableDefault !== undefined && make === undefined)
+          ? undefined
+          : defaultOf(field, column.options.default, make ?? minted)
       if (initial !== undefined && 'rule' in initial) problems.push(initial)
       read.push(
         Object.freeze({
@@ -145,6 +157,8 @@ export function readFields(
     else {
       const isExisting = facts.resource?.existing === true
       problems.push(...narrowWire(field, ownField))
+      const isReference = references.has(name) && role !== 'tenant'
+      problems.push(...effectProblems(field, column.options, ownField, { isReference, isExisting }))
       const isOfRelation = ofRelation !== undefined
       problems.push(...fieldProblems(field, column.options, ownField, { ...part, isOfRelation }, isExisting))
     }
@@ -190,7 +204,7 @@ export function readFields(
   )
   const held = [
     // Whether a resource has an owner is checked in ownership.ts.
-    ...(tenant.named.length === 0 ? [tenant.property] : []),
+    ...(tenant.named.length === 0 && !isWithoutTenants(entity.name) ? ['accountId'] : []),
     ...namedFields(facts.properties).keys(),
     ...columns.keys(),
     ...refused,
@@ -203,10 +217,12 @@ export function readFields(
   ])
   if (message !== undefined)
     problems.push(
-      ...missingFields(message, fields, known),
+      ...missingFields(message, fields, known, internal),
       ...secretProblems(message, { propertyOf: propertyOf(inMessage), columns, declared: facts.properties }),
     )
-  for (const { property, target } of declaredOnes.relations) if (isOutside(target)) unfit.add(property)
+  for (const relation of declaredOnes.relations)
+    if (isOutside(relation.target) || ('referenced' in relation && isElsewhere(relation)))
+      unfit.add(relation.property)
   const unmanaged =
     message === undefined
       ? new Set<string>()
@@ -218,6 +234,22 @@ export function readFields(
 function isOutside(target: () => object): boolean {
   try {
     return inheritedFacts(target()).resource === undefined
+  } catch {
+    return false
+  }
+}
+
+/** True if a relation refers to another column than the key. */
+function isElsewhere({
+  referenced,
+  target,
+}: {
+  readonly referenced: string | undefined
+  readonly target: () => object
+}): boolean {
+  if (referenced === undefined) return false
+  try {
+    return !primaryProperties(new Set(lineage(target()))).has(referenced)
   } catch {
     return false
   }
@@ -287,6 +319,10 @@ function roleOf(
   return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
 }
 
+/** What a property holds whose column holds something else: neither is checked if nothing tells. */
+const heldKindOf = (inMessage: DescField | undefined, designType: unknown) =>
+  inMessage === undefined ? kindOfColumn(designType, undefined) : kindOfMessageField(inMessage)
+
 function toField(
   property: string,
   column: ColumnArgs,
@@ -298,7 +334,14 @@ function toField(
 ): Field | Problem {
   const isTags = facts.properties.get(property)?.role === 'tags'
   const { type, unsigned: isUnsigned = false } = column.options
-  const kind = kindOfProperty({ isTags, type, isUnsigned, inMessage, ...part })
+  const transformers = transformersOf(column.options)
+  const isTransformed = transformers !== undefined
+  const heldKind = isTransformed ? heldKindOf(inMessage, part.designType) : undefined
+  if (typeof heldKind === 'object')
+    return propertyProblem('column', property, `${property} ${heldKind.problem}`)
+  const kind = isTransformed
+    ? kindOfColumn(type, undefined)
+    : kindOfProperty({ isTags, type, isUnsigned, inMessage, ...part })
   if (typeof kind !== 'string')
     return propertyProblem('column', property, `${property} ${kind?.problem ?? unstorableType(type)}`)
   const facet = facts.properties.get(property)
@@ -307,21 +350,36 @@ function toField(
     (facts.resource?.message === undefined && role !== 'secret' && role !== 'credential')
   const marks = inMessage && fieldMarks(inMessage)
   const inputOnly = inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY')
-  const hidden = inputOnly || marks?.isSecret === true || role === 'secret' || role === 'credential'
+  const hidden =
+    inputOnly ||
+    marks?.isSecret === true ||
+    column.options.select === false ||
+    role === 'secret' ||
+    role === 'credential'
   const optedIn = facet?.filterable === true || marks?.isFilterable === true
   const { isNested } = kindOf({ kind })
-  const inside = isNested && inMessage !== undefined ? insideOf(inMessage, name) : undefined
+  const inside = isNested && inMessage !== undefined && !isTransformed ? insideOf(inMessage, name) : undefined
   const comparable = exposed && !hidden && (!isNested || inside !== undefined)
-  const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
+  const filterable = comparable && !isTransformed && (role === 'plain' || role === 'key' || optedIn)
   const isNullable = column.options.nullable === true
   const isExisting = facts.resource?.existing === true
   const mayBeLong = isExisting && !part.isKeyPart && (role === 'plain' || role === 'outputOnly')
-  const nullIsZero = isExisting && isNullable && !part.isKeyPart && hasStorableZero(kind, role, inMessage)
+  const nullIsZero =
+    isExisting && isNullable && !part.isKeyPart && hasStorableZero(heldKind ?? kind, role, inMessage)
   // A row of an existing table without a tenant is reached by nobody.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
   const isShared = isExisting || facts.resource?.naming !== undefined
   const otherFormats = !isShared ? undefined : role === 'key' || role === 'tenant' ? 'read' : 'written'
   const { asExpression, collation, generatedType } = column.options
+  const facets = facetsOf(kind, isTransformed ? undefined : inMessage, column.options, {
+    ...part,
+    ...(isTransformed && { designType: String }),
+    ...{ isExisting, mayBeLong, otherFormats },
+  })
+  const held = heldKind && {
+    ...{ property, proto, kind: heldKind, nullable },
+    ...facetsOf(heldKind, inMessage, { type: 'text' }, { ...part, isKeyPart: false }),
+  }
   return Object.freeze({
     property,
     proto,
@@ -330,9 +388,11 @@ function toField(
     nullable,
     role,
     filterable,
-    writable: exposed && role === 'plain',
+    writable: exposed && role === 'plain' && column.options.update !== false,
     exposed,
-    ...facetsOf(kind, inMessage, column.options, { ...part, isExisting, mayBeLong, otherFormats }),
+    ...facets,
+    ...(transformers !== undefined && { transformed: transformedBy(transformers, facets as Facets, held) }),
+    ...(facet?.generated !== true && columnEffects(role, column)),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),

@@ -89,7 +89,11 @@ export interface ResourceModel<E extends object = object> {
   readonly existing: boolean
   /** True if the table sets columns by itself, so that each write reads the row back. */
   readonly isChangedByTable: boolean
+  /** True if an INSERT may leave columns out, which the table then fills. */
+  readonly isFilledByTable: boolean
   readonly etag: Field | undefined
+  /** Counts the writes of a row, from 1: TypeORM's `@VersionColumn()`. */
+  readonly version: Field | undefined
   readonly createTime: Field | undefined
   readonly updateTime: Field | undefined
   /** When present, the resource is soft-deleted (AIP-164). */
@@ -102,7 +106,7 @@ export interface ResourceModel<E extends object = object> {
   readonly columns: Columns
   /** Proto fields that callers see but that filters and orders cannot name, each with the reason. */
   readonly closed: ReadonlyMap<string, string>
-  /** What a predicate of the server's own code may name: every field of an entity → columns. */
+  /** What a predicate of the server's own code may name: every field without a transformer → columns. */
   readonly predicateColumns: Columns
   /** Proto names of tags fields → JSON columns. */
   readonly jsonColumns: Columns

@@ -7,7 +7,14 @@ import { problemsOf } from './typeorm/declarations.js'
 type Options = Readonly<Record<string, unknown>>
 type Factory = (options?: unknown) => (target: object, property?: string) => void
 
-const { Computed: _, Default: __, RenamedFrom: ___, ProtoField: ____, ...withOptions } = decorators
+const {
+  Computed: _,
+  Default: __,
+  RenamedFrom: ___,
+  ProtoField: ____,
+  withoutTenants: _____,
+  ...withOptions
+} = decorators
 const all = withOptions as unknown as Readonly<Record<string, Factory>>
 const OF_CLASSES = ['Emits', 'Expirable', 'Resource', 'Searchable', 'SoftDeletable', 'TenantScoped']
 

@@ -75,7 +75,7 @@ class KeyedById {
 }
 
 const NEITHER =
-  'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, or @Resource({ shared: true }) when all tenants share them'
+  'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, or @Resource({ shared: true }) when all tenants share them; an application without tenants calls withoutTenants() once'
 
 const refusals: readonly (readonly [
   what: string,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
-import { Resource, Searchable, TenantScoped } from '../../decorators/index.js'
+import { Internal, Resource, Searchable, TenantScoped } from '../../decorators/index.js'
 import { WidgetSchema, type Widget_State } from '../../examples/widgets/gen/widgets_pb.js'
 import { EchoRequestSchema, NoteSchema, SpecimenSchema } from '../support/gen/specimens_pb.js'
 import { problemsOf } from './typeorm/declarations.js'
@@ -33,8 +33,8 @@ describe('what is said of a field that does not fit', () => {
         @Column() stars!: number
       }
       expect(problemsOf(Note)).to.include.members([
-        'specimens.v1.Note has a field name, and no property name stores it: `nmae` is not in Note; did you mean `name`?',
-        'specimens.v1.Note has a field text, and no property text stores it: `txt` is not in Note; did you mean `text`?',
+        "specimens.v1.Note has a field name, and no property name stores it: `nmae` is not in Note; did you mean `name`? Or write @ProtoField('name') above the property nmae",
+        "specimens.v1.Note has a field text, and no property text stores it: `txt` is not in Note; did you mean `text`? Or write @ProtoField('text') above the property txt",
       ])
     })
 
@@ -49,6 +49,19 @@ describe('what is said of a field that does not fit', () => {
       expect(problemsOf(Widget).filter((text) => text.includes('display'))).to.deep.equal([])
     })
 
+    it('names the property that hides the field', () => {
+      @Resource({ message: NoteSchema, shared: true })
+      @Entity('notes')
+      class Note {
+        @PrimaryColumn() name!: string
+        @Internal() @Column() text!: string
+        @Column() stars!: number
+      }
+      expect(problemsOf(Note)).to.deep.equal([
+        'specimens.v1.Note has a field text, and no property text stores it: remove @Internal() from the property text, or remove the field',
+      ])
+    })
+
     it('is told once, and never for what is only internal', () => {
       @Resource({ message: NoteSchema, shared: true })
       @Entity('notes')
@@ -58,7 +71,7 @@ describe('what is said of a field that does not fit', () => {
         @Column() internalMemo!: string
       }
       expect(problemsOf(Note)).to.deep.equal([
-        'specimens.v1.Note has a field text, and no property text stores it: `texts` is not in Note; did you mean `text`?',
+        "specimens.v1.Note has a field text, and no property text stores it: `texts` is not in Note; did you mean `text`? Or write @ProtoField('text') above the property texts",
         'specimens.v1.Note has a field stars, and no property stars stores it: add one with @Column()',
       ])
     })
@@ -100,7 +113,7 @@ describe('what is said of a field that does not fit', () => {
       expect(advice('tags')).to.equal('add one with @Tags()')
       expect(advice('title')).to.equal('add one with @Column()')
       expect(problems.filter((problem) => /account_?id/i.test(problem))).to.deep.equal([
-        'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, as account_id in specimens.v1.Specimen says, or @Resource({ shared: true }) when all tenants share them',
+        'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, as account_id in specimens.v1.Specimen says, or @Resource({ shared: true }) when all tenants share them; an application without tenants calls withoutTenants() once',
       ])
     })
 

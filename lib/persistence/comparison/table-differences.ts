@@ -129,7 +129,10 @@ function columnDifference(
   const fallback = column.fallback ?? column.initial
   if (fallback !== undefined) {
     const text = catalog.defaultText(fallback, column.catalogType)
-    if (!catalog.hasDefault(live, text)) differences.push({ kind: 'default', column, live, wanted: text })
+    // Each engine has its own way of writing an expression.
+    const isThere =
+      column.hasOwnDefault === true ? live.fallback !== undefined : catalog.hasDefault(live, text)
+    if (!isThere) differences.push({ kind: 'default', column, live, wanted: text })
   }
   const isSpare =
     fallback === undefined &&
@@ -147,7 +150,7 @@ function indexDifferences(
   const shapes = new Set(wanted.indexes.map(shapeOf))
   const missing = definition.indexes.filter((index) => {
     const want = wanted.indexes.find(({ name }) => name === index.name) ?? index
-    return !live.indexes.some((one) => shapeOf(one) === shapeOf(want))
+    return !live.indexes.some((one) => shapeOf(one) === shapeOf(want) || isOwnPart(index, one))
   })
   const replaced = new Set(missing.map(({ name }) => name))
   return [
@@ -160,6 +163,7 @@ function indexDifferences(
       .filter(
         (index) =>
           !isLeft(definition, index) &&
+          !definition.indexes.some((own) => isOwnPart(own, index)) &&
           !shapes.has(shapeOf(index)) &&
           (replaced.has(index.name) ||
             (index.isInvalid !== true && (index.unique || isOurs(definition, index)))),
@@ -167,6 +171,14 @@ function indexDifferences(
       .map((index): Difference => ({ kind: 'extraIndex', index, isReplaced: replaced.has(index.name) })),
   ]
 }
+
+/** True if a live index is one that an application declares for some rows. Engines word conditions anew. */
+const isOwnPart = (own: IndexDefinition, live: LiveIndex): boolean =>
+  own.hasOwnWhere === true &&
+  live.where !== undefined &&
+  own.name === live.name &&
+  own.unique === live.unique &&
+  own.columns.join() === live.columns.join()
 
 const isLeft = ({ leftIndexes = [] }: TableDefinition, index: LiveIndex): boolean =>
   leftIndexes.some(({ name, columns }) =>

@@ -50,7 +50,7 @@ export function newEntity<E extends object>(
       : ownerOf(tenant, scope.tenant, rangeOf(tenant))
   for (const field of model.entityFields)
     // A value that the table sets is read back.
-    if (field.generated === true) to[field.property] = undefined
+    if (field.generated === true || field.isNotInserted === true) to[field.property] = field.default?.make()
     else if (hooksSetKey && field.role === 'key' && !hasOwnKey(model, input, sources))
       to[field.property] = undefined
     else to[field.property] = initialValue(field, from, to[field.property], model, owner, sources, now)
@@ -112,6 +112,8 @@ function initialValue(
       return owner ?? given
     case 'etag':
       return newEtag()
+    case 'version':
+      return 1
     case 'createTime':
     case 'updateTime':
       return now
@@ -120,6 +122,7 @@ function initialValue(
     case 'expireTime':
       return given ?? (model.ttlMs === undefined ? undefined : new Date(now.getTime() + model.ttlMs))
     default:
+      if (field.isFilledByTable === true) return given ?? initial
       return (
         given ?? initial ?? field.default?.make() ?? (model.message === undefined ? undefined : zeroOf(field))
       )

@@ -77,6 +77,8 @@ const NO_SECRETS: SecretWrite = { secrets: [], input: {} }
 export function serverSetValues(model: ResourceModel, sources: Sources): Values {
   const values: Values = {}
   if (model.etag !== undefined) values[model.etag.property] = newEtag()
+  // Each statement adds it to the stored version.
+  if (model.version !== undefined) values[model.version.property] = 1
   if (model.updateTime !== undefined && model.updateTime.generated !== true)
     values[model.updateTime.property] = nowOf(sources)
   return values

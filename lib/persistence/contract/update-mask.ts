@@ -18,6 +18,7 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
   key: 'the key of a resource never changes',
   tenant: 'a resource never changes its tenant',
   etag: 'the server assigns it at every write; to state a precondition of an Update, give it in the resource',
+  version: 'the server counts it',
   createTime: 'the server assigns it',
   updateTime: 'the server assigns it',
   deleteTime: 'call Delete or Undelete instead',
@@ -26,6 +27,7 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
   credential: 'a credential is minted by the server',
 }
 const WHY_GENERATED = 'its table sets it'
+const WHY_NOT_UPDATED = 'it is set at create and never changes'
 const WHY_NAME = 'the name of a resource never changes'
 
 /**
@@ -100,7 +102,11 @@ function referenceNamed({ relations, message }: ResourceModel, name: string): Fi
 
 function writableField(model: ResourceModel, name: string, options: UpdateOptions | undefined): Field {
   const field = model.byProto.get(name) ?? referenceNamed(model, name)
-  const isOfCode = field !== undefined && CODE_ALONE.has(field.role) && field.generated !== true
+  const isOfCode =
+    field !== undefined &&
+    CODE_ALONE.has(field.role) &&
+    field.generated !== true &&
+    field.isNotUpdated !== true
   if (field?.writable || (isOfCode && options?.outputOnly)) return field as Field
   throw refusalOf(model, name, field, isOfCode)
 }
@@ -131,6 +137,8 @@ function refusalOf(
 ): InvalidMask {
   const advice = isOfCode ? 'code may write it with { outputOnly: true }' : undefined
   if (field?.generated === true) return new InvalidMask(name, `${name} cannot be written: ${WHY_GENERATED}`)
+  if (field?.isNotUpdated === true && field.exposed && field.role === 'plain')
+    return new InvalidMask(name, `${name} cannot be written: ${WHY_NOT_UPDATED}`)
   const isCredential = model.credentials.some(({ proto }) => proto === name)
   const isComputed = model.computed.some((one) => one.proto === name && one.exposed)
   const inName = field === undefined ? name === model.name?.field.name : field.inName === true

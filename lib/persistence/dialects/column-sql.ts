@@ -100,6 +100,21 @@ const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?:
 }
 
 /**
+ * The condition that a row belongs to a tenant, in every statement.
+ * @param value - a placeholder, or another expression for the tenant.
+ * @param of - the qualifier of the column.
+ */
+export const isOfTenant = (
+  { tenant }: Pick<ResourceModel, 'tenant'>,
+  value: (tenant: Field) => string,
+  dialect: Dialect,
+  of = '',
+): string => {
+  if (tenant === undefined) throw new TypeError('a statement for a tenant needs a resource with one')
+  return equalSql(`${of}${dialect.text.quote(tenant.column)}`, tenant, value(tenant), dialect)
+}
+
+/**
  * Leaves out the rows of an existing table that belong to no tenant, for behind another condition: nobody
  * reaches them. @param of - what the columns are qualified with.
  */
@@ -135,4 +150,20 @@ const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dia
   if (zero === undefined) return value
   const nothing = typeof zero === 'string' ? dialect.text.literal(zero) : json.literal(zero)
   return `(CASE WHEN ${json.isSet(name, keys)} THEN ${value} WHEN ${json.isObject(name, keys.slice(0, -1))} THEN ${nothing} END)`
+}
+
+/**
+ * The new value of a column. An update time never goes back, whatever the clock does, and a version is added
+ * to the stored one.
+ * @param name - of the column, as the statement qualifies it.
+ */
+export function writtenSql(
+  { updateTime, version }: Pick<ResourceModel, 'updateTime' | 'version'>,
+  { column }: Pick<Field, 'column'>,
+  name: string,
+  value: string,
+  { values: { later } }: Dialect,
+): string {
+  if (column === version?.column) return `COALESCE(${name}, 0) + ${value}`
+  return column === updateTime?.column ? later(name, value) : value
 }

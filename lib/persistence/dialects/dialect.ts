@@ -37,6 +37,8 @@ export interface Capabilities {
   readonly rowComparison: boolean
   /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */
   readonly partialIndexes: boolean
+  /** True if an index can be kept in another way than a B-tree: `USING gin`. */
+  readonly indexMethods: boolean
   /** UPDATE and DELETE have a LIMIT, and cannot read from their own table. */
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */
@@ -207,6 +209,8 @@ export interface DdlDialect {
   readonly tableCollation: string
   /** The default of a column whose UUID TypeORM leaves to the database; undefined where TypeORM mints it. */
   readonly mintedUuid?: string
+  /** The default of a column that holds the time at which a row is created. */
+  readonly now: string
   /**
    * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
    * undefined where migrations do. `indexes` are the statements that then make them.

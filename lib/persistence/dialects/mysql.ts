@@ -61,6 +61,7 @@ const dialect = ({
     lateral: false,
     rowComparison: false,
     partialIndexes: false,
+    indexMethods: false,
     limitedDelete: true,
     indexIfMissing,
     transactionalDdl: false,
@@ -118,6 +119,7 @@ const dialect = ({
     mayRollBack: () => false,
   },
   ddl: {
+    now: 'CURRENT_TIMESTAMP(6)',
     typeormColumns: mysqlTypeormColumns,
     minting: {
       column: ' AUTO_INCREMENT',

@@ -32,6 +32,7 @@ export const postgres: Dialect = {
     lateral: true,
     rowComparison: true,
     partialIndexes: true,
+    indexMethods: true,
     limitedDelete: false,
     indexIfMissing: true,
     transactionalDdl: true,
@@ -95,6 +96,7 @@ export const postgres: Dialect = {
   },
   ddl: {
     mintedUuid: 'gen_random_uuid()',
+    now: 'CURRENT_TIMESTAMP',
     typeormColumns: postgresTypeormColumns,
     // BY DEFAULT takes the numbers of rows that are brought along; no client can send one.
     minting: {

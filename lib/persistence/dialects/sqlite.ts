@@ -35,6 +35,7 @@ export const sqlite: Dialect = {
     lateral: false,
     rowComparison: true,
     partialIndexes: true,
+    indexMethods: false,
     limitedDelete: false,
     indexIfMissing: true,
     transactionalDdl: true,
@@ -90,6 +91,7 @@ export const sqlite: Dialect = {
     mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
   },
   ddl: {
+    now: "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
     typeormColumns: {
       computed: undefined,
       minted: '',

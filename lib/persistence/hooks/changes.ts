@@ -22,7 +22,8 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
   for (const { property } of model.entityFields) {
     if (!Object.hasOwn(values, property)) continue
     const value = values[property]
-    to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
+    if (property === model.version?.property) to[property] = Number(to[property] ?? 0) + Number(value)
+    else to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
   }
   return entity
 }
@@ -54,7 +55,7 @@ export function changesOf(
       after[property] = key ?? before[property]
       continue
     }
-    const why = refused(field)
+    const why = refused(field, isNew)
     if (why !== undefined) throw refusal(hook, property, why)
     after[property] ??= model.message === undefined ? undefined : zeroOf(field)
     changes[property] = after[property]
@@ -90,9 +91,10 @@ const refusal = (hook: string, property: string, why: string): TypeError =>
   new TypeError(`${hook} has changed ${property}: ${why}`)
 
 /** Why server code cannot write a field, either. */
-const refused = (field: Field): string | undefined => {
+const refused = (field: Field, isNew: boolean): string | undefined => {
   if (field.writable) return undefined
   if (field.generated === true) return 'its table sets it'
+  if (field.isNotUpdated === true && !isNew) return 'no update writes it (update: false)'
   switch (field.role) {
     case 'key':
       return field.isMinted === true

@@ -32,13 +32,13 @@ export class MemoryRepository<E extends object, K = string> extends StandardRepo
 /** Nothing in memory does what a table does by itself. */
 function refuseGenerated({ entity, fields }: ResourceModel): void {
   const problems = fields
-    .filter(({ generated }) => generated === true)
-    .map(({ property }) =>
+    .filter(({ generated, isFilledByTable }) => generated === true || isFilledByTable === true)
+    .map(({ property, generated }) =>
       propertyProblem(
         'table',
         property,
-        `${property} is declared as generated, and memory has no table that sets it`,
-        'test with SQLite, which has triggers and generated columns',
+        `${property} is declared as ${generated === true ? 'generated' : 'filled by the table'}, and memory has no table that sets it`,
+        'test with SQLite, which has triggers, defaults in SQL and generated columns',
       ),
     )
   if (problems.length > 0) throw new DeclarationError(entity.name, inEntity(entity, problems))

@@ -124,6 +124,8 @@ export class MemoryTable<E extends object> {
       }
       const field = this.model.byProperty.get(property)
       next[property] = field === undefined ? value : this.#stored(field, value)
+      if (field !== undefined && field === this.model.version)
+        next[property] = Number(row[property] ?? 0) + Number(value)
       if (field === this.model.updateTime) next[property] = later(row[property], next[property])
     }
     const id = this.#identityOf(row)
@@ -174,8 +176,10 @@ export class MemoryTable<E extends object> {
         throw new ErrPreconditionFailed()
     const others = () => this.filter((other) => other !== before)
     if (this.isLive(row))
-      for (const { fields } of this.model.uniques)
+      // No engine is here that could tell which rows a condition in SQL holds for.
+      for (const { fields, where } of this.model.uniques)
         if (
+          where === undefined &&
           others().some(
             (other) => this.isLive(other) && this.#sameTenant(other, row) && isSame(fields, other, row),
           )
@@ -189,7 +193,8 @@ export class MemoryTable<E extends object> {
     return this.model.tenant === undefined || a[this.model.tenant.property] === b[this.model.tenant.property]
   }
 
-  #stored(field: Field, value: unknown): unknown {
+  #stored(field: Field, held: unknown): unknown {
+    const value = field.transformed === undefined ? held : field.transformed.to(held)
     if (value === undefined || value === null) return undefined
     if (field.json !== undefined) return field.json.encode(value)
     if (value instanceof Date) return new Date(value)
@@ -199,6 +204,8 @@ export class MemoryTable<E extends object> {
   }
 
   #loaded(field: Field, value: unknown): unknown {
+    const { transformed, ...column } = field
+    if (transformed !== undefined) return transformed.from(this.#loaded(column, value) ?? null)
     if (value === undefined) return undefined
     return field.json === undefined ? this.#stored(field, value) : field.json.decode(value as string)
   }

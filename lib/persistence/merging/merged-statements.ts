@@ -1,7 +1,7 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
-import { equalSql, exactSql, ofSomeTenant } from '../dialects/column-sql.js'
+import { equalSql, exactSql, ofSomeTenant, writtenSql } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import type { MergingSql } from '../dialects/values/merging-sql.js'
@@ -80,7 +80,7 @@ export class MergedStatements {
       'FOR NO KEY UPDATE SKIP LOCKED'
     const sets = written.map((field, i) => {
       const [name, value] = [this.#name(field), `k.v${asked.length + i}`]
-      return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`t.${name}`, value) : value}`
+      return `${name} = ${writtenSql(this.model, field, `t.${name}`, value, this.dialect)}`
     })
     return named(
       `WITH k AS MATERIALIZED (SELECT k.* FROM ${this.#calls([...asked, ...written])} CROSS JOIN LATERAL (${locked}) r) ` +

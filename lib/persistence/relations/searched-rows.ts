@@ -3,7 +3,7 @@ import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { amongAllSql, amongSql, equalSql, ofSomeTenant } from '../dialects/column-sql.js'
+import { amongAllSql, amongSql, isOfTenant, ofSomeTenant } from '../dialects/column-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
@@ -192,8 +192,7 @@ export class SearchedRows {
     const array = dialect.values.kinds[by.kind].arrayType?.(by)
     const bind = (field: Field) => dialect.values.kinds[field.kind].placeholder(field, ++bound)
     const conditions: string[] = []
-    if (isOwned && tenant !== undefined)
-      conditions.push(equalSql(column(tenant), tenant, bind(tenant), dialect))
+    if (isOwned && tenant !== undefined) conditions.push(isOfTenant(model, bind, dialect))
     const among = (elements: string | undefined) =>
       amongAllSql(column(by), by, `IN (SELECT unnest(${elements}))`, dialect)
     // The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a

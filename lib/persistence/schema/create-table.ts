@@ -88,5 +88,6 @@ const namesText = (names: readonly string[], dialect: Dialect): string =>
 /** @param how - the text before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
 export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
-  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${dialect.text.quote(index.name)} ON ${quoteTable(table, dialect)} (${namesText(index.columns, dialect)})${where}`
+  const using = index.method === undefined ? '' : `USING ${index.method} `
+  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${dialect.text.quote(index.name)} ON ${quoteTable(table, dialect)} ${using}(${namesText(index.columns, dialect)})${where}`
 }

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { SOFT_DELETE_KEY } from '../../resource/fields/column-names.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { Facets } from '../../resource/kinds/kind.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { string } from '../../resource/kinds/text.js'
+import type { IndexGroup } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { hasDeleteKey } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -18,7 +20,7 @@ import { DELETE_ID } from '../deletion/rules/family.js'
 import type { TableReferences } from './foreign-keys.js'
 import { fillerOf } from './filler-of.js'
 import { indexName } from './index-name.js'
-import { internalDefinitions, internalIndexes } from './typeorm-columns.js'
+import { internalDefinitions, internalIndexes, sqlDefault } from './typeorm-columns.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** A UUID. */
@@ -30,6 +32,10 @@ const DELETE_ID_LENGTH = 36
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
   if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.ddl.mintedUuid
+  const { tableDefault } = field
+  if (tableDefault === 'now') return dialect.ddl.now
+  if (tableDefault !== undefined)
+    return 'sql' in tableDefault ? sqlDefault(tableDefault.sql) : constantText(tableDefault.constant, dialect)
   const constant = field.default?.constant
   if (constant === undefined || field.json !== undefined) return undefined
   const { planValue, isText } = kindOf(field)
@@ -55,9 +61,13 @@ export function tableOf(
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
     ...typedBy(dialect.values.kinds[field.kind], field),
+    ...(field.onUpdate !== undefined && {
+      type: `${dialect.values.kinds[field.kind].type(field)}${dialect.ddl.typeormColumns.attributes({ onUpdate: field.onUpdate })}`,
+    }),
     nullable: field.nullable || field.nullIsZero === true,
     fallback: undefined,
     initial: initialOf(field, dialect),
+    ...(field.tableDefault !== undefined && { hasOwnDefault: true as const }),
     generated: generatedBy(field),
     filler: fillerOf(field, dialect),
     renamedFrom: field.renamedFrom,
@@ -87,7 +97,7 @@ export function tableOf(
     primaryKey: model.tenantInKey ? [...scope, model.key.column] : [model.key.column],
     indexes: distinct([
       ...uniqueIndexes(model, dialect, scope, table.name),
-      ...lookupIndexes(model, scope, table.name, links),
+      ...lookupIndexes(model, dialect, scope, table.name, links),
       ...internalIndexes(internal, table.name),
     ]),
     leftIndexes: internal.indexes.filter(({ isMade }) => !isMade),
@@ -126,14 +136,15 @@ function uniqueIndexes(
   const { partialIndexes } = dialect.can
   const live =
     model.deleteTime === undefined ? undefined : `${dialect.text.quote(model.deleteTime.column)} IS NULL`
-  const declared = model.uniques.map(({ name, fields }) => {
-    const scoped = scopedColumns(fields, scope)
+  const declared = model.uniques.map((group): IndexDefinition => {
+    const scoped = scopedColumns(group.fields, scope)
     const columns = [...scoped, ...(hasDeleteKey(model, dialect) ? [SOFT_DELETE_KEY] : [])]
     return {
-      name: name ?? indexName(table, scoped, 'key'),
+      name: group.name ?? indexName(table, [...scoped, ...partOf(group)], 'key'),
       columns,
       unique: true,
       where: partialIndexes ? live : undefined,
+      ...specialOf(group, dialect),
     }
   })
   const publicIds = model.credentials.map(({ publicId }) => ({
@@ -145,8 +156,21 @@ function uniqueIndexes(
   return [...declared, ...publicIds]
 }
 
+/** What an index has beside its columns, on engines that have it. TypeORM leaves it out on others, too. */
+function specialOf({ where, method }: IndexGroup, { can }: Dialect): Partial<IndexDefinition> {
+  return {
+    ...(where !== undefined && can.partialIndexes && { where, hasOwnWhere: true as const }),
+    ...(method !== undefined && can.indexMethods && { method }),
+  }
+}
+
+/** Tells an index of some rows from one of all, in its name. */
+const partOf = ({ where }: IndexGroup): readonly string[] =>
+  where === undefined ? [] : [createHash('sha256').update(where).digest('hex').slice(0, 8)]
+
 function lookupIndexes(
   model: ResourceModel,
+  dialect: Dialect,
   scope: readonly string[],
   table: string,
   { isReferenced, referenceIndexes }: TableReferences,
@@ -160,7 +184,20 @@ function lookupIndexes(
   for (const { hash } of model.secrets)
     if (hash.maxLength !== undefined) lookups.push({ columns: [...scope, hash.column] })
   if (model.expireTime !== undefined) lookups.push({ columns: [model.expireTime.column] })
-  for (const { name, fields } of model.indexes) lookups.push({ columns: scopedColumns(fields, scope), name })
+  const special: IndexDefinition[] = []
+  for (const group of model.indexes) {
+    const columns =
+      group.method === undefined
+        ? scopedColumns(group.fields, scope)
+        : group.fields.map(({ column }) => column)
+    const own = specialOf(group, dialect)
+    if (Object.keys(own).length === 0)
+      lookups.push({ columns: scopedColumns(group.fields, scope), name: group.name })
+    else {
+      const name = group.name ?? indexName(table, [...columns, ...partOf(group)], 'idx')
+      special.push({ name, columns, unique: false, where: undefined, ...own })
+    }
+  }
   const known = new Set(lookups.map(({ columns }) => columns.join()))
   for (const columns of referenceIndexes) if (!known.has(columns.join())) lookups.push({ columns })
   const indexes = lookups.map(({ columns, name = indexName(table, columns, 'idx') }) => ({
@@ -169,7 +206,8 @@ function lookupIndexes(
     unique: false,
     where: undefined,
   }))
-  return isUnique && scope.length > 0 ? [...indexes, tenantKeyIndex(model, table)] : indexes
+  const all = [...indexes, ...special]
+  return isUnique && scope.length > 0 ? [...all, tenantKeyIndex(model, table)] : all
 }
 
 /** The target of a reference from the same tenant, if the key alone is the primary key. */
@@ -189,6 +227,7 @@ const scopedColumns = (fields: readonly Field[], scope: readonly string[]): read
  * comes last, and stays.
  */
 function distinct(indexes: readonly IndexDefinition[]): IndexDefinition[] {
-  const shape = ({ columns, unique, where }: IndexDefinition) => JSON.stringify([columns, unique, where])
+  const shape = ({ columns, unique, where, method }: IndexDefinition) =>
+    JSON.stringify([columns, unique, where, method])
   return [...new Map(indexes.map((index) => [shape(index), index])).values()]
 }

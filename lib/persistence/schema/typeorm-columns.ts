@@ -70,6 +70,8 @@ const PLAIN = /^(?:[\w.-]+|'(?:[^']|'')*')$/
 function initialOf({ default: value, type }: ColumnOptions, dialect: Dialect): string | undefined {
   if (type === 'set' && Array.isArray(value)) return dialect.text.literal(value.join(','))
   if (typeof value !== 'function') return constantText(value, dialect)
-  const sql = String((value as () => unknown)())
-  return PLAIN.test(sql) ? sql : `(${sql})`
+  return sqlDefault(String((value as () => unknown)()))
 }
+
+/** A default in SQL, as a column definition contains it. */
+export const sqlDefault = (sql: string): string => (PLAIN.test(sql) ? sql : `(${sql})`)

@@ -76,8 +76,8 @@ export class MergedRows<E extends object> implements Rows<E> {
 
   async insert(call: SqlCall, write: RowWrite): Promise<E> {
     const { parents, isKeyMade, event, row } = write
-    if (isKeyMade !== true || parents !== undefined || !this.#mergesWrites(call))
-      return this.store.insert(call, write)
+    const isOnce = parents !== undefined || this.store.model.isFilledByTable
+    if (isKeyMade !== true || isOnce || !this.#mergesWrites(call)) return this.store.insert(call, write)
     const inserts = this.#insertsWith(event !== undefined)
     return (await inserts.run({ value: row.key, tenant: row.tenant, write }, call)) as E
   }

@@ -1,5 +1,7 @@
 import type { Field } from '../../resource/fields/field.js'
+import { keptValue } from '../../resource/fields/transformed.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
+import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Row } from '../engines/executor/executor.js'
@@ -66,7 +68,8 @@ function linesOf(
     const property = `e[${JSON.stringify(field.property)}]`
     const value = known(field)
     if (value !== undefined) return `${property} = ${value};`
-    if (field.nullIsZero === true) return `${property} = d[${i}](${read(field)}, e);`
+    if (field.nullIsZero === true || field.transformed !== undefined)
+      return `${property} = d[${i}](${read(field)}, e);`
     return `v = ${read(field)}; ${property} = v === null ? undefined : ${expression(field, dialect, 'v', i)};`
   })
   return `const e = create(); let v; ${lines.join(' ')}`
@@ -91,6 +94,12 @@ type RowDecode = (value: unknown, entity: object) => unknown
 /** Of NULL too, where that is read as the zero value. */
 function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = storedDecoderOf(model, field, dialect)
+  const { transformed } = field
+  if (transformed !== undefined) {
+    const zero = field.nullIsZero === true ? transformed.held : undefined
+    return (value, entity) =>
+      transformed.from(value === null ? null : decode(value, entity)) ?? (zero && zeroOf(zero))
+  }
   if (field.nullIsZero !== true) return decode
   const { zero } = kindOf(field)
   return (value, entity) => (value === null ? zero(field) : decode(value, entity))
@@ -123,16 +132,11 @@ const expression = (field: Field, dialect: Dialect, value: string, index: number
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {
   const kept = model.entityFields.map(({ property }) => property)
-  const read = model.entityFields.map((field): ((value: unknown) => unknown) => {
-    const { json } = field
-    if (json !== undefined) return (value) => json.decode(json.encode(value))
-    return kindOf(field).kept ?? ((value) => value)
-  })
+  const read = model.entityFields.map(keptValue)
   return (values) => {
     const entity = model.create()
     for (const [i, property] of kept.entries()) {
-      const value = values[property] ?? undefined
-      ;(entity as Values)[property] = value === undefined ? undefined : read[i]?.(value)
+      ;(entity as Values)[property] = read[i]?.(values[property] ?? undefined)
     }
     return entity
   }

@@ -110,7 +110,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   async insert(call: SqlCall, { row, values, parents, event, isKeyMade }: RowWrite): Promise<E> {
     if (isKeyMade !== true) await this.#checkFormats(call, row)
     const isMinted = this.model.key.isMinted === true
-    const fields = isMinted ? this.#unminted : this.#inserted
+    const all = isMinted ? this.#unminted : this.#inserted
+    const fields = this.model.isFilledByTable ? all.filter((field) => !isLeftOut(field, values)) : all
     const bound = fields.map((field) => this.encode(field, values[field.property]))
     const first = parents && takenFirst(parents, this.dialect)
     if (first !== undefined) bound.unshift(...first.values)
@@ -311,7 +312,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
 
   /** As the column stores it. */
   encode(field: Field, value: unknown): unknown {
-    if (value === undefined || value === null) return null
+    if ((value === undefined || value === null) && field.transformed === undefined) return null
     const encode = this.#encoders.get(field)
     return encode === undefined ? value : encode(value)
   }
@@ -351,3 +352,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return fields
   }
 }
+
+/** True if the table fills the column of a new row. */
+const isLeftOut = ({ isFilledByTable, property }: Field, values: Readonly<Values>): boolean =>
+  isFilledByTable === true && (values[property] ?? undefined) === undefined

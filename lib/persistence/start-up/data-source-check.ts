@@ -17,6 +17,7 @@ import { changedHeirs } from '../typeorm/changed-heirs.js'
 import { entityProblems } from './entity-in-data-source.js'
 import { type CheckedEntity, together } from './findings.js'
 import { managerFindings, withoutZone } from './managed-otherwise.js'
+import { relationNotes } from './relation-notes.js'
 import { subscriberFindings } from './subscriber-findings.js'
 import { synchronizeFindings } from './synchronized-table.js'
 import { deletionsWithoutMillis, unfilledColumns, withoutForeignKey } from './table-findings.js'
@@ -73,6 +74,7 @@ export class DataSourceCheck {
       synchronizeFindings(this.#checked),
       { problems: isolationProblems(dataSource), warnings: [] },
       unfilledColumns(this.#checked),
+      relationNotes(this.#checked),
       {
         problems: [
           ...referenceProblems(dataSource, model),

@@ -35,7 +35,10 @@ export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFi
   const left = model.internal().columns.filter(({ nullable, hasDefault }) => !nullable && !hasDefault)
   const own = model.entityFields.filter(
     (field) =>
-      model.message !== undefined && SET_BY_CODE.has(field.role) && !field.writable && hasNoValue(field),
+      model.message !== undefined &&
+      SET_BY_CODE.has(field.role) &&
+      !(field.exposed && field.role === 'plain') &&
+      hasNoValue(field),
   )
   const unfilled = [...left, ...own].map(({ property }) =>
     propertyProblem(

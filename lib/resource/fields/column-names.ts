@@ -1,5 +1,5 @@
 import { type Problem, propertyProblem } from '../../errors.js'
-import type { TenantDeclaration } from '../../../decorators/tenant-scoped.js'
+import { NO_TENANT, type TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import type { Field } from './field.js'
 import { shownProperty } from './property-form.js'
 
@@ -69,7 +69,7 @@ export function misnamedColumn(
   field: Field | Problem,
   tenant: TenantDeclaration,
 ): Problem[] {
-  const isTheirs = name === 'account_id' && tenant.named.length > 0
+  const isTheirs = name === 'account_id' && (tenant.named.length > 0 || tenant.property === NO_TENANT)
   const expected = Object.hasOwn(RESERVED, name) && !isTheirs ? RESERVED[name] : undefined
   const isKnown = expected === property || ('role' in field && field.role === expected)
   return expected === undefined || isKnown

@@ -19,7 +19,7 @@ export function fieldProblems(
   const { property, kind, collation } = field
   const problems = [...typeProblems(property, column, field.kind, isExisting)]
   // The column of a relation has the type of the key that it holds, which is refused where it is declared.
-  if (!isOfRelation)
+  if (!isOfRelation && field.transformed === undefined)
     problems.push(
       ...unstatedType(field, {
         type: column.type,
@@ -40,14 +40,16 @@ export function fieldProblems(
       ),
     )
   const isOther = field.hasDigits === true || field.inProperty !== undefined
-  const expected = isOther ? undefined : expectedType(field.kind, designType, field.repeated)
+  const held = field.transformed === undefined ? field : field.transformed.held
+  const expected =
+    isOther || held === undefined ? undefined : expectedType(held.kind, designType, held.repeated)
   if (expected !== undefined) {
     const isShared = typeof column.type === 'function' && column.type !== designType
     problems.push(
       propertyProblem(
         'column',
         property,
-        `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}`,
+        `${property} is ${held?.kind}${inMessage === undefined ? '' : ' in the message'}`,
         `declare it as ${expected}, not ${describeType(designType)}${isShared ? '; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first' : ''}`,
       ),
     )

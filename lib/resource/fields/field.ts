@@ -1,3 +1,4 @@
+import type { Transformed } from './transformed.js'
 import type { EnumNames, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
 
 /** What a column can hold. */
@@ -62,6 +63,7 @@ export type Role =
   | 'key'
   | 'tenant'
   | 'etag'
+  | 'version'
   | 'createTime'
   | 'updateTime'
   | 'deleteTime'
@@ -102,13 +104,27 @@ export interface Field extends Column {
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
   /** Of a key: the database mints it, a number that nobody chooses. */
   readonly isMinted?: true
+  /** What its column's `transformer` does. `kind` and the facets are the column's then. */
+  readonly transformed?: Transformed
+  /** The default that its table has, which an application declares in SQL. */
+  readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown } | 'now'
+  /** A new row without a value leaves the column out, and the table fills it. */
+  readonly isFilledByTable?: true
+  /** No INSERT contains it (`insert: false`). */
+  readonly isNotInserted?: true
+  /** No UPDATE contains it (`update: false`). */
+  readonly isNotUpdated?: true
+  /** No response and no event contains it (`select: false`). */
+  readonly isWithheld?: true
+  /** The SQL that a table of MySQL sets it to at each update. */
+  readonly onUpdate?: string
 }
 
 /** What the values of a field are. */
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'inProperty' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | ('hasDigits' | 'inProperty' | 'takesText' | 'stored' | 'range' | 'otherFormats' | 'transformed')
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -20,7 +20,7 @@ export function* namingProblems(
   if (strategyOf(resource?.naming) === undefined) return
   if (resource?.shape !== undefined)
     yield problem('column', 'shape and naming both name the column of deleteTime', 'drop shape')
-  for (const { property, proto, kind } of fields) {
+  for (const { property, proto, kind, transformed } of fields) {
     if (properties.get(property)?.isManaged === true)
       yield propertyProblem(
         'column',
@@ -30,7 +30,8 @@ export function* namingProblems(
       )
     const type = columns.get(property)?.options.type
     const { managed, declared } = kindOf({ kind })
-    const needed = KNOWN.has(type) && declared.isToldAsText !== true ? managed.type(type) : undefined
+    const isLeft = declared.isToldAsText === true || transformed !== undefined
+    const needed = KNOWN.has(type) && !isLeft ? managed.type(type) : undefined
     if (needed !== undefined)
       yield propertyProblem(
         'column',

@@ -1,4 +1,4 @@
-import type { ValueTransformer } from 'typeorm'
+import type { ColumnOptions, ValueTransformer } from 'typeorm'
 import type { Facets, Kind, ManagedColumn } from './kind.js'
 
 /** A kind whose class TypeORM knows, and whose values it takes as they are. @param type - the class. */
@@ -7,6 +7,12 @@ export const managedAs = (
 ): ManagedColumn => ({
   type: (declared) => (isClass(declared) && declared !== type ? type : undefined),
 })
+
+/** The transformers that an application gave a column, in their order; undefined if there is none. */
+export function transformersOf({ transformer }: ColumnOptions): readonly ValueTransformer[] | undefined {
+  const own = [transformer ?? []].flat().filter((one) => !(one instanceof ManagedValues))
+  return own.length === 0 ? undefined : own
+}
 
 /** True if a column names a class instead of a type of a database. */
 export const isClass = (declared: unknown): boolean => typeof declared === 'function'

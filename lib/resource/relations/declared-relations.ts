@@ -167,6 +167,7 @@ function relationOf(
     inverse,
     onDelete: ON_DELETE[options.onDelete ?? 'RESTRICT'] ?? 'restrict',
     referenced: join?.referencedColumnName,
+    ...(options.createForeignKeyConstraints === false && { isUnconstrained: true as const }),
     column,
     nullable: options.nullable,
     isHidden: !columns.some((one) => names.of(one) === column),

@@ -6,6 +6,7 @@ import { isOfTenant, isOwning, type OwningRelation, type RelatedClass, type Rela
 export interface RelatedModel {
   readonly entity: RelatedClass
   readonly key: Field
+  readonly existing: boolean
   readonly tenant: Field | undefined
   readonly relations: readonly Relation[]
 }
@@ -183,7 +184,9 @@ function* problemsOf(
       'relation',
       property,
       `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}`,
-      `write referencedColumnName: '${target.key.property}'`,
+      model.existing
+        ? `add @Internal() to ${property}, which leaves it to TypeORM: ${reference.property} stays a field`
+        : `write referencedColumnName: '${target.key.property}', or add @Internal() to ${property}, which leaves it to TypeORM`,
     )
   const [held, wanted] = [reference, target.key].map(({ kind, stored }) => stored ?? kind)
   if (held !== wanted)

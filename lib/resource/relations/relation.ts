@@ -29,6 +29,8 @@ export interface OwningRelation extends AnyRelation {
   /** The property of the target that holds the other side, where it has one. */
   readonly inverse: string | undefined
   readonly onDelete: OnDelete
+  /** True if the entity declares `createForeignKeyConstraints: false`. */
+  readonly isUnconstrained?: true
   /** What `@JoinColumn({ referencedColumnName })` says. */
   readonly referenced: string | undefined
 }

@@ -93,6 +93,8 @@ function fieldPart(
       entity,
       fields.filter((one) => kindOf(one).isText).map(({ property }) => property),
     )}`
+  if (field.transformed !== undefined)
+    return `${name} has a transformer, so that its column holds another text: write an expression`
   if (!kindOf(field).isText)
     return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
   const inMessage = field.exposed

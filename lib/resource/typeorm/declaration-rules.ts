@@ -5,7 +5,6 @@ import type {
   JoinColumnOptions,
   RelationOptions,
 } from 'typeorm'
-import { ManagedValues } from '../kinds/managed.js'
 
 /**
  * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write
@@ -106,14 +105,10 @@ type Mode = ArgsOf<'columns'>['mode']
 /** By the decorator that made a column. */
 const MODES: Readonly<Record<Mode, Rule<string>>> = {
   regular: CARRIED_OUT,
-  createDate:
-    'use @CreateTime() instead of @CreateDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
-  updateDate:
-    'use @UpdateTime() instead of @UpdateDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
-  deleteDate:
-    'use @SoftDeletable() on the class instead of @DeleteDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
-  version:
-    "only TypeORM's manager counts a @VersionColumn(): leave it that one with @Internal() @VersionColumn({ default: 1 }) and such a default in the table, and write @ETag() on a property of its own, which repositories compare",
+  createDate: 'it is declared as something else beside @CreateDateColumn(): keep one of them',
+  updateDate: 'it is declared as something else beside @UpdateDateColumn(): keep one of them',
+  deleteDate: 'it is declared as something else beside @DeleteDateColumn(): keep one of them',
+  version: 'it is declared as something else beside @VersionColumn(): keep one of them',
   objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',
   treeLevel: '@TreeLevelColumn() is not supported: keep the level in a column that you write',
   treeChildrenCount: 'a count of children is not supported: keep it in a column that you write',
@@ -131,12 +126,9 @@ function columnMode(mode: Mode, property: string, { type }: ColumnOptions): stri
   return type === undefined ? `${property}: use @Column() instead of @ViewColumn()` : undefined
 }
 
-const no = (value: unknown): boolean => value === false
 const TEXT_ORDER = 'texts are compared and ordered by code point on every database'
 const SPATIAL = 'places are kept as numbers or in "simple-json"'
 const WRITE_IT = 'compute the value where it is written, or declare it with @Computed()'
-const NO_SQL_DEFAULT =
-  'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 
 const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
 
@@ -165,27 +157,13 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   unsigned: CHANGES_NOTHING, // A message says whether a number has a sign.
   width: CHANGES_NOTHING, // MySQL shows numbers with it.
   precision: CARRIED_OUT, // By the field's kind.
-  select: {
-    asks: no,
-    instead: 'keep the field out of the message, so that no response contains it',
-  },
-  insert: {
-    asks: no,
-    instead: 'declare the property @OutputOnly() if clients must not write it',
-  },
-  update: {
-    asks: no,
-    instead: 'declare the property @OutputOnly() if clients must not write it',
-  },
-  default: { asks: (value) => typeof value === 'function', instead: NO_SQL_DEFAULT },
-  onUpdate: {
-    instead:
-      '@UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
-  },
-  transformer: {
-    asks: (value) => value !== undefined && value !== null && !(value instanceof ManagedValues),
-    instead: 'change the value before it is written',
-  },
+  // By columnEffects and effectProblems.
+  select: YES_OR_NO,
+  insert: YES_OR_NO,
+  update: YES_OR_NO,
+  default: CARRIED_OUT,
+  onUpdate: CARRIED_OUT,
+  transformer: CARRIED_OUT,
   array: { instead: 'use @Column("simple-json")' },
   enum: {
     instead: 'link a message with @Resource({ message }), whose enum is stored by its proto names',
@@ -231,10 +209,7 @@ export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionR
   cascade: CHANGES_NOTHING, // Each resource is written by its own repository.
   onUpdate: CHANGES_NOTHING, // A key never changes.
   deferrable: { instead: 'references are checked at every write' },
-  createForeignKeyConstraints: {
-    asks: no,
-    instead: 'the constraint keeps a reference inside of its tenant',
-  },
+  createForeignKeyConstraints: YES_OR_NO, // A table of Ashlar's has the key anyway: see relationNotes.
   lazy: CHANGES_NOTHING, // A repository reads the relations that `with` names,
   eager: CHANGES_NOTHING,
   persistence: CHANGES_NOTHING,
@@ -256,7 +231,7 @@ const PLAIN_INDEX = 'write synchronize: false, which leaves the index to TypeORM
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>> = {
   unique: YES_OR_NO,
   name: CARRIED_OUT,
-  where: { instead: `the index would hold for all rows: ${PLAIN_INDEX}` },
+  where: CARRIED_OUT,
   synchronize: YES_OR_NO, // Without it the index is made elsewhere, and left alone,
   spatial: { instead: PLAIN_INDEX },
   fulltext: { instead: `use @Searchable(), or ${PLAIN_INDEX}` },
@@ -266,10 +241,7 @@ export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>
   background: { instead: PLAIN_INDEX },
   concurrent: CHANGES_NOTHING, // A migration says how an index is made,
   expireAfterSeconds: { instead: 'use @Expirable()' },
-  type: {
-    asks: (value) => value !== undefined && value !== 'btree',
-    instead: PLAIN_INDEX,
-  },
+  type: CARRIED_OUT, // PostgreSQL alone has it, as in TypeORM.
 }
 
 /** For @Unique(), as TypeORM stores them; `name` is the first argument. */

@@ -58,7 +58,7 @@ export function typeormProblems(
       if (!classes.has(args['target'])) continue
       const property = args['propertyName'] as string | symbol | undefined
       if (property !== undefined && internal.has(String(property))) continue
-      if (list === 'columns' && isLeftToBoth(args as unknown as ArgsOf<'columns'>, facts)) continue
+      if (list === 'columns' && isKeptTime(args as unknown as ArgsOf<'columns'>, facts)) continue
       // Symbols do not convert to text implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
       // Each rule takes the arguments of its own decorator, and the list it was found by says that these are
@@ -82,10 +82,6 @@ export function typeormProblems(
     properties,
   }
 }
-
-/** A table that is there has the default that TypeORM's manager relies on. */
-const isLeftToBoth = (column: ArgsOf<'columns'>, facts: EntityFacts) =>
-  facts.resource?.existing === true && isKeptTime(column, facts)
 
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   if (!Object.hasOwn(DECLARATIONS, list))
@@ -134,7 +130,7 @@ function* optionProblems(
       )
   yield* doubledColumns(of<'columns'>(columns).filter(({ propertyName }) => !refused.has(propertyName)))
   for (const { target: _, columns: on, ...options } of of<'indices'>(indices))
-    if (options.synchronize !== false)
+    if (options.synchronize !== false && facts.resource?.existing !== true)
       yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
   for (const { target: _, columns: on, ...options } of of<'uniques'>(uniques))
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')

@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { ValueField } from '../fields/field.js'
+import type { Transformed } from '../fields/transformed.js'
 import { kindOf } from '../kinds/kinds.js'
 import { ownPartProblem } from '../names/pattern.js'
 
@@ -8,6 +9,7 @@ import { ownPartProblem } from '../names/pattern.js'
  * field.
  */
 export function checkValue(field: ValueField, value: unknown): void {
+  if (field.transformed !== undefined) return checkTransformed(field, field.transformed, value)
   if (value === undefined || value === null) return
   const problem =
     kindOf(field).problem(value, field) ??
@@ -15,4 +17,14 @@ export function checkValue(field: ValueField, value: unknown): void {
   if (problem === undefined) return
   const { at, text } = typeof problem === 'string' ? { at: '', text: problem } : problem
   throw new InvalidArgument(`${field.proto}${at}`, text)
+}
+
+/** What the property holds, and what its column would. */
+function checkTransformed(
+  { transformed: _, ...column }: ValueField,
+  { held, to }: Transformed,
+  value: unknown,
+): void {
+  if (held !== undefined) checkValue(held, value)
+  checkValue(column, to(value))
 }

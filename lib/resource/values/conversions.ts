@@ -28,12 +28,18 @@ interface Step {
 
 /** The proto3 value of an unset field: undefined for a field with presence. */
 export function zeroOf(field: ValueField): unknown {
-  return field.nullable ? undefined : kindOf(field).zero(field)
+  if (field.nullable) return undefined
+  if (field.transformed === undefined) return kindOf(field).zero(field)
+  return field.transformed.held && zeroOf(field.transformed.held)
 }
 
 /** True if nothing fills the column of a new row unless a client or the application does. */
 export const hasNoValue = (field: Field): boolean =>
-  !field.nullable && field.generated !== true && field.default === undefined && zeroOf(field) === undefined
+  !field.nullable &&
+  field.generated !== true &&
+  field.isFilledByTable !== true &&
+  field.default === undefined &&
+  zeroOf(field) === undefined
 
 /** The conversion of each field, compiled once per resource. */
 export interface Conversions<E> {
@@ -70,7 +76,8 @@ export function conversionsOf<E extends object>(
   for (const field of fields) {
     const shown = inMessage.get(field.property)
     if (shown === undefined) continue
-    out.push(behaves(shown, 'INPUT_ONLY') ? withheld(field.property, shown) : outward(field, shown, field))
+    const { held = field } = field.transformed ?? {}
+    out.push(behaves(shown, 'INPUT_ONLY') ? withheld(field.property, shown) : outward(held, shown, field))
     if (!isDroppedFromClient(field)) back.push(inward(field.property, shown, field))
   }
   for (const property of secretive) {

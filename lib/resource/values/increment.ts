@@ -85,6 +85,10 @@ export class FieldIncrement {
    * @throws InvalidArgument for an amount outside of the range of its type.
    */
   static of(field: Field, given: Amount): FieldIncrement {
+    if (field.transformed !== undefined)
+      throw new TypeError(
+        `${field.proto}: a transformer converts its values, and cannot convert an increment`,
+      )
     const { increments } = kindOf(field)
     if (typeof increments === 'string') throw new TypeError(`${field.proto}: ${increments}`)
     const by = increments.amount(given)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Column, Entity, getMetadataArgsStorage, PrimaryColumn, type ValueTransformer } from 'typeorm'
 import { Resource } from '../../../decorators/index.js'
+import { ManagedValues } from '../../../lib/resource/kinds/managed.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { DepositSchema, NoteSchema } from '../../support/gen/specimens_pb.js'
 
@@ -59,7 +60,7 @@ describe("a column that several resources inherit, in TypeORM's own manager", ()
     }
   })
 
-  it('keeps a transformer of its own, which the resource model refuses', () => {
+  it('keeps a transformer of its own, in front of what the column needs', () => {
     const own: ValueTransformer = { to: (value: unknown) => value, from: (value: unknown) => value }
     @Resource({ shared: true })
     @Entity('lids')
@@ -67,7 +68,9 @@ describe("a column that several resources inherit, in TypeORM's own manager", ()
       @PrimaryColumn() id!: string
       @Column({ transformer: own }) size!: number
     }
-    expect(transformerOf(Lid, 'size')).to.equal(own)
-    expect(() => resourceModel(Lid)).to.throw('transformer')
+    const [first, second, ...others] = [transformerOf(Lid, 'size') as unknown].flat()
+    expect([first, others]).to.deep.equal([own, []])
+    expect(second).to.be.instanceOf(ManagedValues)
+    expect(resourceModel(Lid).byProperty.get('size')?.transformed).to.not.equal(undefined)
   })
 })

@@ -117,7 +117,7 @@ describe('the graph of relations', () => {
         JoinColumn({ name: 'owner_id', referencedColumnName: 'title' })(proto(made, 'Pet'), 'owner')
       }),
     ).to.deep.equal([
-      "owner: @JoinColumn() refers to title, and the key of Owner is id: write referencedColumnName: 'id'",
+      "owner: @JoinColumn() refers to title, and the key of Owner is id: write referencedColumnName: 'id', or add @Internal() to owner, which leaves it to TypeORM",
     ])
   })
 

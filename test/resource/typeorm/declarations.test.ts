@@ -22,6 +22,7 @@ import { problemsOf, REFUSED, type Row, widgetWith } from './declarations.js'
 const CARRIED_OUT = [
   'PrimaryGeneratedColumn',
   ...['Column', 'Entity', 'Index', 'OneToMany', 'PrimaryColumn', 'Unique'],
+  ...['CreateDateColumn', 'UpdateDateColumn', 'DeleteDateColumn', 'VersionColumn'],
   ...['AfterLoad', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'AfterRemove'],
 ]
 /** A subscriber has its DataSource: see test/persistence/start-up/data-source-check.test.ts. */

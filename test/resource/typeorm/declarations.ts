@@ -178,34 +178,7 @@ const decorators: readonly Row[] = [
     },
     problems: ['serial has at most 20 characters, and a UUID has 36: make the column longer'],
   },
-  {
-    decorator: 'CreateDateColumn',
-    declare: (prototype) => typeorm.CreateDateColumn()(prototype, 'madeAt'),
-    problems: [
-      `madeAt: use @CreateTime() instead of @CreateDateColumn(), which only an existing table can have (@Resource({ existing: true }))${OR_INTERNAL}`,
-    ],
-  },
-  {
-    decorator: 'UpdateDateColumn',
-    declare: (prototype) => typeorm.UpdateDateColumn()(prototype, 'changedAt'),
-    problems: [
-      `changedAt: use @UpdateTime() instead of @UpdateDateColumn(), which only an existing table can have (@Resource({ existing: true }))${OR_INTERNAL}`,
-    ],
-  },
-  {
-    decorator: 'DeleteDateColumn',
-    declare: (prototype) => typeorm.DeleteDateColumn()(prototype, 'goneAt'),
-    problems: [
-      `goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn(), which only an existing table can have (@Resource({ existing: true }))${OR_INTERNAL}`,
-    ],
-  },
-  {
-    decorator: 'VersionColumn',
-    declare: (prototype) => typeorm.VersionColumn()(prototype, 'version'),
-    problems: [
-      "version: only TypeORM's manager counts a @VersionColumn(): leave it that one with @Internal() @VersionColumn({ default: 1 }) and such a default in the table, and write @ETag() on a property of its own, which repositories compare",
-    ],
-  },
+
   {
     decorator: 'ObjectIdColumn',
     declare: (prototype) => typeorm.ObjectIdColumn()(prototype, 'mongoId'),

@@ -54,7 +54,7 @@ describe('@Internal()', () => {
       @Internal() @Column() stars!: number
     }
     expect(problemsOf(Noted)).to.deep.equal([
-      'specimens.v1.Note has a field stars, and no property stars stores it: add one with @Column()',
+      'specimens.v1.Note has a field stars, and no property stars stores it: remove @Internal() from the property stars, or remove the field',
     ])
   })
 

@@ -22,28 +22,11 @@ export const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
 
 const CODE_POINTS = 'texts are compared and ordered by code point on every database'
 const PLACES = 'places are kept as numbers or in "simple-json"'
-const OUTPUT_ONLY = 'declare the property @OutputOnly() if clients must not write it'
-const SQL_DEFAULT =
-  'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 const TO_WRITE = 'compute the value where it is written, or declare it with @Computed()'
 const COMPUTED = `${TO_WRITE}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
 const IN_MIGRATION = 'write synchronize: false, which leaves the index to TypeORM, and make it in a migration'
 
 const COLUMN: Options = [
-  ['select', false, 'keep the field out of the message, so that no response contains it', 'select: false'],
-  ['insert', false, OUTPUT_ONLY, 'insert: false'],
-  ['update', false, OUTPUT_ONLY, 'update: false'],
-  ['default', () => 'now()', SQL_DEFAULT],
-  [
-    'onUpdate',
-    'CURRENT_TIMESTAMP',
-    '@UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
-  ],
-  [
-    'transformer',
-    { to: (value: string) => value, from: (value: string) => value },
-    'change the value before it is written',
-  ],
   ['array', true, 'use @Column("simple-json")'],
   ['enum', ['a', 'b'], 'link a message with @Resource({ message }), whose enum is stored by its proto names'],
   ['enumName', 'letters', 'an enum of the message is stored by its proto names'],
@@ -68,7 +51,6 @@ const COLUMN: Options = [
 const ENTITY: Options = [['engine', 'MyISAM', "write engine: 'InnoDB', which transactions need"]]
 
 const INDEX: Options = [
-  ['where', 'size > 1', `the index would hold for all rows: ${IN_MIGRATION}`],
   ['spatial', true, IN_MIGRATION],
   ['fulltext', true, `use @Searchable(), or ${IN_MIGRATION}`],
   ['nullFiltered', true, IN_MIGRATION],
@@ -76,18 +58,9 @@ const INDEX: Options = [
   ['sparse', true, IN_MIGRATION],
   ['background', true, IN_MIGRATION],
   ['expireAfterSeconds', 9, 'use @Expirable()'],
-  ['type', 'gin', IN_MIGRATION],
 ]
 
-const RELATION: Options = [
-  ['deferrable', 'INITIALLY DEFERRED', 'references are checked at every write'],
-  [
-    'createForeignKeyConstraints',
-    false,
-    'the constraint keeps a reference inside of its tenant',
-    'createForeignKeyConstraints: false',
-  ],
-]
+const RELATION: Options = [['deferrable', 'INITIALLY DEFERRED', 'references are checked at every write']]
 
 class Owner {}
 
@@ -123,15 +96,6 @@ export const DECLARED_OPTIONS: readonly Row[] = [
     declare: (prototype) => ManyToOne(() => Owner, { [option]: value })(prototype, 'owner'),
     problems: [`owner: the relation option ${as} is not supported: ${instead}${OR_INTERNAL}`],
   })),
-  {
-    decorator: 'Index',
-    option: 'where',
-    what: 'of a unique index',
-    declare: (_, entity) => Index(['title'], { unique: true, where: 'size > 1' })(entity),
-    problems: [
-      `@Index() of title: the option where is not supported: the index would hold for all rows: ${IN_MIGRATION}`,
-    ],
-  },
   {
     decorator: 'Unique',
     option: 'deferrable',

@@ -1,4 +1,4 @@
-import { type Problem, propertyProblem } from '../../../errors.js'
+import type { Problem } from '../../../errors.js'
 import { reservedColumn } from '../../../resource/fields/column-names.js'
 import { relationGraph } from '../../../resource/relations/graph.js'
 import type { OwningRelation } from '../../../resource/relations/relation.js'
@@ -84,6 +84,13 @@ export const goesAlong = (
   (relation.onDelete === 'cascade' || (relation.onDelete !== 'set null' && force)) &&
   (!isSoftDelete || isSoft(child))
 
+/**
+ * True if a soft deletion of the parent leaves the child as it is, as TypeORM's does: it could not come back.
+ * It is deleted once the parent is removed for good.
+ */
+export const isLeftBySoftDelete = ({ child, parent, relation }: Edge): boolean =>
+  relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(child)
+
 /** True if a child that was deleted with its parent comes back with it. */
 export const comesBack = ({ child }: Edge): boolean => child.undeletedBy !== undefined
 
@@ -97,18 +104,5 @@ export const tellsOf = ({ model, children }: Member, seen: readonly Member[] = [
   children.some(({ child }) => !seen.includes(child) && tellsOf(child, [...seen, child]))
 
 /** Why a resource cannot be deleted as it is declared, one sentence each. */
-export function deletionProblems({ model, parents, undeletedBy }: Member): Problem[] {
-  const problems = parents
-    .filter(({ parent, relation }) => relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(model))
-    .map(({ parent, relation }) =>
-      propertyProblem(
-        'deletion',
-        relation.property,
-        `${relation.property}: onDelete: 'CASCADE' deletes it with ${parent.model.entity.name}, which can be undeleted, and it cannot`,
-        `write @SoftDeletable() above the class, or 'RESTRICT'`,
-      ),
-    )
-  if (undeletedBy === 'id')
-    problems.push(...reservedColumn(model.fields, DELETE_ID, 'what was deleted together'))
-  return problems
-}
+export const deletionProblems = ({ model, undeletedBy }: Member): readonly Problem[] =>
+  undeletedBy === 'id' ? reservedColumn(model.fields, DELETE_ID, 'what was deleted together') : []

@@ -1,5 +1,5 @@
 import { predicateOf } from '../../query/predicate.js'
-import { goesAlong, isSoft, type Edge, type Member } from './family.js'
+import { goesAlong, isLeftBySoftDelete, isSoft, type Edge, type Member } from './family.js'
 import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refused-deletion.js'
 import type { ReferenceAccess, RelatedAccess, RowLimits } from '../../contract/related-options.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
@@ -83,6 +83,7 @@ class Planning {
       for (const parents of byMember(level))
         for (const edge of parents[0]?.member.children ?? []) {
           if (edge.relation.onDelete === 'set null') this.#unsetting.push({ edge, parents })
+          else if (this.#isSoft && isLeftBySoftDelete(edge)) continue
           else if (goesAlong(edge, this.#along)) next.push(...(await this.#take(edge, parents)))
           else this.#restricting.push({ edge, parents })
         }

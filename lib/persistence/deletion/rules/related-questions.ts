@@ -1,5 +1,5 @@
 import type { RelatedQuestions } from '../../contract/related-options.js'
-import { comesBack, type Edge, goesAlong, isSoft, type Member } from './family.js'
+import { comesBack, type Edge, goesAlong, isLeftBySoftDelete, isSoft, type Member } from './family.js'
 
 /**
  * About which resources a delete or an undelete of one asks what its caller may do.
@@ -12,7 +12,9 @@ export function relatedQuestions(
   if (root === undefined) return { delete: [], undelete: [], list: [] }
   const how = { force, isSoftDelete: isSoft(root) }
   const deleted = reached(root, (edge) => goesAlong(edge, how))
-  const met = [root, ...deleted].flatMap(({ children }) => children).filter(isCounted)
+  const met = [root, ...deleted]
+    .flatMap(({ children }) => children)
+    .filter((edge) => isCounted(edge) && !(how.isSoftDelete && isLeftBySoftDelete(edge)))
   return {
     delete: modelsOf(deleted),
     undelete: modelsOf(undeletedWith(root)),

@@ -3,7 +3,7 @@ import { predicateOf } from '../../query/predicate.js'
 import { keyPartOf } from '../../../resource/keys/key-part.js'
 import { isOfTenant } from '../../../resource/relations/relation.js'
 import { sharedParts } from '../../../resource/relations/parts-of-name.js'
-import { type Edge, isSoft } from './family.js'
+import { type Edge, isLeftBySoftDelete, isSoft } from './family.js'
 import { parentIsDeleted, stillReferredTo } from './refused-deletion.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
 
@@ -29,7 +29,8 @@ export async function checkNoneIsLeft(
   if (!stored.callsHooks('delete', membersOf(rows)) && !stored.callsHooks('update', losing)) return
   for (const parents of byMember(rows))
     for (const edge of parents[0]?.member.children ?? [])
-      if ((await stored.count(edge, parents, { state: referring }, 1)) > 0)
+      if (referring === 'live' && isLeftBySoftDelete(edge)) continue
+      else if ((await stored.count(edge, parents, { state: referring }, 1)) > 0)
         throw stillReferredTo([
           { type: edge.child.model.type, count: tenant === undefined ? 1 : undefined, isForceable: false },
         ])

@@ -5,7 +5,14 @@ import type { LockClause } from '../../contract/row-lock.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { quoteTable } from '../../dialects/quote-table.js'
-import { amongAllSql, amongSql, equalSql, exactSql, keyTextSql } from '../../dialects/column-sql.js'
+import {
+  amongAllSql,
+  amongSql,
+  exactSql,
+  isOfTenant,
+  keyTextSql,
+  writtenSql,
+} from '../../dialects/column-sql.js'
 import { partSql } from '../../dialects/values/part-sql.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
@@ -122,10 +129,9 @@ export class FamilyStatements {
 
   update(written: Written, asked: RowsAsked): Bound {
     const values: unknown[] = []
-    const updateTime = this.member.model.updateTime?.column
     const sets = written.map(([column, value]) => {
       const [name, bound] = [this.#name(column), this.#bind(column, value, values)]
-      return `${name} = ${column.column === updateTime ? this.dialect.values.later(name, bound) : bound}`
+      return `${name} = ${writtenSql(this.member.model, column, name, bound, this.dialect)}`
     })
     if (this.softDeleteKey !== undefined && asked.state === 'live' && this.#deletes(written))
       sets.push(
@@ -158,7 +164,7 @@ export class FamilyStatements {
     const { model } = this.member
     const conditions: string[] = []
     if (model.tenant !== undefined)
-      if (tenant !== undefined) conditions.push(this.#equal(model.tenant, tenant, values))
+      if (tenant !== undefined) conditions.push(this.#ofTenant(tenant, values))
       else if (model.existing) conditions.push(`${this.#name(model.tenant)} IS NOT NULL`)
     if (keys !== undefined) conditions.push(this.#isAmong(model.key, keys, values))
     if (among !== undefined) conditions.push(this.#isAmong(among.field, among.keys, values))
@@ -188,7 +194,7 @@ export class FamilyStatements {
     if (tenant === undefined) return [...conditions, behind()]
     const whose = after.tenant ?? ''
     const beyond = `${this.#exact(tenant)} > ${this.#bindPart(tenant, whose, values)}`
-    return [...conditions, `(${beyond} OR (${this.#equal(tenant, whose, values)} AND ${behind()}))`]
+    return [...conditions, `(${beyond} OR (${this.#ofTenant(whose, values)} AND ${behind()}))`]
   }
 
   #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
@@ -215,8 +221,8 @@ export class FamilyStatements {
       : this.dialect.values.kinds[column.kind].value(value as PlanValue, column)
   }
 
-  #equal(field: Field, text: string, values: unknown[]): string {
-    return equalSql(this.#name(field), field, this.#bindPart(field, text, values), this.dialect)
+  #ofTenant(tenant: string, values: unknown[]): string {
+    return isOfTenant(this.member.model, (field) => this.#bindPart(field, tenant, values), this.dialect)
   }
 
   #exact(field: Field): string {

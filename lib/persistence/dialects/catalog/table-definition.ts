@@ -27,6 +27,8 @@ export interface ColumnDefinition {
   readonly filler?: string | undefined
   /** The name that the column had before. */
   readonly renamedFrom?: string | undefined
+  /** True if an application declares `initial` in SQL: a comparison asks whether there is a default. */
+  readonly hasOwnDefault?: true
   /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
   /** True if the database mints its values, integers that count up; it is the primary key. */
@@ -39,6 +41,10 @@ export interface IndexDefinition {
   readonly unique: boolean
   /** Condition of a partial index, on dialects that have them. */
   readonly where: string | undefined
+  /** True if an application declares the condition: a comparison asks whether there is one. */
+  readonly hasOwnWhere?: true
+  /** How PostgreSQL keeps it; a B-tree by default. */
+  readonly method?: string
 }
 
 /** A reference to the rows of a table. A row that is referred to cannot go. */

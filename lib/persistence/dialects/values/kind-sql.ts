@@ -1,3 +1,4 @@
+import type { Field } from '../../../resource/fields/field.js'
 import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import type { BoundValue } from './bound-value.js'
@@ -140,10 +141,18 @@ export interface OfKinds {
 }
 
 /** How a field's values are bound: in the form that filters use, so that both find the same row. */
-export const encoderOf = (
-  field: StoredField & { readonly kind: KindName },
+export function encoderOf(
+  field: StoredField & Pick<Field, 'kind' | 'transformed'>,
   { values: { kinds } }: OfKinds,
-): Encode | undefined => kinds[field.kind].encoder(field)
+): Encode | undefined {
+  const encode = kinds[field.kind].encoder(field)
+  const { transformed } = field
+  if (transformed === undefined) return encode
+  return (value) => {
+    const stored = transformed.to(value)
+    return encode === undefined || stored === null ? stored : encode(stored)
+  }
+}
 
 /** How a key is bound by which rows are looked for. */
 export const keyEncoderOf = (

@@ -29,9 +29,12 @@ export class SqliteValues implements ValueTransformer {
 export function manageValues(metadatas: readonly EntityMetadata[]): void {
   for (const { columns } of metadatas)
     for (const column of columns) {
-      const { transformer } = column
-      if (!(transformer instanceof ManagedValues) || transformer instanceof UnclearValues) continue
-      column.transformer = new SqliteValues(transformer)
+      // A transformer of the application comes before ours.
+      const all = [column.transformer ?? []].flat()
+      const ours = all.find((one) => one instanceof ManagedValues)
+      if (ours === undefined || ours instanceof UnclearValues) continue
+      const values = new SqliteValues(ours)
+      column.transformer = all.length === 1 ? values : all.map((one) => (one === ours ? values : one))
       column.type = 'text'
     }
 }

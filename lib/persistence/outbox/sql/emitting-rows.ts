@@ -40,8 +40,8 @@ export class EmittingRows<E extends object> implements Rows<E> {
   get insertsAtOnce(): boolean {
     if (!this.next.insertsAtOnce || !this.events.hears('created') || this.#isKept)
       return this.next.insertsAtOnce
-    // The event names the key, which is known when the row is there.
-    if (this.model.key.isMinted === true) return false
+    // The event has the key and what the table fills, which are known when the row is there.
+    if (this.model.key.isMinted === true || this.model.isFilledByTable) return false
     return (this.#isKept = this.written.isKept())
   }
 

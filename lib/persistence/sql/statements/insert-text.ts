@@ -1,6 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
-import { equalSql } from '../../dialects/column-sql.js'
+import { isOfTenant } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
@@ -22,7 +22,7 @@ export interface InsertedTable {
 
 /** The fields of a new row that the table does not set by itself. */
 export const inserted = ({ fields }: ResourceModel): readonly Field[] =>
-  fields.filter(({ generated }) => generated !== true)
+  fields.filter(({ generated, isNotInserted }) => generated !== true && isNotInserted !== true)
 
 /** The fields of a row whose key the database generates: all but the key. */
 export const unminted = (model: ResourceModel): readonly Field[] =>
@@ -56,12 +56,9 @@ export function insertText(
 }
 
 /** Selects the row for which the connection last generated a key. Values: [tenant]. */
-export function mintedText({ model, dialect, table, select }: InsertedTable, isOfTenant: boolean): string {
+export function mintedText({ model, dialect, table, select }: InsertedTable, isOwned: boolean): string {
   const text = new Placeholders(dialect)
-  const { entityFields, key, tenant } = model
-  const mine =
-    isOfTenant && tenant
-      ? ` AND ${equalSql(dialect.text.quote(tenant.column), tenant, text.bind(tenant), dialect)}`
-      : ''
+  const { entityFields, key } = model
+  const mine = isOwned ? ` AND ${isOfTenant(model, (field) => text.bind(field), dialect)}` : ''
   return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.text.quote(key.column)} = ${dialect.ddl.minting.last ?? ''}${mine}`
 }

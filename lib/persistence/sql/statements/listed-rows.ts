@@ -88,7 +88,9 @@ function indexesOf(model: ResourceModel, showDeleted: boolean): readonly (readon
   return [
     [key],
     ...times.map((time) => [time, key]),
-    ...[...model.indexes, ...uniques].map(({ fields }) => fields.filter((field) => field !== tenant)),
+    ...[...model.indexes, ...uniques]
+      .filter(({ where, method }) => where === undefined && method === undefined)
+      .map(({ fields }) => fields.filter((field) => field !== tenant)),
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Field } from '../../../resource/fields/field.js'
-import { equalSql, ofSomeTenant } from '../../dialects/column-sql.js'
+import { equalSql, isOfTenant, ofSomeTenant } from '../../dialects/column-sql.js'
 import type { InsertedTable } from './insert-text.js'
 import { also, type RowPredicate } from './row-predicate.js'
 
@@ -28,7 +28,7 @@ export function lockedRows(
   const mine =
     owner === undefined
       ? ofSomeTenant(model, dialect)
-      : ` AND ${equalSql(quote(owner.column), owner, `(SELECT $1::${type})`, dialect)}`
+      : ` AND ${isOfTenant(model, () => `(SELECT $1::${type})`, dialect)}`
   const sought = equalSql(quote(key.column), key, 'k.key', dialect)
   const live = deleteTime === undefined ? '' : ` AND ${quote(deleteTime.column)} IS NULL`
   return (
@@ -39,8 +39,7 @@ export function lockedRows(
 
 /** True if a row `t` is the one of `l`. */
 export function sameRow({ model, dialect }: LockedTable, tenant: boolean): string {
-  const equal = (field: Field, value: string) =>
-    equalSql(`t.${dialect.text.quote(field.column)}`, field, value, dialect)
-  const owned = tenant ? ` AND ${equal(model.tenant as Field, 'l.tenant')}` : ''
-  return `${equal(model.key, 'l.key')}${owned}`
+  const owned = tenant ? ` AND ${isOfTenant(model, () => 'l.tenant', dialect, 't.')}` : ''
+  const { key } = model
+  return `${equalSql(`t.${dialect.text.quote(key.column)}`, key, 'l.key', dialect)}${owned}`
 }

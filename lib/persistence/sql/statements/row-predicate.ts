@@ -1,6 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
-import { equalSql, ofSomeTenant } from '../../dialects/column-sql.js'
+import { equalSql, isOfTenant, ofSomeTenant } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Placeholders } from '../../engines/executor/placeholders.js'
 import type { Taken } from '../../rows/parents.js'
@@ -20,11 +20,11 @@ export function conditionOf(
   text: Placeholders,
   { tenant, etag, where }: RowPredicate,
 ): string {
-  const { key, tenant: tenantField, etag: etagField } = model
+  const { key, etag: etagField } = model
   const name = ({ column }: Field) => dialect.text.quote(column)
   const equal = (field: Field) => equalSql(name(field), field, text.bind(field), dialect)
   const parts = [equal(key)]
-  if (tenant) parts.push(equal(tenantField as Field))
+  if (tenant) parts.push(isOfTenant(model, (field) => text.bind(field), dialect))
   if (etag === true) parts.push(equal(etagField as Field))
   if (where !== undefined) parts.push(where)
   return `${parts.join(' AND ')}${tenant ? '' : ofSomeTenant(model, dialect)}`

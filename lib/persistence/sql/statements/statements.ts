@@ -19,8 +19,10 @@ import {
   equalSql,
   exactSql,
   hasDeleteKey,
+  isOfTenant,
   keyTextSql,
   ofSomeTenant,
+  writtenSql,
 } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
@@ -100,7 +102,8 @@ export class Statements {
     parents: readonly Taken[] = NOTHING_TAKEN,
     along?: OutboxWriter['along'],
   ): Statement {
-    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}`
+    const filled = this.model.isFilledByTable ? ` ${fields.map(({ column }) => column).join('\0')}` : ''
+    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}${filled}`
     const key = parents.length === 0 ? shape : shapeBelow(shape, parents)
     return this.#shape(key, () => insertText(this.#into, fields, parents, along))
   }
@@ -173,10 +176,10 @@ export class Statements {
   ): Statement {
     const shape = `batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all} ${isMeasured}`
     return this.#shape(shape, () => {
-      const { key, tenant: tenantField } = this.model
+      const { key } = this.model
       const array = this.dialect.values.kinds[key.kind].arrayType?.(key)
       const text = new Placeholders(this.dialect)
-      const condition = tenant ? `${this.#equal(tenantField as Field, text)} AND ` : ''
+      const condition = tenant ? `${this.#ofTenant(text)} AND ` : ''
       const among =
         array !== undefined
           ? amongAllSql(this.#name(key), key, `= ANY(${text.count()}::${array})`, this.dialect)
@@ -234,13 +237,10 @@ export class Statements {
     })
   }
 
-  /**
-   * An update time never goes back, whatever the clock does. @param of - what comes before the name of the
-   * column.
-   */
+  /** @param of - the text before the column's name. */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
-    return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`${of}${name}`, value) : value}`
+    return `${name} = ${writtenSql(this.model, field, `${of}${name}`, value, this.dialect)}`
   }
 
   /**
@@ -250,7 +250,7 @@ export class Statements {
   find(field: Field, { tenant, where }: RowPredicate): Statement {
     return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
       const text = new Placeholders(this.dialect)
-      const condition = `${this.#equal(field, text)}${tenant ? ` AND ${this.#equal(this.model.tenant as Field, text)}` : ''}`
+      const condition = `${this.#equal(field, text)}${tenant ? ` AND ${this.#ofTenant(text)}` : ''}`
       return `SELECT ${this.columns(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#owned(tenant)}${this.#live()}${also(where)} ORDER BY ${this.#exact(this.model.key)} LIMIT 2`
     })
   }
@@ -258,9 +258,9 @@ export class Statements {
   /** A row with one of several texts in its key, deleted rows included. Values: [tenant], the texts. */
   hasKey(count: number, tenant: boolean): Statement {
     return this.#shape(`hasKey ${count} ${tenant}`, () => {
-      const { key, tenant: owner } = this.model
+      const { key } = this.model
       const text = new Placeholders(this.dialect)
-      const whose = tenant ? `${this.#equal(owner as Field, text)} AND ` : ''
+      const whose = tenant ? `${this.#ofTenant(text)} AND ` : ''
       const among = Array.from({ length: count }, () => text.bind(key)).join(', ')
       return `SELECT 1 AS ${this.dialect.text.quote('(key)')} FROM ${this.#table} WHERE ${whose}${this.#name(key)} IN (${among}) LIMIT 1`
     })
@@ -282,7 +282,7 @@ export class Statements {
       const text = new Placeholders(this.dialect)
       const expire = this.model.expireTime as Field
       const before = text.bind(expire)
-      const whose = tenant ? ` AND ${this.#equal(this.model.tenant as Field, text)}` : this.#owned(tenant)
+      const whose = tenant ? ` AND ${this.#ofTenant(text)}` : this.#owned(tenant)
       const condition = `${this.#name(expire)} <= ${before}${whose}`
       return `DELETE FROM ${this.#table} WHERE ${this.#limited(condition, text.count())}`
     }
@@ -306,7 +306,7 @@ export class Statements {
       if (isDelete && this.#discriminated) sets.push(this.#deleteKey())
       const isRemoval = isDelete && this.model.deleteTime === undefined
       const { tenant, where = '' } = predicate
-      const whose = () => (tenant ? `${this.#equal(this.model.tenant as Field, text)} AND ` : '')
+      const whose = () => (tenant ? `${this.#ofTenant(text)} AND ` : '')
       const outer = this.dialect.can.limitedDelete ? '' : whose()
       const condition = `${whose()}${where}${this.#owned(tenant)}${this.#live()}`
       const write = isRemoval ? `DELETE FROM ${this.#table}` : `UPDATE ${this.#table} SET ${sets.join(', ')}`
@@ -369,6 +369,10 @@ export class Statements {
 
   #exact(field: Field): string {
     return exactSql(this.#name(field), field, this.dialect)
+  }
+
+  #ofTenant(text: Placeholders): string {
+    return isOfTenant(this.model, (field) => text.bind(field), this.dialect)
   }
 
   #owned(isTenantNamed: boolean): string {

@@ -128,7 +128,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
           [{ huge: increment(-(2n ** 64n)) }, 'huge'],
         ] as const)
           expect((await rejection(update(patch), InvalidArgument)).field).to.equal(field)
-        await rejection(update({ score: increment(2n ** 60n + 1n) }), TypeError, /no double/)
+        await rejection(update({ score: increment(2n ** 60n + 1n) }), TypeError, /is not a double/)
         await update({ score: increment(Number.MAX_VALUE) })
         await rejection(update({ score: increment(Number.MAX_VALUE) }), InvalidArgument)
         await update({ score: increment(-Number.MAX_VALUE) })

@@ -1,0 +1,57 @@
+import type { DataSource, EntityMetadata } from 'typeorm'
+import { isResource, type ResourceModel } from '../../resource/resource-model.js'
+import { isOwning } from '../../resource/relations/relation.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import { isLeftBySoftDelete } from '../deletion/rules/family.js'
+import { membersOf } from '../deletion/sql/members-of.js'
+import { type CheckedEntity, NOTHING } from './findings.js'
+
+/** What relations do otherwise than their options say, or than a reader may expect. */
+export function relationNotes({ dataSource, model }: CheckedEntity): StartUpFindings {
+  if (!dataSource.hasMetadata(model.entity)) return NOTHING
+  const { name } = model.entity
+  const unconstrained = model.relations
+    .filter(isOwning)
+    .filter(({ isUnconstrained }) => isUnconstrained === true && !model.existing)
+    .map(
+      ({ property }) =>
+        `${property} of ${name} has createForeignKeyConstraints: false, and its table has a foreign key all the same: it keeps the reference inside of its tenant`,
+    )
+  const left = (membersOf(dataSource).get(model)?.parents ?? [])
+    .filter(isLeftBySoftDelete)
+    .map(
+      ({ parent, relation }) =>
+        `${relation.property} of ${name}: a Delete of ${parent.model.entity.name} can be undone, so it leaves the rows of ${name}; onDelete: 'CASCADE' deletes them once the row is removed for good`,
+    )
+  return { problems: [], warnings: [...unconstrained, ...left, ...unmanagedNotes(dataSource, model)] }
+}
+
+/** What the database does by relations that are not managed by Ashlar, and which of their tables are. */
+function unmanagedNotes(dataSource: DataSource, model: ResourceModel): readonly string[] {
+  const { name } = model.entity
+  const own = dataSource.getMetadata(model.entity)
+  const managed = new Set(model.relations.map(({ property }) => property))
+  const unmanaged = own.relations.filter(({ propertyPath }) => !managed.has(propertyPath))
+  const tables = unmanaged.flatMap(({ propertyPath, isManyToManyOwner, junctionEntityMetadata }) =>
+    isManyToManyOwner && !model.existing
+      ? `${propertyPath} of ${name} is not managed by Ashlar: create its table ${junctionEntityMetadata?.tablePath ?? ''} in a migration of your own`
+      : [],
+  )
+  const cascades = unmanaged.flatMap(({ propertyPath, onDelete, inverseEntityMetadata }) =>
+    changesRows(onDelete)
+      ? `${propertyPath} of ${name} is not managed by Ashlar, and its onDelete: '${onDelete}' changes rows of ${name} without a hook or an event once the row of ${inverseEntityMetadata.name} is deleted`
+      : [],
+  )
+  const others = dataSource.entityMetadatas.filter(({ target }) => !isResource(target))
+  return [...tables, ...cascades, ...others.flatMap((other) => cascadesOf(other, own))]
+}
+
+const cascadesOf = ({ name, relations }: EntityMetadata, own: EntityMetadata): readonly string[] =>
+  relations.flatMap(({ propertyPath, onDelete, inverseEntityMetadata }) =>
+    inverseEntityMetadata === own && changesRows(onDelete)
+      ? `${propertyPath} of ${name}, which is not a resource, has onDelete: '${onDelete}': the database changes its rows once the row of ${own.name} is removed for good`
+      : [],
+  )
+
+const changesRows = (onDelete: string | undefined): boolean =>
+  onDelete === 'CASCADE' || onDelete === 'SET NULL' || onDelete === 'SET DEFAULT'

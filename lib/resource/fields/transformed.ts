@@ -1,0 +1,48 @@
+import type { ValueTransformer } from 'typeorm'
+import { kindOf } from '../kinds/kinds.js'
+import type { Field, ValueField } from './field.js'
+
+/**
+ * The values of a property whose `@Column()` has a `transformer`. The kind of its field, and what belongs to
+ * the kind, are those of the column.
+ */
+export interface Transformed {
+  /** The value of a property as its column holds it; null for none. */
+  readonly to: (held: unknown) => unknown
+  /** What a column holds, or null, as the property's value; undefined for none. */
+  readonly from: (stored: unknown) => unknown
+  /** What the property holds. Undefined if neither the message nor its class tells. */
+  readonly held: ValueField | undefined
+}
+
+/** As TypeORM calls them, NULL included. @param stored - the column. */
+export function transformedBy(
+  transformers: readonly ValueTransformer[],
+  { hasDigits }: Pick<ValueField, 'hasDigits'>,
+  held: ValueField | undefined,
+): Transformed {
+  const backwards = [...transformers].reverse()
+  return {
+    held,
+    to: (value) => {
+      const stored: unknown =
+        transformers.reduce<unknown>((one, by) => by.to(one), value ?? undefined) ?? null
+      return hasDigits === true && stored !== null ? String(stored as number) : stored
+    },
+    from: (stored) =>
+      backwards.reduce<unknown>((one, by) => by.from(one), asBuffer(stored) ?? null) ?? undefined,
+  }
+}
+
+/** The value that a read gives of one that is written. */
+export function keptValue(field: Field): (value: unknown) => unknown {
+  const { json, transformed } = field
+  const kept = json === undefined ? kindOf(field).kept : (value: unknown) => json.decode(json.encode(value))
+  const read = (value: unknown) =>
+    value === undefined || value === null || kept === undefined ? value : kept(value)
+  return transformed === undefined ? read : (value) => transformed.from(read(transformed.to(value)))
+}
+
+/** TypeORM's drivers return bytes as a Buffer. */
+const asBuffer = (stored: unknown): unknown =>
+  stored instanceof Uint8Array ? Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength) : stored

@@ -1,0 +1,34 @@
+import { getMetadataArgsStorage } from 'typeorm'
+import { lineage } from '../../../decorators/entity-facts.js'
+import { hiddenProperty } from '../../../decorators/columns/column-naming.js'
+
+/** What a column or a relation of a tenant is usually called, with or without `id`. */
+const NAMES: ReadonlySet<string> = new Set([
+  ...['tenant', 'account', 'org', 'organization', 'organisation', 'workspace', 'company', 'team'],
+])
+
+/** The properties of an entity whose name, column or relation is named like a tenant. */
+export function namedLikeTenants(entity: object): readonly string[] {
+  const { columns, relations, joinColumns, embeddeds } = getMetadataArgsStorage()
+  const classes = new Set<unknown>(lineage(entity))
+  const isOwn = ({ target }: { readonly target: unknown }) => classes.has(target)
+  const parts = embeddeds
+    .filter(isOwn)
+    .flatMap(({ propertyName, type }) =>
+      namedLikeTenants((type as () => object)()).map((part) => `${propertyName}.${part}`),
+    )
+  const found = [
+    ...columns.filter(isOwn).filter(({ propertyName, options }) => isNamed(propertyName, options.name)),
+    ...relations.filter(isOwn).filter(({ propertyName }) => isNamed(propertyName)),
+    ...joinColumns
+      .filter(isOwn)
+      .filter(({ propertyName, name }) => isNamed(hiddenProperty(propertyName), name)),
+  ]
+  return [...new Set([...found.map(({ propertyName }) => propertyName), ...parts])]
+}
+
+const isNamed = (...names: readonly (string | undefined)[]): boolean =>
+  names.some((name = '') => {
+    const word = name.toLowerCase().replace(/[^a-z]/g, '')
+    return NAMES.has(word) || NAMES.has(word.replace(/id$/, ''))
+  })

@@ -1,0 +1,167 @@
+import { create, createFileRegistry, type DescMessage } from '@bufbuild/protobuf'
+import {
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+  FileDescriptorProtoSchema,
+  file_google_protobuf_timestamp,
+} from '@bufbuild/protobuf/wkt'
+import { expect } from 'chai'
+import { type DataSource, getMetadataArgsStorage } from 'typeorm'
+import { lineage } from '../../../decorators/entity-facts.js'
+import { Resource } from '../../../decorators/index.js'
+import { DeclarationError } from '../../../lib/errors.js'
+import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
+import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
+import { snakeCase } from '../../../lib/text/snake-case.js'
+import { databases, describeOn } from '../../support/databases/backends.js'
+import { inAcme } from '../repository/subject.js'
+import { Article, Attachment, Member, Organization, Product, shop, Tag } from './forty-entities.js'
+
+type Args = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
+
+const classes: readonly EntityClass<object>[] = shop
+
+const columnsOf = (entity: EntityClass<object>): readonly Args[] => {
+  const all = new Set<unknown>(lineage(entity))
+  return getMetadataArgsStorage().columns.filter(({ target }) => all.has(target))
+}
+
+const INTEGERS: ReadonlyMap<unknown, Type> = new Map([
+  ['bigint', Type.INT64],
+  ['real', Type.FLOAT],
+  ['double precision', Type.DOUBLE],
+])
+
+/** The type of the field that shows a column; undefined for a column that no scalar and no time can show. */
+function fieldType({ mode, options, propertyName, target }: Args): Type | undefined {
+  const { array, select, transformer, type } = options
+  if (mode !== 'regular' || select === false || array === true) return undefined
+  if (/^(?:json|jsonb|simple-.*|enum|time|interval|decimal)$/.test(String(type))) return undefined
+  const { prototype } = target as { readonly prototype: object }
+  const design: unknown = Reflect.getMetadata('design:type', prototype, propertyName)
+  if (design === Boolean) return Type.BOOL
+  if (design === Date) return Type.MESSAGE
+  const isNumber = design === Number || type === 'bigint'
+  return isNumber ? ((transformer === undefined ? INTEGERS.get(type) : undefined) ?? Type.INT32) : Type.STRING
+}
+
+/** A message with a field for each column that it can show. */
+function messageOf(entity: EntityClass<object>): DescMessage {
+  const field = columnsOf(entity).flatMap((args, at) => {
+    const type = fieldType(args)
+    if (type === undefined) return []
+    const isOptional = args.options.nullable === true && type !== Type.MESSAGE
+    return {
+      name: snakeCase(args.propertyName),
+      number: at + 1,
+      type,
+      label: Label.OPTIONAL,
+      ...(type === Type.MESSAGE && { typeName: '.google.protobuf.Timestamp' }),
+      ...(isOptional && { proto3Optional: true }),
+    }
+  })
+  const optional = field.filter((one) => 'proto3Optional' in one)
+  const file = create(FileDescriptorProtoSchema, {
+    name: `${entity.name}.proto`,
+    package: 'shop.v1',
+    syntax: 'proto3',
+    dependency: ['google/protobuf/timestamp.proto'],
+    messageType: [
+      {
+        name: entity.name,
+        field: field.map((one) =>
+          optional.includes(one) ? { ...one, oneofIndex: optional.indexOf(one) } : one,
+        ),
+        oneofDecl: optional.map(({ name }) => ({ name: `_${name}` })),
+      },
+    ],
+  })
+  const registry = createFileRegistry(file, () => file_google_protobuf_timestamp)
+  return registry.getMessage(`shop.v1.${entity.name}`) as DescMessage
+}
+
+const shown = classes.filter((entity) =>
+  columnsOf(entity).every((args) => args.mode !== 'regular' || fieldType(args) !== undefined),
+)
+for (const entity of classes)
+  Resource({ message: messageOf(entity), shared: true, naming: 'typeorm', existing: true })(entity)
+
+const problemsOf = (entity: EntityClass<object>): readonly string[] => {
+  try {
+    resourceModel(entity)
+    return []
+  } catch (error) {
+    return (error as DeclarationError).problems
+  }
+}
+
+describe('forty entities of a shop', () => {
+  it('start with @Resource() alone, or say why not', () => {
+    expect(classes).to.have.length(40)
+    const refused = classes.flatMap((entity) => {
+      const problems = problemsOf(entity)
+      return problems.length === 0 ? [] : [[entity.name, problems]]
+    })
+    expect(Object.fromEntries(refused)).to.deep.equal({
+      Stock: [
+        'it needs exactly one key beside its tenant: declare it with @PrimaryColumn() id!: string (or name)',
+      ],
+    })
+    expect(shown.filter((entity) => problemsOf(entity).length === 0).length).to.be.at.least(15)
+  })
+})
+
+describeOn(
+  'forty entities of a shop, whose tables TypeORM has made',
+  databases.filter(({ name }) => name === 'postgres'),
+  (backend) => {
+    it('are read and written by repositories and by TypeORM', async () => {
+      const startable = classes.filter((one) => problemsOf(one).length === 0)
+      const opened = await backend.open(startable)
+      const dataSource = opened.dataSource as DataSource
+      const of = <E extends object>(entity: EntityClass<E>) => new TypeormRepository(dataSource, entity)
+      try {
+        await dataSource.synchronize()
+        await inAcme(async () => {
+          const refused: [string, readonly string[]][] = []
+          for (const entity of startable) {
+            const { problems } = await of(entity).startUpCheck()
+            if (problems.length > 0)
+              refused.push([entity.name, problems.map((one) => (typeof one === 'string' ? one : one.rule))])
+            else expect((await of(entity).list({})).items).to.deep.equal([])
+          }
+          const padded = 'has the type bpchar, which takes different texts for the same'
+          expect(Object.fromEntries(refused)).to.deep.equal({
+            Currency: [`code ${padded}`],
+            Country: [`currency_code ${padded}`],
+          })
+          const organization = await of(Organization).create({ slug: 'a' })
+          expect(organization).to.include({ slug: 'a', seats: 0 })
+          const given = { email: 'Ada@Shop', passwordHash: 'x', organizationId: organization.id }
+          const member = await of(Member).create(given as never)
+          expect(member).to.include({ email: 'ada@shop', passwordHash: 'x', revision: 1 })
+          expect(resourceModel(Member).toMessage(member)).to.not.have.property('passwordHash')
+          await of(Member).delete(member.id)
+          expect((await of(Member).create(given as never)).revision).to.equal(1)
+          const gone = await dataSource.getRepository(Member).findOneByOrFail({ email: 'ada@shop' })
+          expect(gone.id).to.not.equal(member.id)
+          const product = await of(Product).create({ sku: '1', origin: 'here' })
+          expect(product).to.include({ state: 'draft', origin: 'here', revision: 1 })
+          const attachment = await of(Attachment).create({ path: 'p', bytes: 5 } as never)
+          expect(await of(Attachment).get(attachment.id)).to.include({ bytes: 5, url: '/files/p' })
+          const tag = await of(Tag).create({ title: 't' })
+          const article = await of(Article).create({ title: 'one' } as never)
+          const articles = dataSource.getRepository(Article)
+          await articles.save(
+            Object.assign(await articles.findOneByOrFail({ id: article.id }), { tags: [tag] }),
+          )
+          await of(Article).update(article.id, { title: 'two' } as never, ['title'] as never)
+          const [read] = await articles.find({ relations: { tags: true } })
+          expect([read?.title, read?.tags?.map(({ title }) => title)]).to.deep.equal(['two', ['t']])
+        })
+      } finally {
+        await opened.close()
+      }
+    })
+  },
+)
