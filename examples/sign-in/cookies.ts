@@ -4,7 +4,7 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Cookies of one origin. Browsers send the cookies of a host to all of its ports, so names contain the port. */
+/** Cookies of one origin. Browsers send a host's cookies to all of its ports, so names contain the port. */
 export class Cookies {
   /** Sealed cookies last as long as the process, as sessions do. */
   readonly #key = randomBytes(32)

@@ -36,7 +36,7 @@ const ATTEMPT_SECONDS = 600
 const MAX_ATTEMPTS = 10
 const RETRY_AFTER_MS = 250
 const TIMEOUT_SECONDS = 10
-/** A person, or the provider without a question, did not agree (RFC 6749, 4.1.2.1; OpenID Connect Core, 3.1.2.6). */
+/** Nobody agreed to sign in (RFC 6749, 4.1.2.1; OpenID Connect Core, 3.1.2.6). */
 const DECLINED = /^(access_denied|(login|consent|interaction|account_selection)_required)$/
 
 /** Sign-in by the authorization code flow with PKCE. */
@@ -148,7 +148,7 @@ export class SignIn {
     return this.#sessions.get(id)
   }
 
-  /** Undefined if the provider has ended the sign-in. An outage is retried, here once and by later requests. */
+  /** Undefined if the provider has ended the sign-in. An outage is retried once, and by later requests. */
   async #refreshed({ refreshToken }: Session): Promise<openid.TokenEndpointResponse | undefined> {
     if (refreshToken === undefined) return undefined
     const refresh = async () => openid.refreshTokenGrant(await this.#provider(), refreshToken)

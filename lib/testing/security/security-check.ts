@@ -63,7 +63,7 @@ export interface SecurityOptions {
   /**
    * Functions that create the state a method or a resource needs, by gRPC full method name or by the full
    * name of the resource's message:
-   * `{ '/orders.v1.OrderService/ShipOrder': async ({ client, keys: [id] }) => client(OrderService).payOrder({ id }) }`.
+   * `{ '/orders.v1.OrderService/Ship': ({ client, keys: [id] }) => client(OrderService).pay({ id }) }`.
    * The function of a method runs before each request that names resources of a tenant, and that of a
    * resource before each one that the check creates.
    */

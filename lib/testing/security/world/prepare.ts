@@ -9,7 +9,7 @@ export interface Preparation {
   readonly tenant: string
   /** A typed gRPC client of a caller of the tenant who may do everything. */
   readonly client: TestCaller['client']
-  /** The keys of the tenant's resources that the request will name, in the order of its function; of a method. */
+  /** The keys of the resources that the request will name, in the order of its function; of a method. */
   readonly keys: readonly string[]
 }
 
