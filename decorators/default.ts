@@ -2,7 +2,7 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
 
 /**
- * What the property is at create where nothing is given, made anew for each entity. It is called on every
+ * The value of the property in a create that gives none, made for each entity. It is called on every
  * database alike; for a value that never changes write `@Column({ default: value })`. Use it together with
  * `@Column`.
  * @example

@@ -31,7 +31,7 @@ const INCLUDED: readonly string[] = ['before', 'changed']
 /**
  * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change.
  * Secrets and credentials are never in it. An update that changes nothing beside the etag and `update_time`
- * is no change.
+ * does not count.
  * @throws {RangeError} for a change that there is none of, and for a `source` that is blank.
  * @example
  * ```ts

@@ -32,7 +32,7 @@ export interface ResourceOptions {
   /** Column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
   readonly shape?: 'gorm' | 'ent'
   /**
-   * How columns without a name of their own are named. By default, `snake`: `displayName` is stored in
+   * The names of columns without a name of their own. By default, `snake`: `displayName` is stored in
    * `display_name`, and `@Resource()` completes what TypeORM knows of the entity. `typeorm` is for an entity
    * that TypeORM has a table of: nothing in TypeORM's metadata is changed, so that `displayName` stays in
    * `displayName`. Where the DataSource has a `namingStrategy`, give its strategy here instead.

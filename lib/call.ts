@@ -96,7 +96,7 @@ export class Caller {
 }
 
 /**
- * What a listener (gRPC or HTTP) passes to the dispatcher, which makes a `Call` of it. The chain fills
+ * The request as a listener (gRPC or HTTP) passes it to the dispatcher, which makes a `Call` of it. The chain fills
  * `headers` and `trailers`, also when the call fails.
  */
 export interface Incoming {

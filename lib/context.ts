@@ -102,7 +102,7 @@ const reports = new Set<SystemReport>()
 const reported = new WeakMap<SystemScope, Set<string>>()
 
 /**
- * What a call knows about itself. The chain passes it explicitly; your code finds it with
+ * The identity and state of a call. The chain passes it explicitly; your code finds it with
  * `RequestContext.current()`. An AsyncLocalStorage in use slows every promise of a Node 20 process, so only
  * code that needs it enters it.
  * @example

@@ -45,7 +45,7 @@ export async function projectIn(folder: string): Promise<Project> {
   if (registration === undefined || !existsSync(join(folder, 'src/entities.ts')))
     throw new Failure(
       'input',
-      'here is no project of ashlar new: it has src/entities.ts, and src/services.ts or src/modules.ts; change to its folder',
+      'this is not a project of ashlar new: it has src/entities.ts, and src/services.ts or src/modules.ts; change to its folder',
     )
   const set = await describedProtos(folder)
   const registry = createFileRegistry(set)

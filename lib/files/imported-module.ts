@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** What a module exports, by name. */
+/** The exports of a module, by name. */
 export type Exports = Readonly<Record<string, unknown>>
 
 /**

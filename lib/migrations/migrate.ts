@@ -100,7 +100,7 @@ export interface Migrator {
   /** Records the files of edited versions as what was applied, and runs nothing. */
   repair(): Promise<readonly EditedVersion[]>
   /**
-   * What the next `up` would do: locks, what waits for them, what is lost, and the sizes of the tables.
+   * The plan of the next `up`: locks, what waits for them, losses, and the sizes of the tables.
    * Changes nothing.
    * @throws what `up` would refuse the files or the database with.
    */

@@ -37,8 +37,8 @@ export interface DiffResult<Changes> {
   readonly dialect: Dialect
   readonly changes: Changes
   /**
-   * With `live`, the changes from the database to the schema of its files; undefined without it, and if there
-   * are no files.
+   * With `live`, the changes from the database to the schema of its files; undefined without it, or without
+   * files.
    */
   readonly drift: Changes | undefined
   /**

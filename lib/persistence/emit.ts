@@ -6,13 +6,13 @@ import { isStorable } from './query/reachable.js'
 
 /** An event of your own. */
 export interface OwnEvent {
-  /** What it is about, such as `order`: a word of letters, digits and `_`. */
+  /** The subject, such as `order`: a word of letters, digits and `_`. */
   readonly resource: string
-  /** What happened, such as `paid`: a word likewise. The type of the event is `order.paid`. */
+  /** The verb, such as `paid`: a word likewise. The type of the event is `order.paid`. */
   readonly verb: string
   /** The key of the resource. Events with the same resource and key keep their order. */
   readonly key: string
-  /** What JSON can hold. */
+  /** A JSON value. */
   readonly data?: unknown
   /**
    * Whose event it is. Default: the tenant of the call. `''` for an event of all tenants; another tenant's

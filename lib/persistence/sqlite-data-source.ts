@@ -96,14 +96,14 @@ export class SqliteDataSource extends DataSource {
     })
   }
 
-  /** What is refused of a resource is told before TypeORM trips over it. */
+  /** Rejections of a resource are reported before TypeORM fails on it. */
   protected override async buildMetadatas(): Promise<void> {
     checkResources({ ...this.options.entities })
     await super.buildMetadatas()
     manageValues(this.entityMetadatas)
   }
 
-  /** Who may use the connection; undefined until the DataSource is initialized. */
+  /** The turns on the connection; undefined until the DataSource is initialized. */
   get leases(): SqliteLeases | undefined {
     return this.driver instanceof SqliteDriver ? this.driver.leases : undefined
   }

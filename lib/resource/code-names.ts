@@ -2,7 +2,7 @@ import { type Problem, propertyProblem } from '../errors.js'
 import { snakeCase } from '../text/snake-case.js'
 import type { FieldNames } from './fields/proto-names.js'
 
-/** What code may call the fields of a resource beside their own names. */
+/** The names of a resource's fields that code may use besides the fields' own. */
 interface CodeNames {
   /** Undefined if each property is named as its field. */
   readonly names: ReadonlyMap<string, string> | undefined

@@ -76,10 +76,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = 
   UpdateTime: OUTPUT_ONLY,
 }
 
-/**
- * What decorators were given and do not carry out: options that there are none of, and values that an option
- * cannot have.
- */
+/** The problems of decorator options: unknown options, and invalid values. */
 export const decoratorProblems = (calls: readonly DecoratorCall[]): readonly Problem[] =>
   distinctProblems(calls.flatMap((call) => [...problemsOf(call)]))
 

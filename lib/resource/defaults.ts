@@ -4,7 +4,7 @@ import { kindOf } from './kinds/kinds.js'
 import { checkValue } from './values/check-value.js'
 import type { Field, FieldDefault, Role } from './fields/field.js'
 
-/** Whose value nobody else gives. */
+/** The roles whose value only the server sets. */
 const SET_BY_SERVER: ReadonlySet<Role> = new Set([
   'key',
   'tenant',
@@ -136,7 +136,7 @@ export const strayDefault = (property: string, role: string | undefined): Proble
       )
     : propertyProblem('default', property, `${property} has a @Default() and no column`, 'add @Column()')
 
-/** True if the value is the zero that proto3 gives a field that nobody set. */
+/** True if the value is the zero of an unset proto3 field. */
 export const isZero = (value: unknown): boolean => {
   if (value === '' || value === 0 || value === false || value === 0n) return true
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0
@@ -177,7 +177,7 @@ export function* tableSetProblems({ property, role, generated }: Field): Generat
     )
 }
 
-/** Why a field cannot be a number that the database mints. */
+/** The reasons why a field cannot be a number that the database generates. */
 export function* mintedProblems({ property, kind, role }: Field): Generator<Problem> {
   const { declared, key } = kindOf({ kind })
   if (role !== 'key')

@@ -13,7 +13,7 @@ import type { Field } from './fields/field.js'
 import { kindOf } from './kinds/kinds.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
 
-/** What `@Emits()` declares of a resource, and how an entity is told. */
+/** The `@Emits()` declaration of a resource, and the form of its events. */
 export interface EventsModel extends EmittedChanges {
   readonly source: string
   /**
@@ -23,7 +23,7 @@ export interface EventsModel extends EmittedChanges {
   readonly toJson: (entity: object) => JsonObject
 }
 
-/** What of a model the events need. */
+/** The part of a model that events need. */
 interface Told {
   readonly type: string
   readonly message: DescMessage | undefined
@@ -44,7 +44,7 @@ export function eventsModel(declared: EmittedChanges, told: Told): EventsModel {
   }
 }
 
-/** Why the resource cannot be told, one sentence each. */
+/** The reasons why the resource cannot have events, one sentence each. */
 export const eventProblems = (
   declared: EmittedChanges | undefined,
   message: DescMessage | undefined,

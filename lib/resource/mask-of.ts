@@ -1,11 +1,11 @@
 /**
- * What a mask of code may name: the properties of the entity, as they are or in proto spelling.
+ * The names in a mask that code writes: the entity's properties, as they are or as proto names.
  * `addressLine2` may be `address_line2` or `address_line_2` in the .proto. A property with `@ProtoField()`
- * has its own name here, too.
+ * uses its property name, too.
  */
 export type MaskOf<E> = (keyof E & string) | ProtoNameOf<E>
 
-/** The properties of an entity in proto spelling. */
+/** The proto names of an entity's properties. */
 export type ProtoNameOf<E> = SnakeCase<keyof E & string>
 
 /**

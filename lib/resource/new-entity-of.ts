@@ -19,7 +19,7 @@ type IsServerSet<T> = 0 extends 1 & T
 
 type ServerSetNames<T> = { [K in keyof T]-?: IsServerSet<T[K]> extends true ? K : never }[keyof T]
 
-/** Given by the caller: not by the server, not minted, and no method. */
+/** The properties that the caller gives: not set by the server, not generated, and not a method. */
 type Given<T> = {
   [
     K in keyof T as IsServerSet<T[K]> extends true
@@ -33,7 +33,7 @@ type Given<T> = {
 }
 
 /**
- * What `create` takes: all that the caller has to give where the entity says so with {@link ServerSet}, else
- * any part.
+ * The argument of `create`: all properties that the caller must give if the entity declares {@link
+ * ServerSet}, or any part otherwise.
  */
 export type NewEntity<T> = [ServerSetNames<T>] extends [never] ? Partial<T> : Partial<T> & Given<T>

@@ -12,8 +12,8 @@ const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'
 
 /**
- * What is wrong with the ownership of an entity. Every resource declares that its entities belong to tenants,
- * or that all tenants share them. So no resource is shared by an oversight.
+ * The problems of an entity's ownership. Every resource declares that its entities belong to tenants, or that
+ * all tenants share them, so no resource is shared by an oversight.
  */
 export function ownershipProblems(
   entity: { readonly name: string },

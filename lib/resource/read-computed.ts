@@ -157,7 +157,7 @@ function messageProblem(
     : `is @Computed(), and ${behavior} in ${message.typeName}: make the field OUTPUT_ONLY`
 }
 
-/** What the values of the property are, or why they cannot be. */
+/** The kind of the property's values, or the reason why there is none. */
 function valueField(
   property: string,
   proto: string,

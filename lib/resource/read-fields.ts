@@ -59,7 +59,7 @@ type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 /** The result of reading one entity: its fields in column order, and all problems. */
 export interface FieldReading {
   readonly fields: readonly Field[]
-  /** How entities are named; undefined where no pattern says it. */
+  /** The name pattern of entities; undefined if there is none. */
   readonly name: NamePattern | undefined
   readonly names: FieldNames
   readonly relations: readonly Relation[]
@@ -147,7 +147,7 @@ export function readFields(
       if (mintsUuid) problems.push(...generatedProblems(field))
       problems.push(...tableSetProblems(field))
       if (mintsNumber === true) problems.push(...mintedProblems(field))
-      // The repository mints keys anyway.
+      // The repository generates keys anyway.
       const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
       const initial =
         field.generated === true || (field.tableDefault !== undefined && make === undefined)
@@ -212,7 +212,7 @@ export function readFields(
     inMessage.get(property)?.message === undefined ? [] : property,
   )
   const held = [
-    // Whether a resource has an owner is checked in ownership.ts.
+    // ownership.ts checks that a resource has an owner.
     ...(tenant.named.length === 0 && !isWithoutTenants(entity.name) ? ['accountId'] : []),
     ...namedFields(facts.properties).keys(),
     ...columns.keys(),
@@ -393,7 +393,7 @@ function toField(
   const mayBeLong = isExisting && !part.isKeyPart && (role === 'plain' || role === 'outputOnly')
   const nullIsZero =
     isExisting && isNullable && !part.isKeyPart && hasStorableZero(heldKind ?? kind, role, inMessage)
-  // A row of an existing table without a tenant is reached by nobody.
+  // No call reaches a row of an existing table without a tenant.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
   const isShared = isExisting || facts.resource?.naming !== undefined
   const otherFormats = !isShared ? undefined : role === 'key' || role === 'tenant' ? 'read' : 'written'

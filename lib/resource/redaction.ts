@@ -27,7 +27,7 @@ import { toDate } from './kinds/timestamp.js'
 /** Replaces a secret in a log. */
 export const REDACTED = '[redacted]'
 
-/** What redaction needs to know of the services. */
+/** The facts about the services that redaction needs. */
 export interface Redaction {
   /** True if a field holds a secret or a credential, even when its own descriptor does not say so. */
   isSecret(field: DescField): boolean
@@ -203,9 +203,9 @@ function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): u
 }
 
 /**
- * A filter or a search holds what is compared, which may be what a secret or a withheld field is asked for.
- * Methods of the application name theirs as they like: a word of the name tells. A resource that is called a
- * query, such as one that is saved, is shown, without the text in it.
+ * A filter or a search contains compared values, which may be the content of a secret or a withheld field.
+ * The application chooses the names of its methods, so a word of the name decides. A resource called a query,
+ * such as a saved one, is shown, without the text in it.
  */
 const isFilter = ({ name, fieldKind, scalar, message }: DescField): boolean => {
   if (!FILTER.test(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_'))) return false

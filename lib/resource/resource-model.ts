@@ -53,13 +53,12 @@ export interface ResourceModel<E extends object = object> {
   readonly type: string
   /** The table as the entity names it. A DataSource may add a prefix or a schema. */
   readonly table: string
-  /** What `@Entity` said of the table. */
+  /** The table that `@Entity` declares. */
   readonly declaredTable: DeclaredTable
   /** Decides column names only: `deleted_at` (gorm) or `delete_time` (ent). */
   readonly shape: 'gorm' | 'ent'
   /**
-   * TypeORM's naming strategy of its columns. Undefined where they have names in snake_case, which TypeORM is
-   * told.
+   * TypeORM's naming strategy of its columns. Undefined if they have snake_case names, which TypeORM has too.
    */
   readonly strategy: NamingStrategyInterface | undefined
   /** The proto message, where one is linked. */
@@ -71,14 +70,11 @@ export interface ResourceModel<E extends object = object> {
   readonly key: Field
   /** Texts of keys and what is bound of them. */
   readonly keys: ResourceKeys
-  /**
-   * How entities are named (AIP-122), where `google.api.resource` of the message has a pattern; else
-   * undefined.
-   */
+  /** The name pattern of entities (AIP-122), if the message's `google.api.resource` has one. */
   readonly name: NamePattern | undefined
   /** Holds the tenant; undefined when the resource belongs to none. */
   readonly tenant: Field | undefined
-  /** The text of a tenant, and what an entity holds of it; undefined where there is no tenant. */
+  /** The string of a tenant, and the value of an entity; undefined if there is no tenant. */
   readonly tenantPart: KeyPart | undefined
   /**
    * True if the tenant is part of the primary key, so that creating another tenant's id reveals nothing about
@@ -115,8 +111,8 @@ export interface ResourceModel<E extends object = object> {
   /** Fields without a zero value whose columns are NOT NULL, such as a time. A write has to set them. */
   readonly required: readonly Field[]
   /**
-   * Names that masks and sort orders of code use beside those of fields: properties as the class names them,
-   * and in snake_case. Undefined if each is named as its field.
+   * Names that masks and sort orders of code use besides field names: properties as the class names them, and
+   * in snake_case. Undefined if each has its field's name.
    */
   readonly codeNames: ReadonlyMap<string, string> | undefined
   /** Retrievable secrets; their two columns are fields of role `secret`. */
@@ -127,9 +123,9 @@ export interface ResourceModel<E extends object = object> {
   readonly computed: readonly ComputedField[]
   /** The fields of an entity: all but the columns of secrets and credentials. */
   readonly entityFields: readonly Field[]
-  /** Where the text that `q` searches comes from; undefined when the resource is not searchable. */
+  /** The source of the text that `q` searches; undefined if the resource is not searchable. */
   readonly search: SearchModel | undefined
-  /** What TypeORM's relations say: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Empty for most. */
+  /** TypeORM's relations: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Usually empty. */
   readonly relations: readonly Relation[]
   /**
    * Fields that are unique together, keys aside; unique among live rows, and per tenant where there is one.
@@ -137,18 +133,18 @@ export interface ResourceModel<E extends object = object> {
   readonly uniques: readonly IndexGroup[]
   /** Fields that are looked up together. */
   readonly indexes: readonly IndexGroup[]
-  /** What of its table only TypeORM knows. Call it once all classes are loaded. */
+  /** The part of its table that only TypeORM knows. Call it once all classes are loaded. */
   readonly internal: () => InternalTable
-  /** What is told of changes; undefined where nothing is. */
+  /** The events of changes; undefined if there are none. */
   readonly events: EventsModel | undefined
   /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */
   readonly listeners: readonly EntityListener[]
   /** A new entity without values; it computes what `@Computed()` declares whenever that is read. */
   readonly create: () => E
   /**
-   * Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in
-   * it. `M` is no `Message`: TypeScript 5.9 infers what a method may return, a message or its fields, and
-   * would give up.
+   * Turns an entity into its message, of the type that the caller expects. Secrets and credentials are never
+   * in it. `M` does not extend `Message`: TypeScript 5.9 infers the possible results of a method, a message
+   * or its fields, and would give up.
    */
   toMessage<M extends object = Message>(entity: E): M
   /**
@@ -156,7 +152,7 @@ export interface ResourceModel<E extends object = object> {
    * and `toBinary` of the message then says why.
    */
   readonly write: WriteEntity
-  /** Where the value of each field of the message comes from. */
+  /** The source of each message field's value. */
   readonly outputs: readonly Output[]
   /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E

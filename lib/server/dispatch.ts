@@ -17,7 +17,7 @@ export interface Dispatched {
 }
 
 /**
- * What both listeners call: finds the method once, and runs the call.
+ * Called by both listeners: finds the method once, and runs the call.
  * @param openCalls - the times of the calls that run.
  */
 export const dispatcher = (

@@ -42,7 +42,7 @@ import { UnfinishedBytes } from '../bounds/unfinished-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
- * What a server serves, decided before it binds. Its parts stay the same while the server runs; some of them
+ * The services of a server, decided before it binds. Its parts stay the same while the server runs; some of them
  * hold what changes, such as the open calls, and the rules that authorization reads.
  */
 export interface ServerPlan {

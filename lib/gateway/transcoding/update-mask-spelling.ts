@@ -8,7 +8,7 @@ import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { printable } from '../../text/printable.js'
 
 /**
- * What happens to `update_mask` values that are comma-joined or lowerCamelCase. `spec`: they write nothing,
+ * The treatment of comma-joined or lowerCamelCase `update_mask` values. `spec`: they write nothing,
  * and a header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto
  * names.
  */

@@ -6,7 +6,7 @@ import type { OpenApiSource } from '../source/source.js'
 import { UniqueNames } from './unique-names.js'
 
 /**
- * How a message is seen. `output`: as a response holds it. `masked`: the same, where a read mask may have
+ * The view of a message. `output`: as a response holds it. `masked`: the same, but a read mask may have
  * left out fields. `input`: as a request has to hold it. `patch`: as the request of an update has to, whose
  * mask says which fields count.
  */

@@ -25,7 +25,7 @@ export const exactSql = (
 }
 
 /**
- * A column that has a value. Where its collation may take another text for the same, an index of that
+ * Compares a column with a value. If its collation may treat another string as equal, an index of that
  * collation finds the rows, and a comparison by code point decides.
  * @param value - a placeholder, or a value that is written twice.
  */
@@ -77,9 +77,9 @@ export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string):
 }
 
 /**
- * What counts of a column: its beginning, where no more does.
+ * The part of a column that is compared: its beginning, if only that counts.
  * @param table - qualifies the name. In an ORDER BY a bare name means a column of the select list, which may
- * be called like the stored column and hold it converted.
+ * have the stored column's name and a converted value.
  */
 export const storedSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
   const bare = dialect.text.quote(column.column)
@@ -89,7 +89,7 @@ export const storedSql = (column: PlanColumn, dialect: Dialect, table?: string):
   return column.first === undefined ? value : dialect.values.kinds[column.kind].beginning(value, column.first)
 }
 
-/** NULL is compared and ordered as the zero value that it is read as. No row is no zero. */
+/** NULL is compared and ordered as the zero value that it is read as. A missing row is not zero. */
 const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?: string): string => {
   const zero =
     column.kind === 'any' || column.json !== undefined ? undefined : kindOf(column as Field).filler(column)
@@ -117,8 +117,8 @@ export const isOfTenant = (
 }
 
 /**
- * Leaves out the rows of an existing table that belong to no tenant, for behind another condition: nobody
- * reaches them. @param of - what the columns are qualified with.
+ * Excludes the rows of an existing table that belong to no tenant, which no call may reach; follows another
+ * condition. @param of - the qualifier of the columns.
  */
 export const ofSomeTenant = (
   { existing, tenant }: Pick<ResourceModel, 'existing' | 'tenant'>,

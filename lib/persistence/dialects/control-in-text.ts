@@ -27,7 +27,7 @@ function controlOf(words: readonly string[], control: RegExp): string | undefine
   return control.test(statement) ? words.slice(0, 3).join(' ').toUpperCase() : undefined
 }
 
-/** What every engine has. */
+/** The control words of every engine. */
 const CONTROL =
   'BEGIN|START TRANSACTION|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|SET (?:\\w+ )?TRANSACTION'
 

@@ -18,7 +18,7 @@ import type { TagSql } from './values/tag-sql.js'
 /** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
 export type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
-/** What an engine can do. A caller asks for these, and never for the name. */
+/** The capabilities of an engine. Callers check these, and never the name. */
 export interface Capabilities {
   /** A value can be an array, so that many values are one parameter. */
   readonly arrays: boolean
@@ -35,7 +35,7 @@ export interface Capabilities {
   readonly lateral: boolean
   /** `(a, b) > (1, 2)` uses an index. */
   readonly rowComparison: boolean
-  /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */
+  /** An index can have a condition. If not, the column `soft_delete_key` replaces it. */
   readonly partialIndexes: boolean
   /** True if an index can be kept in another way than a B-tree: `USING gin`. */
   readonly indexMethods: boolean
@@ -43,9 +43,7 @@ export interface Capabilities {
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */
   readonly indexIfMissing: boolean
-  /**
-   * A DDL statement can be rolled back. Where it cannot, a migration's table is one statement with its keys.
-   */
+  /** A DDL statement can be rolled back. If not, a migration's table is one statement with its keys. */
   readonly transactionalDdl: boolean
   /** After a failed statement a transaction takes no other until it is rolled back to a savepoint. */
   readonly failureBlocksTransaction: boolean
@@ -59,16 +57,16 @@ export interface Capabilities {
   readonly infinities: boolean
 }
 
-/** What of a driver's error says what became of the transaction. */
+/** The properties of a driver's error that show the state of the transaction. */
 export interface DriverCodes {
   readonly code?: unknown
   readonly errno?: unknown
   readonly fatal?: unknown
 }
 
-/** How the database mints the integers of a key. */
+/** The SQL of generated integer keys. */
 export interface MintingSql {
-  /** What a column has behind its type, in CREATE TABLE. */
+  /** The clause after a column's type in CREATE TABLE. */
   readonly column: string
   /** True if that makes the column the primary key, so that the table says so nowhere else. */
   readonly isPrimaryKey: boolean
@@ -79,15 +77,15 @@ export interface MintingSql {
    * where it rounds, or where nothing is returned.
    */
   readonly in64Bits: ((column: string) => string) | undefined
-  /** What follows the table where a new row has no other column. */
+  /** The clause after the table's name if a new row has no other column. */
   readonly alone: string
-  /** The statements that make a column mint that is there, from the numbers of its rows on. */
+  /** The statements that make an existing column generate numbers, starting after its rows' numbers. */
   readonly added: (table: TableName, column: ColumnDefinition) => string
-  /** The number that the connection has minted last; undefined where an INSERT returns the row. */
+  /** The number that the connection generated last; undefined if an INSERT returns the row. */
   readonly last: string | undefined
 }
 
-/** How a transaction begins. */
+/** The options of a new transaction. */
 export interface BeginOptions {
   readonly isolation?: Isolation
   readonly readOnly?: boolean
@@ -110,7 +108,7 @@ export interface Dialect {
   readonly stores: StoreSql
 }
 
-/** How SQL is written and strings compare. */
+/** The SQL of names, strings and their comparison. */
 export interface TextDialect {
   /** A name as an identifier. */
   readonly quote: (name: string) => string
@@ -133,9 +131,9 @@ export interface TextDialect {
   readonly exactly: (column: string, collation: string) => string
 }
 
-/** How values, and lists of them, are bound, stored, compared and read. */
+/** The SQL for binding, storing, comparing and reading values, and lists of them. */
 export interface ValuesDialect {
-  /** What it does with each kind of column. */
+  /** The SQL of each kind of column. */
   readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */
   readonly countPlaceholder: (index: number) => string
@@ -161,7 +159,7 @@ export interface ValuesDialect {
   readonly merging: MergingSql | undefined
 }
 
-/** How transactions begin, lock rows and end. */
+/** The SQL for beginning and ending transactions, and for locking rows. */
 export interface TransactionsDialect {
   /** The words of a statement that begins or ends a transaction or a savepoint. */
   readonly control: RegExp
@@ -195,19 +193,19 @@ export interface TransactionsDialect {
   readonly mayRollBack: (error: DriverCodes) => boolean
 }
 
-/** How tables, columns and generated keys are created. */
+/** The SQL for creating tables, columns and generated keys. */
 export interface DdlDialect {
   /** Columns that only TypeORM knows. */
   readonly typeormColumns: TypeormColumnsSql
   readonly minting: MintingSql
-  /** What follows the parentheses of CREATE TABLE. */
+  /** The clause after the parentheses of CREATE TABLE. */
   readonly tableOptions: string
   /**
    * Follows `tableOptions` in a migration, whose columns then name no collation. Empty where columns name
    * theirs.
    */
   readonly tableCollation: string
-  /** The default of a column whose UUID TypeORM leaves to the database; undefined where TypeORM mints it. */
+  /** The default of a column whose UUID TypeORM leaves to the database; undefined if TypeORM generates it. */
   readonly mintedUuid?: string
   /** The default of a column that holds the time at which a row is created. */
   readonly now: string
@@ -219,20 +217,20 @@ export interface DdlDialect {
     ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
   /** The keys of a table that the engine refuses to make, one text each with what to do. */
   readonly refusedKeys: (table: TableDefinition) => readonly string[]
-  /** Undefined where there are no migrations, so that tables are made at run time. */
+  /** Undefined if there are no migrations, so that tables are created at run time. */
   readonly migration: MigrationSql | undefined
 }
 
-/** What the database reports about its tables. */
+/** The queries about a database's tables. */
 export interface CatalogDialect {
   /**
    * Selects a row if a trigger or a rule of a table may leave a write out without an error. Value: the quoted
    * table. Undefined if none can.
    */
   readonly suppressingTriggers: string | undefined
-  /** Where tables are; undefined where the connection says it alone. */
+  /** The namespace of tables; undefined if the connection determines it. */
   readonly namespace: Namespace | undefined
-  /** How those of a table are found; undefined where a table has them from the start or never. */
+  /** Finds a table's foreign keys; undefined if a table has them from its creation or never. */
   readonly foreignKeys: ForeignKeySql | undefined
   /**
    * Selects the columns of a table without a foreign key as `name`, where none can be added; the table is
@@ -273,10 +271,7 @@ export interface NumberKey {
   readonly whileNull: string
 }
 
-/**
- * What the tables of the server's own stores need. Time is the database's own: the clocks of processes
- * differ.
- */
+/** The SQL of the server's own stores. Time is the database's own, because the clocks of processes differ. */
 export interface StoreSql {
   /** Now, as the tables keep it. */
   readonly now: string
@@ -295,7 +290,7 @@ export interface StoreSql {
    * with an object for each row, which has a member for each column. Locks no row beside them.
    */
   readonly updateRows: (table: string, key: NumberKey, columns: readonly string[]) => string
-  /** Wakes up those who listen at a channel; undefined where there is no such thing. */
+  /** Notifies the listeners of a channel; undefined if the engine has no channels. */
   readonly notify: ((channel: string) => string) | undefined
   /** A text whose values are `?` with the placeholders of this dialect. */
   readonly numbered: (text: string) => string

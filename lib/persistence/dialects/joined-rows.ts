@@ -19,7 +19,7 @@ export class RowNames {
     private readonly names = { count: 0 },
   ) {}
 
-  /** What the columns of a row are qualified with; undefined is the plan's own. */
+  /** The qualifier of a row's columns; undefined is the plan's own row. */
   of(row: RelatedRow | undefined): string {
     return row === undefined ? this.own : (this.#joined.get(row) as string)
   }
@@ -54,7 +54,7 @@ export class RowNames {
     return `${quoteTable(this.tableOf(target), { text: { quote } })} AS ${quote(name)}`
   }
 
-  /** What is equal in a row and in the one that leads to it. */
+  /** The equal values of a row and the row that refers to it. */
   equalities({ from, pairs }: RelatedRow, name: string, dialect: Dialect): string {
     return pairs
       .map((pair) =>
@@ -76,7 +76,7 @@ export class RowNames {
 /** True if the plan asks nothing. */
 export const isAll = (node: FilterNode): boolean => node.kind === 'and' && node.nodes.length === 0
 
-/** What a plan reads of other resources. */
+/** The rows of other resources that a plan reads. */
 export interface Beside {
   /** Those that are joined, each behind the one that leads to it. */
   readonly joined: readonly RelatedRow[]
@@ -84,7 +84,7 @@ export interface Beside {
   readonly isAny: boolean
 }
 
-/** What these plans and columns read of other resources. */
+/** The rows of other resources that these plans and columns read. */
 export function besideOf(nodes: readonly (FilterNode | undefined)[], columns: readonly PlanColumn[]): Beside {
   const joined = new Set<RelatedRow>()
   let several = 0

@@ -81,7 +81,7 @@ const dialect = ({
       return `LOCATE(${first} COLLATE utf8mb4_bin, ${text()}) > 0`
     },
     containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
-    // What stands in a comment with an exclamation mark is run.
+    // The content of a comment with an exclamation mark is run.
     tokens:
       /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|--[^\n]*|#[^\n]*|\/\*M?!\d*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*|;/g,
     collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,

@@ -41,20 +41,20 @@ export interface OrderedSearch {
   /** All conditions but the one of the search; the tenant is among them. */
   readonly rest: string
   readonly search: string
-  /** What follows ORDER BY. */
+  /** The text after ORDER BY. */
   readonly order: string
 }
 
-/** Rows that are read in their order before the index of the vector is asked. */
+/** The number of rows that are read in their order before the vector's index is used. */
 const WALKED = 500
 
 /**
- * What stands behind FROM for the first rows of a search by a stored vector. PostgreSQL takes a word to be as
+ * The FROM clause for the first rows of a search by a stored vector. PostgreSQL assumes that a word is as
  * frequent in each tenant as in the table, and would read all rows of a large tenant in their order for a
- * word that only others use. So their order decides only where it fills the page within a few rows, as for
- * common words; else the index of the vector does, which OFFSET keeps apart from the order. A part that is
- * not needed is not run.
- * @param limit - the placeholder of how many rows are asked for.
+ * word that only others use. So their order is used only if it fills the page within a few rows, as for
+ * common words; otherwise the vector's index is, which OFFSET separates from the order. A part that is not
+ * needed is not run.
+ * @param limit - the placeholder of the number of rows.
  */
 export const orderedSearch = (
   { table, name, rest, search, order }: OrderedSearch,

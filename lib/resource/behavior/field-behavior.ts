@@ -10,7 +10,7 @@ const declaredBehaviors = optionReader((field: DescField): readonly FieldBehavio
 export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>
   declaredBehaviors(field).includes(FieldBehavior[behavior])
 
-/** True if nobody has to send the field, because the server sets it. */
+/** True if no client sends the field, because the server sets it. */
 export const isSetByServer = (field: DescField): boolean =>
   behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
 

@@ -3,15 +3,13 @@ import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotatio
 import { isGoSecret } from '../messages/go-options.js'
 import { optionReader } from '../messages/option-reader.js'
 
-/** What `(ashlar.api.v1.field)`, or an option of the Go framework, says of a field. */
+/** The `(ashlar.api.v1.field)` option of a field, or the Go framework's option. */
 export interface FieldMarks {
   /** It holds a secret or a credential. */
   readonly isSecret: boolean
   /** Filters and orders may name it, although it is output-only. */
   readonly isFilterable: boolean
-  /**
-   * What a caller has to be allowed to do with the resource that it refers to; `''` for what its Get needs.
-   */
+  /** The permission that a caller needs on the resource it refers to; `''` for its Get's permission. */
   readonly referenceVerb: string
 }
 

@@ -8,7 +8,7 @@ export interface StoredProperties {
   readonly propertyOf: (field: DescField) => string
   /** Those with a column of their own. */
   readonly columns: ReadonlyMap<string, unknown>
-  /** What decorators say of each. */
+  /** The declarations of decorators for each property. */
   readonly declared: ReadonlyMap<string, { readonly role?: string }>
 }
 

@@ -2,14 +2,14 @@ import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import type { Local } from '../messages/local-field.js'
 import { behaves, holdsField } from './field-behavior.js'
 
-/** Takes the INPUT_ONLY values out of a message: a copy where one was set, else the message itself. */
+/** Removes the INPUT_ONLY values of a message: returns a copy if one was set, or the message itself. */
 export type Withhold = (message: Message) => Message
 
 const known = new WeakMap<DescMessage, Withhold | undefined>()
 
 /**
- * How a message of the type is returned (AIP-203); undefined where it can hold no INPUT_ONLY field, at
- * whatever depth.
+ * The form in which a message of the type is returned (AIP-203); undefined if it has no INPUT_ONLY field at
+ * any depth.
  */
 export function withholding(desc: DescMessage): Withhold | undefined {
   if (!known.has(desc)) {

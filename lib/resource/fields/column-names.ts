@@ -12,7 +12,7 @@ export const SOFT_DELETE_KEY = 'soft_delete_key'
 /** The most bytes of a name in PostgreSQL, which cuts a longer one. */
 const MOST_BYTES = 63
 
-/** What PostgreSQL keeps of each row under a name of its own. */
+/** The system columns that PostgreSQL has for each row. */
 const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'tableoid', 'xmin', 'xmax', 'cmin', 'cmax'])
 
 /**

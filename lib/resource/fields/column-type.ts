@@ -25,7 +25,7 @@ const adviceFor = (type: unknown): string => {
 
 const UUID_BYTES = 16
 
-/** Where the type options of a column contradict its field. */
+/** The type options of a column that contradict its field. */
 export function* typeProblems(
   property: string,
   { type, length, precision }: ColumnOptions,

@@ -8,7 +8,7 @@ import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
 import { unstatedType } from './unstated-type.js'
 
-/** What is wrong with a field beside its column, its property and the field of the message. */
+/** The problems of a field that are not about its column, its property or the message's field. */
 export function fieldProblems(
   field: Field,
   column: ColumnOptions,

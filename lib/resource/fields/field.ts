@@ -2,7 +2,7 @@ import type { EnumNames } from '../enums/enum-names.js'
 import type { DecimalFacet, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
 import type { Transformed } from './transformed.js'
 
-/** What a column can hold. */
+/** The kinds of column values. */
 export type FieldKind = KindName
 
 /** A column as a filter, an order or a cursor sees it. */
@@ -16,13 +16,13 @@ export interface Column {
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
-  /** What an existing table compares the column by. All the same, every comparison is by code point. */
+  /** The collation of an existing table's column. Every comparison is by code point nevertheless. */
   readonly collation?: string
-  /** How the JSON of its column is read and written, where it holds any. */
+  /** The readers and writers of a JSON column. */
   readonly json?: JsonColumn
   /** Of a list: see `Facets`. */
   readonly hasCommas?: true
-  /** Where the value is inside of the JSON of the column: a field of an embedded message. */
+  /** The position of the value in the column's JSON: a field of an embedded message. */
   readonly inside?: Inside
   /** Of an embedded message: its fields. */
   readonly members?: Members
@@ -43,8 +43,8 @@ export interface Inside {
   /** From the outermost message to the field, each a plain word. */
   readonly keys: readonly string[]
   /**
-   * What the JSON leaves out where the message around it is set; undefined where absence means that nothing
-   * is set.
+   * The value that the JSON omits if the message around it is set; undefined if its absence means that it is
+   * unset.
    */
   readonly zero: string | number | boolean | undefined
 }
@@ -94,19 +94,19 @@ export interface Field extends Column {
   readonly maxLength: number | undefined
   /** A part of the resource's name: no slash can be in it, and no mask of a client names it. */
   readonly inName?: boolean
-  /** What an entity holds that is created without a value. */
+  /** The value of an entity that is created without one. */
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
-  /** True if TypeORM's manager leaves it to the database to mint the UUID, where the database can. */
+  /** True if TypeORM's manager lets the database generate the UUID, if the database can. */
   readonly isMintedByDatabase?: true
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
   /** The table sets it by itself: no statement writes it, and a write reads it back. */
   readonly generated?: true
-  /** Of a generated column that TypeORM is told of, in SQL. */
+  /** The SQL of a generated column that TypeORM knows. */
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
-  /** Of a key: the database mints it, a number that nobody chooses. */
+  /** True for a key that the database generates, a number that no caller chooses. */
   readonly isMinted?: true
   /** What its column's `transformer` does. `kind` and the facets are the column's then. */
   readonly transformed?: Transformed
@@ -124,7 +124,7 @@ export interface Field extends Column {
   readonly onUpdate?: string
 }
 
-/** What the values of a field are. */
+/** The properties of a field's values. */
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')

@@ -8,8 +8,8 @@ import { kindOf, KINDS } from '../kinds/kinds.js'
 import { enumeration } from '../kinds/text.js'
 
 /**
- * What a filter can ask of a JSON column: the fields of an embedded message, or what a list of scalars holds.
- * Undefined for any other, which has neither.
+ * The members of a JSON column that a filter can use: the fields of an embedded message, or the elements of a
+ * list of scalars. Undefined for other fields, which have none.
  */
 export const insideOf = (
   field: DescField,
@@ -25,7 +25,7 @@ export const insideOf = (
   }
 }
 
-/** A message may hold itself, so that its fields are looked at when they are asked for. */
+/** A message may contain itself, so its fields are read when they are requested. */
 const membersOf = (message: DescMessage, column: string, outer: readonly string[]): Members => ({
   names: message.fields.map(({ name }) => name),
   of: (name) => {

@@ -9,8 +9,8 @@ import type { Field } from './field.js'
 type DeclaredColumns = ReadonlyMap<string, { readonly options: ColumnOptions }>
 
 /**
- * What contradicts a naming under which nothing in TypeORM's metadata is changed: TypeORM has to name a
- * column, and to type it, as the model does.
+ * The contradictions to a naming that leaves TypeORM's metadata unchanged: TypeORM must give a column the
+ * same name and type as the model.
  */
 export function* namingProblems(
   { resource, properties }: EntityFacts,

@@ -39,8 +39,9 @@ export const shownProperty = (property: string): string =>
   /^[\w$]+$/.test(property) ? property : JSON.stringify(property)
 
 /**
- * What a property is that holds no value of its own.
- * @param isShared - whether it is of the class: a function is a method then, else the value of an entity.
+ * The form of a property without a value of its own.
+ * @param isShared - true if it belongs to the class: a function is a method then, and otherwise the value of
+ * an entity.
  */
 function formOf(found: PropertyDescriptor | undefined, isShared: boolean): string | undefined {
   if (found === undefined) return undefined
@@ -49,7 +50,7 @@ function formOf(found: PropertyDescriptor | undefined, isShared: boolean): strin
   return found.writable === false ? 'read-only' : undefined
 }
 
-/** How a new entity has the property. One that needs arguments, or a context, says nothing. */
+/** The property of a new entity. A class whose constructor needs arguments, or a context, has none. */
 function ofInstance(entity: Class, property: string): PropertyDescriptor | undefined {
   try {
     const made = new entity()

@@ -6,7 +6,7 @@ import { misspelt } from '../../text/misspelt.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Field, Role } from './field.js'
 
-/** What the wire calls the properties of an entity. */
+/** The proto names of an entity's properties. */
 export interface FieldNames {
   /** By property; without those that no message shows. */
   readonly inMessage: ReadonlyMap<string, DescField>
@@ -18,7 +18,7 @@ export interface FieldNames {
 interface HiddenReference {
   /** Of the relation. */
   readonly relation: string
-  /** What its reference would be called as a property. */
+  /** The name of its reference as a property. */
   readonly reference: string
 }
 
@@ -65,7 +65,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['expire_time', 'expireTime'],
 ])
 
-/** What makes a property what a field of that role holds. */
+/** The decorator that declares a property for a field of that role. */
 const DECORATED: Readonly<Partial<Record<Role, string>>> = {
   tenant: 'write @TenantColumn() beside it',
   etag: 'write @ETag() instead of @Column()',
@@ -74,10 +74,10 @@ const DECORATED: Readonly<Partial<Record<Role, string>>> = {
 }
 
 /**
- * What is wrong with `@ProtoField()`.
- * @param stored - what a property is stored as; undefined for one that is none.
- * @param declared - whether a property has no column, and is something else, such as a secret.
- * @param relations - what filters call them need be no field.
+ * The problems of `@ProtoField()`.
+ * @param stored - the kind in which a property is stored; undefined for an invalid one.
+ * @param declared - true if a property has no column, and is something else, such as a secret.
+ * @param relations - relations, whose name in filters need not be a field.
  */
 export function* protoFieldProblems(
   message: DescMessage | undefined,

@@ -2,7 +2,7 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import { kindOf } from '../kinds/kinds.js'
 import type { Field } from './field.js'
 
-/** What is said of a property beside its kind. */
+/** The declarations of a property besides its kind. */
 interface Said {
   /** The column type of `@Column()`. */
   readonly type: unknown

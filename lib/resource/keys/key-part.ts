@@ -9,9 +9,9 @@ export interface KeyPart {
   readonly field: Field
   /** The canonical text of what an entity holds; `''` where it holds nothing. */
   readonly textOf: (value: unknown) => string
-  /** What an entity holds; undefined for a text that is not canonical, which no row has. */
+  /** The value of an entity; undefined for a string that is not canonical, which no row has. */
   readonly valueOf: (text: string) => PartValue | undefined
-  /** The canonical text that somebody meant who has spelled another one. Undefined where nobody can tell. */
+  /** The canonical form of a string in another format. Undefined if it has none. */
   readonly meant: (text: string) => string | undefined
   /** As ORDER BY has the two texts, which are canonical. */
   readonly compare: (a: string, b: string) => number

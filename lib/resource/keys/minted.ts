@@ -1,8 +1,8 @@
 import { InvalidArgument } from '../../errors.js'
 
 /**
- * What a caller is told who chooses a number that the database mints: one near the end of its range would end
- * the numbers of all tenants.
+ * The error for a caller that chooses a generated number: one near the end of its range would end the numbers
+ * of all tenants.
  * @param name - of the field that the caller has set.
  */
 export const choosesMinted = (name: string): InvalidArgument =>

@@ -7,7 +7,7 @@ import type { Range } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { keyPartOf } from './key-part.js'
 
-/** What a field of a message holds of a part of a key, and what the property does. */
+/** The conversion between a message's field and a property that hold a part of a key. */
 export interface WirePart {
   /** Undefined where the two are the same. */
   readonly toWire: ((value: unknown) => unknown) | undefined
@@ -30,7 +30,7 @@ export function wirePartOf(field: Field, inMessage: DescField): WirePart | undef
             if (value === isUnset) return undefined
             if (isSame) return value
             const part = keyPartOf(field)
-            // What is not a key is left as it is, so that whoever checks the value can say what is wrong.
+            // An invalid key is left unchanged, so that the check of the value can report it.
             return (
               part.valueOf(part.textOf(value)) ??
               (wire !== 'string' && own === 'number' ? Number(value) : String(value))
@@ -39,14 +39,14 @@ export function wirePartOf(field: Field, inMessage: DescField): WirePart | undef
   }
 }
 
-/** How a field of a message, or each element of its list, is a key; undefined where it cannot be one. */
+/** The key rules of a message's field, or of each element of its list; undefined if it cannot be a key. */
 export const keyRulesOf = ({ scalar }: Pick<DescField, 'scalar'>): KeyRules | undefined =>
   scalar === undefined ? undefined : kindOf({ kind: kindOfScalar(scalar) }).key
 
 export const canBeKey = (field: DescField): boolean =>
   field.oneof === undefined && keyRulesOf(field) !== undefined
 
-/** Where a field of a message cannot hold all values of the column. */
+/** The problems of a message's field that cannot hold all values of the column. */
 export function* narrowWire(field: Field, inMessage: DescField | undefined): Generator<Problem> {
   if (inMessage?.fieldKind !== 'scalar') return
   const [held, stored] = [rangeOf(kindOf({ kind: kindOfScalar(inMessage.scalar) })), rangeOf(kindOf(field))]
@@ -73,7 +73,7 @@ const TO_WIRE: Readonly<Record<WireType, (value: unknown) => unknown>> = {
   bigint: (value) => BigInt(value as string | number | bigint),
 }
 
-/** Where a field without presence holds it, nobody has set a key. */
+/** The values that mean "no key" in a field without presence. */
 const UNSET: Readonly<Record<WireType, unknown>> = { string: undefined, number: 0, bigint: 0n }
 
 function wireType({ fieldKind, scalar }: DescField): WireType | undefined {

@@ -8,8 +8,8 @@ import { type KeyPart, keyPartOf, type PartValue } from './key-part.js'
 export type KeyValue = PartValue | Readonly<Record<string, PartValue>>
 
 /**
- * The keys of one resource. In the process a key is its canonical text, which is the same for everybody who
- * compares, counts, limits or remembers by it. Statements bind the values of its parts.
+ * The keys of one resource. In the process a key is its canonical string, which is the same everywhere it is
+ * compared, counted, limited or cached. Statements bind the values of its parts.
  */
 export interface ResourceKeys {
   readonly parts: readonly KeyPart[]
@@ -25,9 +25,9 @@ export interface ResourceKeys {
   readonly keyOf: (text: string) => KeyValue | undefined
   /** The canonical text of what code of the application gives; undefined where no row has such a key. */
   readonly given: (key: unknown) => string | undefined
-  /** The canonical text that somebody meant who has spelled another one. */
+  /** The canonical form of a string in another format. */
   readonly meant: (text: string) => string | undefined
-  /** The order in which rows are locked and batches written, which is that of ORDER BY on every engine. */
+  /** The order in which rows are locked and batches written, which is ORDER BY's on every engine. */
   readonly compare: (a: string, b: string) => number
 }
 

@@ -75,15 +75,15 @@ export function kindOfColumn(type: unknown, designType: unknown): KindName | und
 }
 
 /**
- * The class of a property: the one that TypeScript reports, else the one that `@Column({ type: String })`
- * names. Undefined where neither says it.
- * @param type - of `@Column()`. Undefined where TypeORM has set it: it says Number of each number that the
- * database mints.
+ * The class of a property: the design type that TypeScript emits, or the class in `@Column({ type: String
+ * })`. Undefined if there is neither.
+ * @param type - of `@Column()`. Undefined if TypeORM has set it, because it sets Number for every generated
+ * number.
  */
 export const declaredClass = (designType: unknown, type: unknown): unknown =>
   designType ?? (typeof type === 'function' ? type : undefined)
 
-/** What a property is declared as. */
+/** The declaration of a property. */
 export interface DeclaredProperty {
   readonly isTags: boolean
   /** Of `@Column()`. */
@@ -110,7 +110,7 @@ export function kindOfProperty(
   if (typeof said === 'object') return said
   const part = declared.isKeyPart === true ? kindOfKeyPart(declared, said) : undefined
   if (part !== undefined) return part
-  // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
+  // A class here is TypeScript's inferred type, which was not declared: the message is more precise.
   if (said !== undefined && typeof type === 'function') return said
   // Only a message says which values it has.
   if (ENUM_TYPES.has(type)) return said === enumeration.name ? said : undefined
@@ -126,8 +126,8 @@ const isOfMessage = (field: DescField | undefined, name: string | undefined): bo
   field?.fieldKind === 'message' && field.message.typeName === name
 
 /**
- * The kind of a part of a key: that of its column, because the message may have an integer or a UUID as a
- * string. Undefined where the column says no more than the message.
+ * The kind of a part of a key: its column's, because the message may have an integer or a UUID as a string.
+ * Undefined if the column is no more specific than the message.
  */
 function kindOfKeyPart(
   { type, designType, isUnsigned = false }: DeclaredProperty,

@@ -6,7 +6,7 @@ import { kindOf } from './kinds.js'
 import { isSaid } from './text.js'
 import { jsonColumnOf } from './message-values.js'
 
-/** How a part of a key is declared, or a column of an existing table. */
+/** The declaration of a part of a key, or of an existing table's column. */
 export interface DeclaredPart {
   readonly isKeyPart: boolean
   /** True if its table is another application's, so that the column has the type that is declared. */
@@ -15,7 +15,7 @@ export interface DeclaredPart {
   readonly isOfTypeorm?: boolean
   /** True if Ashlar sets no limit of its own to the strings of such a column. */
   readonly mayBeLong?: boolean
-  /** What of a UUID in another format its column may hold; undefined if nobody else writes the table. */
+  /** The other UUID formats that its column may contain; undefined if only Ashlar writes the table. */
   readonly otherFormats?: Facets['otherFormats']
   /** See `declaredClass`. */
   readonly designType: unknown
@@ -25,7 +25,7 @@ export interface DeclaredPart {
   readonly enumType?: EnumSource['type'] | undefined
 }
 
-/** What of a column belongs to its kind. */
+/** The facets of a column that its kind uses. */
 export function facetsOf(
   kind: KindName,
   inMessage: DescField | undefined,
@@ -92,7 +92,7 @@ const SMALLINTS: ReadonlySet<unknown> = new Set(['smallint', 'int2'])
 const SMALLINT = [-32_768, 32_767] as const
 const UNSIGNED_SMALLINT = [0, 65_535] as const
 
-/** What of a column belongs to a part of a key. */
+/** The facets of a column that is a part of a key. */
 function partFacets(
   kind: KindName,
   inMessage: DescField | undefined,

@@ -42,7 +42,7 @@ const MANAGED_NUMBER: ManagedColumn = {
   },
 }
 
-/** What kinds that hold integers have in common. */
+/** The parts that integer kinds share. */
 export const ofIntegers = (range: Range) => ({
   problem: (value: unknown, field: Facets) => integerProblem(field, range, value),
   filler: () => 0,
@@ -124,7 +124,7 @@ export const uint64 = integerKind('uint64', UINT64, {
   isUnsigned: true,
 })
 
-/** A text in the place of an integer, in another spelling than the one of its key. */
+/** A string in place of an integer that is not in the key's canonical form. */
 const misspelt = ({ meant }: KeyRules, text: string, field: Facets): Misfit => {
   const canonical = meant(text, field)
   return Misfit.takes(

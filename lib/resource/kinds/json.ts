@@ -69,9 +69,7 @@ const MANAGED: ManagedColumn = {
   },
 }
 
-/**
- * Drivers parse what is in a column of JSON, whatever type TypeORM is told, so that a text may be a value.
- */
+/** Drivers parse the content of a JSON column, whatever type TypeORM has, so a string may be a value. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)

@@ -3,15 +3,15 @@ import type { Facets, PlanValue, Range } from './kind.js'
 import { INTEGER } from './literal.js'
 
 /**
- * How the values of a kind are a part of a key. In the process a key is text, and one value has one text: a
- * policy, a limit or an idempotency key that sees two texts sees two rows.
+ * The rules for values of a kind as a part of a key. In the process a key is a string, and one value has one
+ * string: two strings would be two rows for a policy, a limit or an idempotency key.
  */
 export interface KeyRules {
-  /** What a canonical text stands for, as the column is bound; undefined for any other text. */
+  /** The value of a canonical string, as the column is bound; undefined for any other string. */
   readonly parse: (text: string, field: Facets) => PlanValue | undefined
-  /** The canonical text of what somebody has spelled otherwise. Undefined where nothing is meant. */
+  /** The canonical form of a string in another format. Undefined if it has none. */
   readonly meant: (text: string, field: Facets) => string | undefined
-  /** True if a UUID can be one, so that a repository can mint it. */
+  /** True if a UUID can be one, so that a repository can generate it. */
   readonly takesUuid: (field: Facets) => boolean
   /** Negative, zero or positive, as ORDER BY of each engine has the two. Both are canonical. */
   readonly compare: (a: string, b: string) => number

@@ -4,7 +4,7 @@ import type { EnumNames } from '../enums/enum-names.js'
 import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
 
-/** What a column can hold. `json` is anything repeated or embedded, `tags` a map<string, string>. */
+/** The kinds of column values. `json` is a repeated or embedded field, `tags` a map<string, string>. */
 export type KindName =
   | 'string'
   | 'uuid'
@@ -31,7 +31,7 @@ export interface JsonColumn {
   readonly decode: (text: string) => unknown
 }
 
-/** What of a column belongs to its kind: how long a text may be, which names an enum has. */
+/** The properties of a column that its kind uses: the length of a string, the names of an enum. */
 export interface Facets {
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
@@ -45,7 +45,7 @@ export interface Facets {
   readonly repeated?: boolean
   /** Of a decimal: its digits, and what the property and the message hold. */
   readonly decimal?: DecimalFacet
-  /** How the JSON of its column is read and written, where it holds any. */
+  /** The readers and writers of a JSON column. */
   readonly json?: JsonColumn
   /** Of a list: its column holds the elements as text, with commas between them. */
   readonly hasCommas?: true
@@ -92,11 +92,11 @@ export type Amount = number | bigint
 /** The least and the most that a field of the kind holds, as entities hold it. */
 export type Range = readonly [number, number] | readonly [bigint, bigint]
 
-/** What a column of a type holds. A column type of another family contradicts its field. */
+/** The family of a column type's values. A column type of another family contradicts its field. */
 export type Family =
   'text' | 'integers' | 'fractions' | 'decimals' | 'booleans' | 'times' | 'bytes' | 'objects'
 
-/** How a field comes to be of a kind. */
+/** The declarations that make a field one of a kind. */
 export interface Declaration {
   /** Scalars of messages that it holds. */
   readonly scalars: readonly ScalarType[]
@@ -110,10 +110,10 @@ export interface Declaration {
   readonly takesPrecision?: true
   /** Types that `@Column()` can name, on any database. */
   readonly columnTypes: readonly string[]
-  /** What columns of these types hold, for people. */
+  /** A description of the values in columns of these types. */
   readonly holds: string
   readonly family: Family
-  /** True if TypeORM is told that it is a text, because it has no type that it takes on every database. */
+  /** True if TypeORM has it as text, because it has no type for it that every database accepts. */
   readonly isToldAsText?: true
   /** True if a column type of another family holds it all the same. */
   readonly isHeldBy?: (family: Family, type: unknown) => boolean
@@ -131,29 +131,29 @@ export interface Declaration {
   readonly isUnsigned?: true
   /** The kind of the same columns without negative values. */
   readonly unsigned?: KindName
-  /** The one value of the option `precision`, and why there is no other. */
+  /** The only valid value of the option `precision`, and the reason. */
   readonly precision?: readonly [digits: number, why: string]
 }
 
 /**
- * How TypeORM's own manager has to treat a column, so that it and a repository read what the other writes.
+ * The treatment of a column by TypeORM's own manager, so that it and a repository read each other's values.
  */
 export interface ManagedColumn {
   /**
-   * The type that TypeORM is told in place of a declared one: for a class that it has no type for, and for a
-   * type by which it would convert values in its own way. Undefined for a type that it may keep.
+   * The type for TypeORM in place of a declared one: for a class for which it has no type, and for a type
+   * whose values it would convert in its own way. Undefined if the declared type stays.
    */
   readonly type: (declared: unknown) => ColumnType | undefined
   /**
-   * An entity's value as TypeORM takes it. Undefined where that is the value. @param type - that TypeORM is
-   * told.
+   * Converts an entity's value for TypeORM. Undefined if no conversion is needed. @param type - as TypeORM
+   * has it.
    */
   readonly to?: (value: unknown, field: Facets, type: unknown) => unknown
   /** A value as TypeORM read it, as the entity's. */
   readonly from?: (read: unknown, field: Facets, type: unknown) => unknown
 }
 
-/** What filters, orders and cursors do with a column. */
+/** The rules of filters, sort orders and cursors for a column. */
 export interface PlanRules {
   /** A value of a filter. */
   readonly literal: (token: Literal, column: Facets) => PlanValue | Misfit
@@ -170,7 +170,7 @@ export interface PlanRules {
   /** As a field of a message that is stored as JSON. Undefined where it cannot be compared there. */
   readonly inside?: InsideJson
   /**
-   * True if a value may have more characters or bytes. Where it may, only so many from the start count in an
+   * True if a value may have more characters or bytes. If so, only that many from the start count in a sort
    * order.
    */
   readonly exceeds: (most: number, column: Facets) => boolean
@@ -185,25 +185,25 @@ export interface PlanRules {
   readonly isForeign?: (value: unknown) => boolean
 }
 
-/** What an increment adds to a field. */
+/** The rules of increments for a field. */
 export interface Increments {
   readonly range: Range
   /** The amount in the type of the field, or what is wrong with it. */
   readonly amount: (given: Amount) => Amount | string
 }
 
-/** What is wrong with a part of a value. */
+/** A problem of a part of a value. */
 export interface InsideProblem {
   /** Behind the field's name, such as `["a"]`. */
   readonly at: string
   readonly text: string
 }
 
-/** What can be compared of a field that is inside of the JSON of a message. */
+/** The comparison of a field inside a message's JSON. */
 export interface InsideJson {
-  /** What JSON holds, as plans compare it; undefined for a value of another type. */
+  /** The JSON value as plans compare it; undefined for a value of another type. */
   readonly value: (json: unknown) => string | number | boolean | undefined
-  /** What JSON leaves out. */
+  /** The value that JSON omits. */
   readonly zero: (column: Facets) => string | number | boolean | undefined
 }
 
@@ -220,22 +220,19 @@ export interface Kind extends PlanRules {
   readonly declared: Declaration
 
   /**
-   * What is wrong with a value, as text that follows the field's name; undefined when every column of the
-   * kind can hold it.
+   * The problem of a value, as text that follows the field's name; undefined if every column of the kind can
+   * store it.
    */
   readonly problem: (value: unknown, field: Facets) => string | InsideProblem | undefined
   /** The proto3 value of an unset field; undefined where unset is not a value. */
   readonly zero: (field: Facets) => unknown
-  /**
-   * The same as a row holds it, for rows that are there before the column. Undefined where nothing is like
-   * nothing.
-   */
+  /** The same as a row holds it, for existing rows of a new column. Undefined if there is no such value. */
   readonly filler: (field: Facets) => string | number | boolean | undefined
-  /** How increments add to it, or why they cannot. */
+  /** The rules of its increments, or the reason why there are none. */
   readonly increments: Increments | string
-  /** What a row gives back for a value that was written. Undefined where that is the value. */
+  /** The value that a row returns for a written one. Undefined if it is the same. */
   readonly kept?: (value: unknown, field: Facets) => unknown
-  /** How its values are a part of a key. Undefined where they can be none. */
+  /** The rules for its values as a part of a key. Undefined if they cannot be one. */
   readonly key?: KeyRules
 
   readonly managed: ManagedColumn
@@ -252,8 +249,8 @@ export interface Kind extends PlanRules {
   readonly toJson?: (value: unknown, field: Facets) => JsonValue
 
   /**
-   * How the JSON of its column is read and written. Undefined where it holds none. @param ofMessage - as the
-   * message has it.
+   * The readers and writers of its JSON column. Undefined if it has none. @param ofMessage - as the message
+   * has it.
    */
   readonly jsonColumn?: (ofMessage: JsonColumn | undefined, hasCommas?: boolean) => JsonColumn
   /** True if a row holds it as text on every database. */

@@ -20,9 +20,9 @@ export const isClass = (declared: unknown): boolean => typeof declared === 'func
 /** The values of one column between TypeORM's own manager and an entity. */
 export class ManagedValues implements ValueTransformer {
   /**
-   * @param type - that TypeORM is told.
-   * @param holds - what tells fields of messages apart that share the column: a class that several resources
-   * extend declares it once.
+   * @param type - as TypeORM has it.
+   * @param holds - distinguishes fields of messages that share the column: a base class of several resources
+   * declares it once.
    */
   constructor(
     readonly kind: Kind,

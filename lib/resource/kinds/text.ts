@@ -19,7 +19,7 @@ function maxLength({ type, length }: ColumnOptions): number | undefined {
 /** True if an option of a column is given. */
 export const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
-/** What is wrong with a text that no column can hold. */
+/** The problem of a string that no column can store. */
 export function textProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return `has to be a string, not a ${typeof value}`
   if (value.includes('\0')) return 'must not contain a NUL character'

@@ -3,7 +3,7 @@ import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
 import { isStoredText, noNumber, string } from './text.js'
 
-/** Of two spellings of one value, databases would take one for the other, and filters in memory would not. */
+/** Databases treat two formats of one value as equal, and filters in memory would not. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const EXAMPLE = '0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f'
@@ -33,7 +33,7 @@ export const uuid: Kind = {
       isUuid(text) || (otherFormats !== undefined && isText(text)) ? text : undefined,
     meant: canonical,
     takesUuid: () => true,
-    // The digits of one are where those of another are.
+    // The digits of all of them have the same positions.
     compare: byCodePoint,
   },
   increments: noNumber('uuid'),
@@ -81,7 +81,7 @@ function canonical(text: string): string | undefined {
   return parts?.join('-')
 }
 
-/** What a filter takes where the column holds canonical UUIDs alone. */
+/** The canonical form that a filter requires if the column stores only canonical UUIDs. */
 export const misspelt = (meant: string | undefined): Misfit =>
   Misfit.takes(`a UUID in lower case in double quotes${meant === undefined ? '' : `, "${meant}"`}`)
 

@@ -1,7 +1,7 @@
 import { DeclarationError } from '../../errors.js'
 import { shownValue } from '../../text/shown-value.js'
 
-/** What has a descriptor of Protobuf-ES 2, and what that is. */
+/** The kinds of Protobuf-ES 2 descriptors, and their names. */
 const DESCRIPTORS = {
   message: 'the schema of a message, such as TaskSchema',
   service: 'the descriptor of a service, such as TaskService',
@@ -18,8 +18,8 @@ export const isDescriptor = (kind: Described, value: unknown): boolean =>
   (value as { readonly kind?: unknown } | null | undefined)?.kind === kind
 
 /**
- * Refuses what is no descriptor of a service.
- * @param subject - whose problem it is. @param taker - the function that was given it.
+ * Rejects a value that is not a service descriptor.
+ * @param subject - the subject of the problem. @param taker - the function that received it.
  * @throws DeclarationError that names the generator that wrote it.
  */
 export function requireService(subject: string, taker: string, value: unknown): void {

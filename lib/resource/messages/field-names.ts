@@ -7,7 +7,7 @@ export function fieldByEitherName({ fields }: DescMessage, name: string): DescFi
   return undefined
 }
 
-/** A path of a mask in both of its spellings: `address_line_2` and `addressLine2`. */
+/** A path of a mask in proto and JSON names: `address_line_2` and `addressLine2`. */
 export interface MaskPath {
   readonly proto: string
   readonly json: string
@@ -56,7 +56,7 @@ export function maskSteps(
 
 const leadingName = (path: string): string => path.slice(0, (path.indexOf('.') + 1 || path.length + 1) - 1)
 
-/** What comes after the dot behind a step; undefined if the step is the last one. */
+/** The rest of a path after a step and its dot; undefined if the step is the last one. */
 const behind = (path: string, step: string): string | undefined =>
   path.length === step.length ? undefined : path.slice(step.length + 1)
 
@@ -83,7 +83,7 @@ export const quotedKey = (key: string): string => (/^\w+$/.test(key) ? key : `\`
 /** Splits a list of paths at its commas; a comma in backticks belongs to a key. */
 export const splitPaths = (text: string): string[] => text.match(/(?:`[^`]*`|[^,])+|(?<=,|^)(?=,|$)/g) ?? []
 
-/** Finds a dotted path in either spelling; undefined if the message has no such field. */
+/** Finds a dotted path of proto or JSON names; undefined if the message has no such field. */
 export function findMaskPath(message: DescMessage, path: string): MaskPath | undefined {
   if (!path.includes('.')) {
     const field = fieldByEitherName(message, path)

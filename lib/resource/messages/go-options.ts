@@ -31,7 +31,7 @@ const SECRET_NUMBERS: ReadonlySet<number> = new Set([1, 10])
 
 type Described = DescMethod | DescField
 
-/** What the Go framework's rule says of a method. */
+/** The Go framework's rule of a method. */
 export interface GoRule {
   readonly verb: string
   readonly resource: string
@@ -117,7 +117,7 @@ const extensionsOf = (file: DescFile): ReadonlyMap<string, DescExtension> => {
   return found
 }
 
-/** What a file shows to those that import it: itself, and what it imports publicly. */
+/** The files that a file exports: itself, and its public imports. */
 const shownBy = (file: DescFile): readonly DescFile[] => {
   const names = new Set(file.proto.publicDependency.map((index) => file.proto.dependency[index]))
   return [file, ...file.dependencies.filter(({ proto }) => names.has(proto.name)).flatMap(shownBy)]

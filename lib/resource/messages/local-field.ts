@@ -17,7 +17,7 @@ export function setField(message: Message, field: DescField, value: unknown): vo
   else local[field.oneof.localName] = { case: field.localName, value }
 }
 
-/** What generated code holds for the field; undefined when another of its oneof is set. */
+/** The value of the field in generated code; undefined if another field of its oneof is set. */
 export function getField(message: Message, field: DescField): unknown {
   const local = message as Local
   if (field.oneof === undefined) return local[field.localName]

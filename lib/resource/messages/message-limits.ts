@@ -1,7 +1,7 @@
 import { type DescField, type Registry, ScalarType } from '@bufbuild/protobuf'
 import { ResourceExhausted } from '../../errors.js'
 
-/** How much one message of a call has at most. */
+/** The maximum size of one message of a call. */
 export interface MessageLimits {
   /** Bytes of a response, or of one message of a stream. */
   readonly maxResponseBytes: number
@@ -24,7 +24,7 @@ export const uncountedBytes = (maxElements: number): number => 2 * Math.min(maxE
 /** The number of entries a list or a map has at most. */
 export interface MostEntries {
   readonly count: number
-  /** What is wrong with more, for the caller. */
+  /** The problem of a larger message, for the caller. */
   readonly text: string
 }
 

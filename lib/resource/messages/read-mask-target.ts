@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { fieldNamed } from './field-readers.js'
 
-/** What a read mask applies to (AIP-157): the items of a list, else the response itself. */
+/** The message that a read mask applies to (AIP-157): the items of a list, or the response itself. */
 export interface Readable {
   readonly message: DescMessage
   /** The repeated field that holds the items; undefined when the response is the resource. */

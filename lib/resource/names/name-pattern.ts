@@ -11,7 +11,7 @@ export interface NameVariable {
   readonly field: Field
 }
 
-/** How the entities of a resource are named (AIP-122). A name is computed from fields, and never stored. */
+/** The names of a resource's entities (AIP-122). A name is computed from fields, and never stored. */
 export interface NamePattern {
   /** Such as `library.example.com/Book`. */
   readonly type: string
@@ -31,7 +31,7 @@ export interface NamePattern {
   readonly parent: Pattern | undefined
   /** The name of an entity; `''` where the entity lacks a part of it. */
   format(entity: object): string
-  /** The values of the variables, in their order; undefined for a text that is no such name. */
+  /** The values of the variables, in their order; undefined for a string that is not such a name. */
   parse(name: string): readonly string[] | undefined
 }
 
@@ -157,7 +157,7 @@ function variablesOf(
   return { name: Object.freeze(name), fields: fields.map((held) => fixed.get(held) ?? held), problems }
 }
 
-/** `shelf_id`, else `shelf`. */
+/** `shelf_id`, or `shelf` if there is none. */
 const fieldOf = (variable: string, fields: readonly Field[]): Field | undefined =>
   fields.find(({ proto }) => proto === `${variable}_id`) ?? fields.find(({ proto }) => proto === variable)
 

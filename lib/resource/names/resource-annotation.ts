@@ -3,7 +3,7 @@ import { resource } from 'ashlar-annotations/google/api/resource_pb.js'
 import { fieldNamed } from '../messages/field-readers.js'
 import { optionReader } from '../messages/option-reader.js'
 
-/** What `google.api.resource` says of a message (AIP-123). */
+/** The `google.api.resource` option of a message (AIP-123). */
 export interface ResourceAnnotation {
   /** Such as `library.example.com/Book`. */
   readonly type: string

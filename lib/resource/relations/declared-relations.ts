@@ -29,7 +29,7 @@ type DeclaredRelation =
 interface Reference {
   /** The column that holds the target's key. */
   readonly column: string
-  /** What the relation itself says of NULL. */
+  /** The nullability that the relation itself declares. */
   readonly nullable: boolean | undefined
 }
 

@@ -2,7 +2,7 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import { isOfTenant, isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
 
-/** What the graph needs to know of a resource: a resource model. */
+/** The part of a resource model that the graph needs. */
 export interface RelatedModel {
   readonly entity: RelatedClass
   readonly key: Field
@@ -19,11 +19,11 @@ export interface Edge<M extends RelatedModel> {
   readonly relation: OwningRelation
 }
 
-/** How the resources of a database refer to one another. */
+/** The relations among the resources of a database. */
 export interface RelationGraph<M extends RelatedModel> {
-  /** What a resource refers to, in the order of its declarations. */
+  /** The resources that a resource refers to, in the order of its declarations. */
   readonly parents: (model: M) => readonly Edge<M>[]
-  /** What refers to a resource. */
+  /** The resources that refer to a resource. */
   readonly children: (model: M) => readonly Edge<M>[]
   /** The resource at the other end of a relation. */
   readonly target: (relation: Relation) => M | undefined
@@ -31,11 +31,13 @@ export interface RelationGraph<M extends RelatedModel> {
   readonly order: readonly M[]
   /** Sets of resources that refer to one another in a circle; one that refers to itself alone is none. */
   readonly cycles: readonly (readonly M[])[]
-  /** What is wrong with the relations of a resource. */
+  /** The problems of a resource's relations. */
   readonly problems: (model: M) => readonly Problem[]
 }
 
-/** Computes the graph once. Call it when every class is loaded. @param models - those of one database. */
+/**
+ * Computes the graph once. Call it when every class is loaded. @param models - all models of one database.
+ */
 export function relationGraph<M extends RelatedModel>(models: readonly M[]): RelationGraph<M> {
   const byEntity = new Map<RelatedClass, M>(models.map((model) => [model.entity, model]))
   const target = (relation: Relation) => byEntity.get(relation.target())

@@ -1,4 +1,4 @@
-/** What stands in a property of the entity, without the array around it. */
+/** The type of a property of the entity, without the array around it. */
 type Item<V> = V extends readonly (infer One)[] ? One : V
 
 /** An entity has a key, and is not a message. A value that a column keeps may look the same. */
@@ -18,7 +18,7 @@ export type RelationNames<T> = {
   [K in keyof T & string]-?: true extends IsEntity<Item<NonNullable<T[K]>>> ? K : never
 }[keyof T & string]
 
-/** How far a path of relations is checked by the compiler. */
+/** The depth to which the compiler checks a path of relations. */
 type Deeper = [never, 0, 1]
 
 /** A relation, or a path of relations of at most three: `project.owner`. */
@@ -44,7 +44,7 @@ export type Loaded<T, P extends string> = unknown extends P
   : [P] extends [never]
     ? T
     : {
-        // Before the entity itself, so that a method of an array is that of the loaded one.
+        // Before the entity itself, so that an array's methods are those of the loaded array.
         [K in Head<P> & keyof T & string]-?: NonNullable<T[K]> extends readonly unknown[]
           ? LoadedValue<NonNullable<T[K]>, Below<P, K>>
           : LoadedValue<NonNullable<T[K]>, Below<P, K>> | undefined

@@ -3,15 +3,16 @@ import type { Field } from '../fields/field.js'
 import type { OwningRelation } from './relation.js'
 
 /**
- * The same for a target that never was, one that is deleted, and one of another tenant: nobody learns which.
+ * The same error for a target that never existed, a deleted one, and another tenant's: callers cannot
+ * distinguish them.
  */
 export const missingTarget = ({ proto, reference }: OwningRelation): InvalidArgument =>
   new InvalidArgument(reference.proto, `there is no such ${proto.replaceAll('_', ' ')}`)
 
 /**
- * The tenant of a new row is none that the resource of the tenants has. Whoever creates the row belongs to
- * that tenant, or is the system.
- * @param cause - what the database said.
+ * The tenant of a new row does not exist in the resource of the tenants. The row's creator belongs to that
+ * tenant, or is the system.
+ * @param cause - the database's error.
  */
 export const missingTenant = ({ proto }: Field, cause?: unknown): ErrPreconditionFailed =>
   new ErrPreconditionFailed(cause, [

@@ -17,10 +17,10 @@ interface Named {
 }
 
 /**
- * What a resource and the target of a relation have to hold alike, besides the key that the reference holds:
- * the pattern of the target is how the pattern of the resource begins. Of
- * `shelves/{shelf}/books/{book}/pages/{page}` and its book that is the shelf. The tenant is left out, which a
- * reference never leaves.
+ * The values that a resource and the target of a relation must share, besides the key in the reference: the
+ * target's pattern is the beginning of the resource's pattern. For
+ * `shelves/{shelf}/books/{book}/pages/{page}` and its book, that is the shelf. The tenant is left out,
+ * because a reference never leaves it.
  */
 export function sharedParts(
   { name }: Named,

@@ -21,7 +21,7 @@ export interface ShownReference {
 /** A reference of any type refers to nothing in particular. */
 const ANY = '*'
 
-/** The references of a resource, those of the messages inside of it included. */
+/** The references of a resource, including those of the messages inside it. */
 export function referenceFields(message: DescMessage, seen = new Set<DescMessage>()): ReferenceField[] {
   if (seen.has(message)) return []
   seen.add(message)
@@ -36,8 +36,8 @@ export function referenceFields(message: DescMessage, seen = new Set<DescMessage
 }
 
 /**
- * The fields of a message that show what its references refer to: OUTPUT_ONLY, of a resource's message type.
- * The reference is the field of that type with the name and `_id` or `_name`, else the only one of the type.
+ * The fields of a message that show the targets of its references: OUTPUT_ONLY, of a resource's message type.
+ * The reference is the field of that type with the name and `_id` or `_name`, or the only one of the type.
  */
 export function shownReferences(message: DescMessage): ShownReference[] {
   return message.fields.flatMap((field) => {
@@ -49,9 +49,7 @@ export function shownReferences(message: DescMessage): ShownReference[] {
   })
 }
 
-/**
- * Why nobody can tell what a field shows that would show a reference; undefined for any other field.
- */
+/** The reason why it is ambiguous which reference a field shows; undefined for any other field. */
 export function unclearReference(field: DescField): string | undefined {
   const type = shownType(field)
   if (type === undefined || referenceBeside(field, type) !== undefined) return undefined

@@ -3,18 +3,18 @@ import type { Field } from '../fields/field.js'
 /** A class whose instances are entities, as a relation names it. */
 export type RelatedClass = new () => object
 
-/** What happens to a resource when the one that it refers to is deleted. */
+/** The effect on a resource when its target is deleted. */
 export type OnDelete = 'restrict' | 'cascade' | 'set null'
 
 interface AnyRelation {
   /** In the entity, such as `project`. */
   readonly property: string
-  /** What a filter calls it: the field of the message that shows it, else the property in snake_case. */
+  /** Its name in filters: the field of the message that shows it, or the property in snake_case. */
   readonly proto: string
   /**
-   * The other class. Classes that refer to one another are loaded one after another, so ask for it once all
-   * are loaded.
-   * @throws DeclarationError for a target that is not there even then.
+   * The other class. Classes that refer to one another are loaded one after another, so call it once all are
+   * loaded.
+   * @throws DeclarationError if the target does not exist even then.
    */
   readonly target: () => RelatedClass
 }
@@ -31,7 +31,7 @@ export interface OwningRelation extends AnyRelation {
   readonly onDelete: OnDelete
   /** True if the entity declares `createForeignKeyConstraints: false`. */
   readonly isUnconstrained?: true
-  /** What `@JoinColumn({ referencedColumnName })` says. */
+  /** The value of `@JoinColumn({ referencedColumnName })`. */
   readonly referenced: string | undefined
 }
 

@@ -10,7 +10,7 @@ import { type CelOperator, comparison, isBool, isNumber, isOperator, notAField }
 export type CelNode =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'bool'; readonly value: boolean }
-  /** What it holds as text. @param absent - instead of NULL; an empty text by default. */
+  /** Its value as text. @param absent - instead of NULL; an empty string by default. */
   | { readonly kind: 'field'; readonly field: Field; readonly absent?: string }
   | { readonly kind: 'flag' | 'numeric'; readonly field: Field }
   /** A literal, as SQL spells it as well. */

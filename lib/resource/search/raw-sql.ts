@@ -1,6 +1,6 @@
 import type { Field } from '../fields/field.js'
 
-/** What a stored vector must not use: its value would become stale, or PostgreSQL refuses it. */
+/** Functions that a stored vector must not use: its value would become stale, or PostgreSQL rejects it. */
 const UNSTABLE = new Set(
   `now random clock_timestamp statement_timestamp transaction_timestamp timeofday current_timestamp current_date
   current_time localtime localtimestamp current_user session_user user current_setting nextval currval lastval setval

@@ -15,7 +15,7 @@ export type SearchPart =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'expression'; readonly postgres: string | undefined; readonly cel: CelNode | undefined }
 
-/** What `q` searches. */
+/** The fields that `q` searches. */
 export interface SearchModel {
   readonly parts: readonly SearchPart[]
   readonly strategy: 'JIT' | 'INDEXED'

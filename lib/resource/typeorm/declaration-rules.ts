@@ -7,9 +7,9 @@ import type {
 } from 'typeorm'
 
 /**
- * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write
- * instead. Nothing is silently dropped: what no table here knows is refused. To lift a refusal, change its
- * row.
+ * The declarations that TypeORM accepts for an entity, and their treatment: `carried out`, or the reason why
+ * not and the alternative. Nothing is silently dropped: a declaration that no table here lists is rejected.
+ * To lift a rejection, change its row.
  */
 
 type Storage = ReturnType<typeof getMetadataArgsStorage>
@@ -61,7 +61,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   discriminatorValues: CARRIED_OUT, // Only @ChildEntity() has one, and that is refused.
   trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
-  // A UUID that TypeORM keeps to mint is minted by the repository as well.
+  // The repository also generates a UUID that TypeORM generates.
   generations: ({ propertyName, strategy }) =>
     ['uuid', 'increment', 'identity'].includes(strategy)
       ? undefined // By generatedProblems and mintedProblems.
@@ -93,7 +93,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   transactionRepositories: CARRIED_OUT,
 }
 
-/** What the table of another application has, and makes sure of by itself. */
+/** Declarations that another application's table has and enforces by itself. */
 export const DECLARATIONS_OF_EXISTING: ReadonlySet<string> = new Set<Declared>([
   'checks',
   'exclusions',
@@ -132,7 +132,7 @@ const WRITE_IT = 'compute the value where it is written, or declare it with @Com
 
 const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
 
-/** What a table does to a column that is declared as generated. */
+/** The treatment of a generated column by a table. */
 export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOptions>([
   'asExpression',
   'generatedType',
@@ -142,7 +142,7 @@ export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOpt
   'default',
 ])
 
-/** What an existing table may have otherwise. */
+/** Options that an existing table may have differently. */
 export const OPTIONS_OF_EXISTING: ReadonlySet<string> = new Set<keyof ColumnOptions>(['collation'])
 
 /** What an enum of a message takes. Other fields of a message are checked with their kind. */

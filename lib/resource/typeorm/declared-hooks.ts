@@ -2,7 +2,7 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
 
-/** What TypeORM tells listeners and subscribers of an entity, named as its decorators. */
+/** The events of TypeORM's listeners and subscribers, named as its decorators. */
 export const HOOK_EVENTS = [
   ...['AfterLoad', 'BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'BeforeRemove'],
   ...['AfterRemove', 'BeforeSoftRemove', 'AfterSoftRemove', 'BeforeRecover', 'AfterRecover'],
@@ -58,7 +58,7 @@ export function listenerProblems(
   })
 }
 
-/** Why an entity is never told of an event, and what to do. */
+/** The reason why an entity never receives an event, and the remedy. */
 export const neverCalled = (event: HookEvent, softDeletable: boolean): string | undefined => {
   if (event === 'BeforeRemove' || event === 'AfterRemove')
     return softDeletable

@@ -24,7 +24,7 @@ export interface InternalColumn {
   readonly hasDefault: boolean
   /** True if it holds what a relation refers to. */
   readonly isOfRelation?: true
-  /** As TypeORM was told; of a relation that of the key of its target, which is loaded later. */
+  /** As TypeORM has it; for a relation, its target's key, which is loaded later. */
   readonly declared: () => ColumnOptions
 }
 
@@ -33,11 +33,11 @@ export interface InternalIndex {
   readonly properties: readonly string[]
   readonly unique: boolean
   readonly name: string | undefined
-  /** False for one that somebody else makes: it is left as it is. */
+  /** False for a column that is created elsewhere: it is left as it is. */
   readonly isMade: boolean
 }
 
-/** What of a table only TypeORM knows. */
+/** The part of a table that only TypeORM knows. */
 export interface InternalTable {
   readonly columns: readonly InternalColumn[]
   readonly indexes: readonly (Omit<InternalIndex, 'properties'> & { readonly columns: readonly string[] })[]
@@ -49,7 +49,7 @@ type ColumnArgs = ArgsOf<'columns'>
 
 /** Modes of columns that are in no table. */
 const UNSTORED: ReadonlySet<string> = new Set(['virtual', 'virtual-property'])
-/** What TypeORM makes of its own columns where they say nothing else. */
+/** TypeORM's defaults for its special columns. */
 const OF_MODE: Readonly<Partial<Record<ColumnArgs['mode'], ColumnOptions>>> = {
   createDate: { type: Date, default: () => 'CURRENT_TIMESTAMP' },
   updateDate: { type: Date, default: () => 'CURRENT_TIMESTAMP' },
@@ -215,7 +215,7 @@ function embedded(
   ]
 }
 
-/** What cannot be left to TypeORM, and what contradicts it. */
+/** Declarations that TypeORM cannot manage alone, and contradictions to `@Internal()`. */
 export function* internalProblems(
   entity: object,
   { properties, softDeletable, expirable, tenantScoped }: EntityFacts,

@@ -33,7 +33,7 @@ export interface TypeormProblems {
   readonly properties: ReadonlySet<string>
 }
 
-/** What a declaration can always be, where no field needs it. */
+/** The alternative for a declaration that no field needs. */
 const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
 
 type Args = Readonly<Record<string, unknown>>
@@ -137,7 +137,7 @@ function* optionProblems(
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
 
-/** What is said of the type says the same of its scale. */
+/** A problem of the type covers its scale. */
 const DECIMALS: ReadonlySet<unknown> = new Set(['numeric', 'decimal'])
 
 /** The options of a column without those that its table carries out. */
@@ -187,7 +187,7 @@ function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<Probl
 const namesOf = (columns: ArgsOf<'indices'>['columns']): string =>
   Array.isArray(columns) ? columns.join(', ') : 'the class'
 
-/** Of a class where there is no property. */
+/** Of the class if there is no property. */
 const ofProperty = (property: string | undefined, rule: string, advice?: string): Problem =>
   property === undefined
     ? problem('typeorm', rule, advice)

@@ -6,7 +6,7 @@ import type { ReferredKey } from '../../../decorators/relations/reference-column
 import type { TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import type { ArgsOf } from './declaration-rules.js'
 
-/** What is known of an entity whose message is linked. */
+/** The known facts of an entity whose message is linked. */
 interface Declarations {
   readonly classes: ReadonlySet<unknown>
   readonly facts: EntityFacts

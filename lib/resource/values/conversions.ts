@@ -49,7 +49,7 @@ export interface Conversions<E> {
    * wrong.
    */
   readonly write: WriteEntity
-  /** Where the value of each field of the message comes from. */
+  /** The source of each message field's value. */
   readonly outputs: readonly Output[]
   readonly fromMessage: (message: Message) => E
 }

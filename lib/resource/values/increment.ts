@@ -16,8 +16,8 @@ export class Increment {
   }
 
   /**
-   * What it adds; undefined for any other value. What a client has sent is never an increment, whatever it
-   * looks like. For a repository of your own, which is given increments in patches.
+   * The amount that it adds; undefined for any other value. A value from a client is never an increment,
+   * whatever its form. For a repository of your own, which receives increments in patches.
    */
   static amountOf(value: unknown): Amount | undefined {
     return typeof value === 'object' && value !== null && #by in value ? value.#by : undefined
@@ -44,7 +44,7 @@ export class Increment {
  */
 export const increment = (by: number | bigint): Increment => new Increment(by)
 
-/** What an update is given: values, and increments of numbers. */
+/** The values of an update: plain values, and increments of numbers. */
 export type Patch<T> = { [K in keyof T]?: T[K] | IncrementOf<T[K]> }
 
 /**
@@ -67,7 +67,7 @@ export interface IncrementBound {
 
 /** An increment of one field, checked, in the type that the field has. */
 export class FieldIncrement {
-  /** How the operand is added. Where nothing is negative, a negative operand has no type. */
+  /** The operator of the operand. In unsigned fields, a negative operand has no type. */
   readonly operator: '+' | '-'
   readonly operand: Amount
 
@@ -101,8 +101,8 @@ export class FieldIncrement {
   }
 
   /**
-   * What a stored value has to be compared with for the sum to stay in range. @param range - that the
-   * database keeps.
+   * The bound with which a stored value is compared so that the sum stays in range. @param range - the
+   * database's range.
    */
   bound(range = this.range): IncrementBound {
     const { by } = this

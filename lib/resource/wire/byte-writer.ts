@@ -12,16 +12,16 @@ const WORD = 2 ** 32
  * and throws for all others.
  */
 export class ByteWriter {
-  /** The writer that nobody is using. What is written may itself write a message. */
+  /** A writer that is not in use. A value being written may itself write a message. */
   static #spare: ByteWriter | undefined
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
   #maxBytes = Infinity
 
   /**
-   * What `write` writes of the value, as a copy. A writer in which it has failed is not used again.
-   * @throws ResourceExhausted for more than `maxBytes`, before it has twice as many: what holds one value a
-   * thousand times is larger than everything that it holds.
+   * The bytes that `write` writes of the value, as a copy. A writer in which it has failed is not used again.
+   * @throws ResourceExhausted for more than `maxBytes`, before it has twice as many: a value that contains
+   * one value a thousand times is larger than its parts.
    */
   static bytesOf<T>(write: (value: T, out: ByteWriter) => void, value: T, maxBytes = Infinity): Buffer {
     const out = ByteWriter.#spare ?? new ByteWriter()

@@ -39,7 +39,10 @@ const SOLE_ZERO: ReadonlyMap<ScalarType, unknown> = new Map<ScalarType, unknown>
   [ScalarType.BOOL, false],
 ])
 
-/** Where the field has presence, each value but undefined is written; else each but the zero of its type. */
+/**
+ * If the field has presence, every value but undefined is written; otherwise every value but the zero of its
+ * type.
+ */
 function scalar(field: DescField): Write {
   const type = typeOf(field)
   const tag = tagOf(field.number, wireTypeOf(type))

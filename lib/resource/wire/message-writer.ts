@@ -35,8 +35,8 @@ export function messageWriter(desc: DescMessage): Write {
 }
 
 /**
- * The bytes of the message, the same as those of `toBinary`, which also says what is wrong with a message
- * that cannot be written.
+ * The bytes of the message, the same as `toBinary` returns, which also reports the problem of an invalid
+ * message.
  * @throws Error as `toBinary` does, and ResourceExhausted for more than `maxBytes`.
  */
 export function messageBytes(desc: DescMessage, message: Message, maxBytes: number): Uint8Array {

@@ -218,7 +218,7 @@ class RequestCount {
 
 const malformed = (): TypeError => new TypeError('it cannot be read')
 
-/** How a value is encoded outside of a packed list; an enum has no scalar type. */
+/** The encoding of a value outside a packed list; an enum has no scalar type. */
 const encodingOf = (type: ScalarType | undefined): WireType =>
   type === undefined ? WireType.Varint : wireTypeOf(type)
 

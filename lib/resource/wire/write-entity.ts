@@ -5,7 +5,7 @@ import { fieldWriter } from './field-writers.js'
 import { messageWriter } from './message-writer.js'
 import { tagOf, WIRE, type Write, writeScalar } from './scalar-writers.js'
 
-/** Where the value of one field of a response comes from. */
+/** The source of a response field's value. */
 export interface Output {
   readonly field: DescField
   /**
@@ -14,7 +14,7 @@ export interface Output {
   readonly from: string | ((entity: object) => unknown) | undefined
   /** Makes what a message holds of it; undefined where that is the same. */
   readonly convert: ((value: unknown) => unknown) | undefined
-  /** What a message holds for an absent value. */
+  /** The message's value for an absent one. */
   readonly empty: unknown
 }
 
@@ -31,7 +31,7 @@ interface Part {
 }
 
 /**
- * Writes the bytes of an entity's message without making the message: the same as those of
+ * Writes the bytes of an entity's message without creating the message: the same as
  * `toBinary(toMessage(entity))`. It throws for a value that is not of its field's type.
  */
 export function entityWriter(outputs: readonly Output[]): WriteEntity {

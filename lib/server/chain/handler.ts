@@ -32,7 +32,7 @@ export interface Handler {
    * they are refused.
    */
   readonly readsNestedValidateOnly: boolean
-  /** How it handles a row-level decision; `none` is not run for such a call. */
+  /** The way in which it applies a row-level decision; `none` is not run for such a call. */
   readonly rowAccess: RowAccessUse
   /**
    * The change it makes to related resources, each of which the authorizer is asked about; omitted if there

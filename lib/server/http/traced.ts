@@ -45,7 +45,7 @@ export const traced = (listener: RequestListener, telemetry: Telemetry | undefin
 const METHODS: ReadonlySet<string> = new Set(
   'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '),
 )
-/** What the semantic conventions call any other method. */
+/** The name that the semantic conventions give to any other method. */
 const OTHER = '_OTHER'
 
 /** Anybody may make up a method, and each would be a time series of its own. */

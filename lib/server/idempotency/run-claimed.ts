@@ -22,12 +22,12 @@ export interface ClaimedCall {
   readonly key: string
   readonly held: HeldKey
   readonly call: Call & { readonly context: RequestContext; readonly requestId: string }
-  /** What is waited for before the store opens a transaction. */
+  /** Runs before the store opens a transaction. */
   readonly ahead: (() => Promise<void>) | undefined
   readonly run: (context: RequestContext) => Promise<Reply>
 }
 
-/** What the calls of a server share. */
+/** The parts that the calls of a server share. */
 export interface Keeping {
   readonly store: IdempotencyStore
   readonly redaction: Redaction

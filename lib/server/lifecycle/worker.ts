@@ -1,6 +1,6 @@
 import type { ObservedWorker } from '../observability/observed-worker.js'
 
-/** What works in the process beside the calls: a relay or a consumer of `ashlar/events`. */
+/** A relay or a consumer of `ashlar/events` that runs in the process beside the calls. */
 export interface Worker extends ObservedWorker {
   /**
    * Called before the server listens. What it returns are problems that stop the start. @param workers - all

@@ -1,14 +1,14 @@
-/** How keys of a type are written. */
+/** The form of a type's keys. */
 export interface Form {
   /** The key that a case calls so, in the order of the names. */
   readonly textOf: (name: string) => string
-  /** What an entity holds that has no key yet. */
+  /** The key of an entity that has none yet. */
   readonly none: '' | undefined
   /** True if every repository makes keys of the type. */
   readonly isMinted: boolean
 }
 
-/** Where the names are no keys: `a`, `b` … are the first numbers, and `k0`, `k1` … come after them. */
+/** If the names are not keys: `a`, `b` … are the first numbers, and `k0`, `k1` … come after them. */
 const numberOf = (name: string): number => {
   if (name === 'nobody') return 30_000
   return name.length === 1 ? name.charCodeAt(0) - 96 : 100 + Number(name.slice(1))

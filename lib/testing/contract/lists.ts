@@ -46,7 +46,7 @@ export const LISTS: readonly Case[] = [
       const second = await on.repository.list({ pageSize: 2, pageToken: first.nextPageToken })
       assert.deepEqual(
         [...first.items, ...second.items].map((entity) => on.nameOf(entity)),
-        // A number that the database has minted comes last.
+        // A number that the database generated comes last.
         on.isCounted ? ['b', 'c', 'd', 'a'] : ['b', 'c', 'd'],
       )
     },

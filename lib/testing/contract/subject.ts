@@ -12,9 +12,9 @@ export interface ContractRepository<E extends object> extends Omit<
   Repository<E, never>,
   'update' | 'batchUpdate'
 > {
-  /** As that of `Repository`. */
+  /** As in `Repository`. */
   update(...operands: never[]): Promise<E>
-  /** As that of `Repository`. */
+  /** As in `Repository`. */
   batchUpdate(...operands: never[]): Promise<E[]>
 }
 
@@ -47,7 +47,7 @@ export class Contract<E extends object> {
   readonly mask: readonly string[]
   readonly #form: Form
   readonly #names = new Map<string, string>()
-  /** The keys that the database has minted, by the names that cases have for them. */
+  /** The keys that the database generated, by their names in cases. */
   readonly #counted = new Map<string, string>()
 
   constructor(private readonly subject: ContractSubject<E>) {
@@ -69,22 +69,22 @@ export class Contract<E extends object> {
     return stored
   }
 
-  /** Stores an entity under the key of a name. @param more - values beside those of its draft. */
+  /** Stores an entity under the key of a name. @param more - values in addition to its draft's. */
   async create(name: string, more: object = {}): Promise<E> {
     const created = await this.repository.create({ ...this.draft(name), ...more })
     if (this.isCounted && name !== '') this.#named(name, this.model.keys.textOf(created))
     return created
   }
 
-  /** A new entity with the key of a name; without one, the repository mints it, or the database. */
+  /** A new entity with the key of a name; without one, the repository or the database generates it. */
   draft(name = ''): NewEntity<E> {
     const key = this.isCounted ? undefined : name === '' ? this.#form.none : this.key(name)
     return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
   }
 
   /**
-   * The key that a case calls `a`, `b`, `nobody`: of the type of the resource, in the order of the names.
-   * For a text it is the name. A number that the database mints is in the order of creation.
+   * The key that a case calls `a`, `b`, `nobody`: of the type of the resource, in the order of the names. For
+   * a string it is the name. Generated numbers are in the order of creation.
    */
   key(name: string): string {
     const text = this.isCounted
@@ -93,7 +93,7 @@ export class Contract<E extends object> {
     return this.model.keys.keyOf(text) as string
   }
 
-  /** Runs as a tenant that the resource can belong to. @param name - `tenant` for that of the case. */
+  /** Runs as a tenant that the resource can belong to. @param name - `tenant` for the case's own. */
   as<T>(name: 'tenant' | 'stranger', fn: () => Promise<T>): Promise<T> {
     const [own, other] = this.subject.tenants ?? []
     const given = name === 'tenant' ? own : other
@@ -109,7 +109,7 @@ export class Contract<E extends object> {
     return withTenant(text, fn)
   }
 
-  /** What a case calls the entity's key; the text of one that was minted. */
+  /** The name that a case gives to the entity's key; the string of a generated one. */
   nameOf(entity: E | undefined): string {
     assert.ok(entity !== undefined)
     const text = this.model.keys.textOf(entity)
@@ -133,13 +133,13 @@ export class Contract<E extends object> {
     return `${this.model.key.proto} = ${typeof key === 'string' ? JSON.stringify(key) : String(key)}`
   }
 
-  /** True if every repository mints keys of the type, or the database does. */
+  /** True if every repository generates keys of the type, or the database does. */
   get mintsByItself(): boolean {
     const isFit = (this.model.key.maxLength ?? UUID_LENGTH) >= UUID_LENGTH
     return (this.#form.isMinted && isFit) || this.isCounted
   }
 
-  /** True if the database mints the keys, and nobody chooses one. */
+  /** True if the database generates the keys, and callers choose none. */
   get isCounted(): boolean {
     return this.model.key.isMinted === true
   }
@@ -158,7 +158,7 @@ export class Contract<E extends object> {
     return etag === undefined ? {} : { ifMatch: this.#value(entity, etag.property) as string }
   }
 
-  /** What is stored of an entity: all but the token that a create returns once. */
+  /** The stored values of an entity: all but the token that a create returns once. */
   stored(entity: E | undefined): Readonly<Record<string, unknown>> {
     assert.ok(entity !== undefined)
     const hidden = new Set([...this.model.credentials, ...this.model.secrets].map(({ property }) => property))
@@ -166,8 +166,8 @@ export class Contract<E extends object> {
   }
 
   /**
-   * What an update with this mask must not change: all of `stored` but the masked fields, the etag, the time
-   * and what the table sets.
+   * The values that an update with this mask must not change: all of `stored` but the masked fields, the
+   * etag, the time and the values that the table sets.
    */
   untouched(entity: E | undefined, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
     const { etag, updateTime, byProto, fields } = this.model
@@ -201,7 +201,7 @@ export class Contract<E extends object> {
     return text
   }
 
-  /** A number that the database has not minted yet. */
+  /** A number that the database has not generated yet. */
   #uncounted(): string {
     const most = [2_000_000_000, 32_000].find((one) => this.model.keys.isKey(String(one)))
     return String((most ?? 0) - this.#counted.size)

@@ -3,7 +3,7 @@ import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import { increment } from '../../persistence/index.js'
 import { type Case, rejects } from './subject.js'
 
-/** What is read inside of a transaction to be changed. */
+/** Rows that are read inside a transaction in order to be changed. */
 export const TRANSACTIONS: readonly Case[] = [
   [
     'a lock is refused outside of a transaction, which would end it at once',

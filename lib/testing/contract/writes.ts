@@ -17,7 +17,7 @@ export const WRITES: readonly Case[] = [
     'create mints a key when there is none, another one each time',
     async (on) => {
       const minted = await on.store('', '').catch((error: unknown) => {
-        // Nobody makes up a number or a day, unless the repository is told how.
+        // A number or a date cannot be made up, unless the repository has a generator.
         if (on.mintsByItself || !(error instanceof InvalidArgument)) throw error
       })
       if (minted === undefined) return assert.deepEqual(await on.names(), [])
@@ -31,7 +31,7 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       const taken = { ...on.draft('a'), [on.model.key.property]: on.key('a') }
-      // A number that the database mints is chosen by nobody.
+      // Callers do not choose a generated number.
       await rejects(on.repository.create(taken), on.isCounted ? InvalidArgument : ErrConflict)
       assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },

@@ -9,7 +9,7 @@ import { statusBytesOf } from './test-client.js'
 /** A call of a gRPC client, a `fetch`, or an operation of a repository; or a function that makes it. */
 export type TestedCall = PromiseLike<unknown> | AsyncIterable<unknown> | (() => unknown)
 
-/** What a failed call told its caller. */
+/** The error that the caller of a failed call received. */
 export interface CallFailure {
   readonly code: Code
   readonly message: string
@@ -17,8 +17,8 @@ export interface CallFailure {
 }
 
 /**
- * How a call failed; undefined when it did not. Rethrows an error that is not a server's response, such as a
- * refused connection.
+ * The failure of a call; undefined if it succeeded. Rethrows an error that is not a server's response, such
+ * as a refused connection.
  */
 export async function failureOf(call: TestedCall): Promise<CallFailure | undefined> {
   try {

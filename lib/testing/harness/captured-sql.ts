@@ -25,7 +25,7 @@ export interface CapturedSql {
 const CONTROL = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
 /**
- * Captures the statements of a DataSource, those of repositories and of TypeORM's own API, until `stop`.
+ * Captures the statements of a DataSource, from repositories and TypeORM's own API, until `stop`.
  * @param options - `values: true` also keeps the bound values.
  */
 export function captureSql(

@@ -1,6 +1,9 @@
 type Register = (name: string, body: () => void | Promise<void>) => unknown
 
-/** What the contract needs of a test framework: names of mocha, Jest and Vitest, and of `node:test`. */
+/**
+ * The functions of a test framework that the contract needs: named as in mocha, Jest and Vitest, and in
+ * `node:test`.
+ */
 export interface TestFramework {
   /** A group of tests. */
   readonly describe: (name: string, body: () => void) => unknown

@@ -12,7 +12,7 @@ export interface DeclarationOptions {
 /** Public by design. */
 const OPEN_SERVICES = /^\/grpc\.(health|reflection)\./
 
-/** What can be checked without a call: rules, templates, public methods, and unmarked fields. */
+/** Checks without a call: rules, templates, public methods, and unmarked fields. */
 export const checkDeclarations = (
   server: Server,
   methods: readonly ServedMethod[],

@@ -15,7 +15,7 @@ export interface Scene {
   to(state: State): Promise<boolean>
   /** The request in the state. */
   readonly request: Message
-  /** The rows that are there. */
+  /** The existing rows. */
   readonly hidden: ReadonlyMap<Subject, Row>
   /** The rows of the request that its caller may reach. */
   readonly shown: readonly Row[]
@@ -25,7 +25,7 @@ export interface Scene {
   end(): Promise<void>
 }
 
-/** How scenes are made of rows of some resources. */
+/** Creates scenes from rows of some resources. */
 export interface Staging {
   readonly method: ServedMethod
   readonly caller: Caller
@@ -214,7 +214,7 @@ const call = async (
   return outcomes
 }
 
-/** Where in a response, in the text of a finding. */
+/** A position in a response, in the text of a finding. */
 export const inField = (path: string): string => {
   const name = path.replace(/^(page \d+ )?\.?/, '').replace(/ #\d+$/, '')
   return name === '' || name === 'code' || name === 'message' ? '' : ` in ${name}`

@@ -17,7 +17,7 @@ export interface VariedRequest extends NamingRequest {
   readonly use: (rows: readonly Row[]) => Promise<unknown>
 }
 
-/** What a call leaves to be done later is done by then. */
+/** The time after which deferred work of a call is done. */
 const LATER_MS = 110
 const SOON_MS = 20
 const LONGEST_MS = 2_000
@@ -29,7 +29,7 @@ const LONGEST_MS = 2_000
 export const checkEffects = async (world: World, requests: readonly VariedRequest[]): Promise<void> => {
   const readable = world.subjects.filter((subject) => subject.isTenants && isReadable(subject))
   if (requests.length === 0 || readable.length === 0) return
-  // What the owners' calls leave to be done later is theirs to do.
+  // Deferred work of the owners' calls belongs to them.
   await pause(LATER_MS)
   const watched = new WatchedRows<VariedRequest>(world, world.a)
   for (const subject of readable) {
@@ -97,7 +97,7 @@ const callWith = async (
     if (typeof own === 'string') break
     const message = make(keysOf(own))
     sent.push(message)
-    // What the first call leaves behind may let the second one in.
+    // The first call may leave a state behind that lets the second one succeed.
     for (let time = 0; time < 2; time++) await probe.send(listener, method.desc, message, b)
     for (const { subject, isDeleted } of await watched.changed((row) => rows.has(row))) {
       const used = theirs === request.used ? request : undefined

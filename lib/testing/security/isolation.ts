@@ -201,7 +201,7 @@ const checkList = async (
     const all = await probe.send(listener, method.desc, ask({ page_size: 1000 }, caller), caller)
     const { nextPageToken: more = '' } = (all?.response ?? {}) as { readonly nextPageToken?: string }
     if (method.standard.total === undefined || more !== '') continue
-    // What is on one page need not be counted apart.
+    // A single page need not be counted separately.
     const one = await probe.send(listener, method.desc, ask({ page_size: 1 }, caller), caller)
     const { length } = itemsOf(method.standard.items, all?.response)
     for (const outcome of [all, one]) checkTotal(world, method, listener, outcome?.response, length)
@@ -215,7 +215,7 @@ const locationsOf = (subject: Subject, [own, other]: readonly [Location, Locatio
   return textOf(own) === textOf(other) ? [own] : [own, other]
 }
 
-/** What a list counts are the rows that it shows: more would tell of deleted ones, and of those of others. */
+/** A list counts the rows that it shows: more would reveal deleted rows, and other callers' rows. */
 export const checkTotal = (
   { probe }: World,
   { path, standard }: Standard<'list'>,

@@ -82,7 +82,7 @@ const valueOf = (field: DescField, making: Making, depth: number): unknown => {
     if (field.fieldKind === 'map') return mapOf(field, key, making)
     const one = (): unknown =>
       isBare(field) ? heldKey(field, key()) : create(field.message as DescMessage, { value: key() })
-    // What is checked of the first one may not be checked of the next.
+    // A check of the first element may not apply to the next.
     return field.fieldKind === 'list' ? [one(), one()] : one()
   }
   const { message } = field
@@ -200,8 +200,7 @@ const boundTo = (
 }
 
 /**
- * What `id` or `name` of a request may be the key of: by the path, by the name of the method, or what it
- * returns.
+ * The keys that `id` or `name` of a request may be: by the path, by the method's name, or by its response.
  */
 const candidatesOf = (
   field: DescField,

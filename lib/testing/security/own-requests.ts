@@ -39,7 +39,7 @@ export const checkRequests = (methods: readonly ServedMethod[], requests: Reques
 /** A method of the application, and how its requests are made. */
 export interface OwnRequest {
   readonly method: ServedMethod
-  /** Where several resources may be meant, the first one with which the call does its work is the one. */
+  /** If several resources are possible, the first one with which the call succeeds is used. */
   readonly factories: readonly RequestFactory[]
   /** By the options, and not made up. */
   readonly isGiven: boolean
@@ -47,7 +47,7 @@ export interface OwnRequest {
   readonly isPlain: boolean
 }
 
-/** The methods that are no standard methods, with requests that name resources where they can. */
+/** The methods other than standard methods, with requests that name resources if they can. */
 export const ownRequestsOf = (
   methods: readonly ServedMethod[],
   { subjects, b }: World,
@@ -104,8 +104,8 @@ export interface DoneRequest {
 }
 
 /**
- * What a caller sees of a call does not depend on another tenant's resources that its request names, and
- * holds none of them, whatever its booleans and enums say, and also after their owner has called.
+ * A caller's response does not depend on another tenant's resources that its request names, and contains none
+ * of them, whatever its booleans and enums are, and also after their owner has called.
  */
 export const checkOwnRequests = async (
   world: World,

@@ -57,7 +57,7 @@ export const variedOf = (
   }
 }
 
-/** What masks and orders of a request may name. */
+/** The names that masks and sort orders of a request may use. */
 const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldNames => {
   const about = world.subjects.filter(
     (subject) => named.includes(subject) || subject.message === method.resource,
@@ -104,8 +104,8 @@ export const usedRequest = async (
 }
 
 /**
- * What a method returns for a row of another tenant is the same as for a missing one, also after the owner of
- * the row has called it.
+ * A method's response for another tenant's row is the same as for a missing one, also after the row's owner
+ * has called it.
  */
 export const checkUsed = async (world: World, varied: Varied, listener: ListenerClient): Promise<void> => {
   const { naming } = varied

@@ -16,7 +16,7 @@ import type { World } from './world/world.js'
 /** Rows of one response that are asked for again. */
 const MOST = 20
 
-/** What a call returned. */
+/** A call's response. */
 export interface Returning {
   readonly desc: DescMethod
   readonly response: Message | undefined

@@ -45,8 +45,8 @@ export const checkRowIsolation = async (
 }
 
 /**
- * What the authorizer is asked about: what the rules of standard methods say, and for what goes with another
- * resource, the type of the entity.
+ * The types that the authorizer is asked about: those in the rules of standard methods, and, for related
+ * resources, the type of the entity.
  */
 export const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>
   new Set([

@@ -41,7 +41,7 @@ export const checkRowRequests = async (
   reach.where = undefined
 }
 
-/** What a method returns does not depend on the rows, and holds none of them. */
+/** A method's response does not depend on the rows, and contains none of them. */
 const checkDependence = async (
   world: World,
   { method }: NamingRequest,

@@ -66,7 +66,7 @@ export const foreignRows = async (
   return coming(world, a, { add, shown: () => {}, rows, request, spoken: spokenOf(rows) })
 }
 
-/** What the rows of a request are in, or refer to, is excluded. */
+/** Excludes the rows that the rows of a request are in, or refer to. */
 export const rowsAbove = async (
   world: World,
   naming: NamingRequest,
@@ -101,7 +101,7 @@ export const rowsAbove = async (
 /** A row that the request names. */
 export interface NamedAt {
   readonly index: number
-  /** Who calls. */
+  /** The caller. */
   readonly caller: Side
   /** Whose row it is. */
   readonly owner: Side
@@ -149,7 +149,7 @@ export const namedRow = async (
   }
 }
 
-/** Where a decision by row excludes the rows, and where none of them is there yet. */
+/** Excludes the rows by a row-level decision, or creates them if none exists yet. */
 export const exclude = (
   reach: RowReach,
   location: Location,
@@ -220,7 +220,7 @@ const addBetween = async (world: World, side: Side, near: Map<Subject, Row>): Pr
   }
 }
 
-/** How far above a row others are looked for. */
+/** The number of levels above a row that are searched for others. */
 const HIGHEST = 3
 
 const aboveOf = async (

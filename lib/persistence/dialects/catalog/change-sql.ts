@@ -19,7 +19,7 @@ export interface ChangeFile {
   readonly up: readonly string[]
   readonly down: readonly string[]
   readonly allow?: Allowance
-  /** On the way down. */
+  /** In the down migration. */
   readonly allowDown?: Allowance
   /** Comments for lint about what is as it is on purpose; each ends its line. */
   readonly comments?: string
@@ -35,7 +35,7 @@ export interface Alteration {
   readonly down: string
 }
 
-/** How a column changes from what a database has to what the model says. */
+/** The change of a column from the database's definition to the model's. */
 export interface ColumnChange {
   readonly table: TableName
   readonly column: ColumnDefinition
@@ -64,7 +64,7 @@ export interface ChangeSql {
   readonly takesDefault: (type: string) => boolean
   /** SET DEFAULT needs it in this form. */
   readonly defaultOf: (type: string, value: string) => string
-  /** What a column of a database holds where nobody says; undefined where no value is like nothing. */
+  /** The value of a column in a row that omits it; undefined if there is none. */
   readonly emptyValue: (type: string) => string | undefined
   /** An expression that gives each row a text of its own. */
   readonly ownValue: (type: string) => string | undefined
@@ -81,14 +81,11 @@ export interface ChangeSql {
   readonly require: (change: ColumnChange, name: string) => readonly ChangeFile[]
   readonly takeNull: (change: ColumnChange) => readonly ChangeFile[]
   readonly retype: (change: ColumnChange) => readonly ChangeFile[]
-  /**
-   * Whichever of the two columns a writer fills or changes, the other one gets the same. @param name - of the
-   * triggers.
-   */
+  /** Keeps two columns equal: a write of one of them sets the other. @param name - of the triggers. */
   readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
   /**
-   * Ends that. @param realign - the statement that the way down runs when all triggers are there again:
-   * others may have written to one of the two columns until then.
+   * Ends that. @param realign - the statement that the down migration runs when all triggers exist again,
+   * because one of the two columns may have been written meanwhile.
    */
   readonly unmirror: (
     table: TableName,

@@ -5,7 +5,7 @@ export interface InexactColumn {
   readonly column: string
   /** Its type or collation, for people. */
   readonly what: string
-  /** How it alters values. Undefined if it takes different texts for the same. */
+  /** The way in which it alters values. Undefined if it treats different strings as equal. */
   readonly effect?: string
   readonly advice: string
 }
@@ -17,22 +17,25 @@ export interface IdentifyingColumn {
   readonly type: string
   /** True if one of a type does, by its name in the catalog. Undefined where a collation decides. */
   readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
-  /** How a type, by its name in the catalog, alters values. Then nothing else of the column is compared. */
+  /**
+   * The way in which a type, by its name in the catalog, alters values. Then nothing else of the column is
+   * compared.
+   */
   readonly alteredBy?: ((type: string) => string | undefined) | undefined
   /** The collation that the entity declares: then statements compare by code point all the same. */
   readonly collation?: string | undefined
-  /** What an entity writes that declares a collation; undefined where it can declare none. */
+  /** The declaration of a collation in an entity; undefined if it cannot declare one. */
   readonly declare?: ((collation: string) => string) | undefined
 }
 
-/** Those of the columns that are not compared exactly; undefined while there is no such table. */
+/** The columns that are not compared exactly; undefined if the table is missing. */
 export type InexactColumns = (
   query: Query,
   table: TableName,
   columns: readonly IdentifyingColumn[],
 ) => Promise<readonly InexactColumn[] | undefined>
 
-/** What is wrong with such a column. */
+/** The problem of such a column. */
 export const inexactText = ({ what, effect = 'takes different texts for the same' }: InexactColumn): string =>
   `has the ${what}, which ${effect}`
 
@@ -45,9 +48,9 @@ export const wrongType = (
 ): InexactColumn | undefined =>
   isExactAs?.(found) === false ? { column, what: `type ${found}`, advice: `use ${type}` } : undefined
 
-/** What a catalog says of a column that is not exact. */
+/** The catalog's description of a column that is not exact. */
 interface Inexactness extends Omit<InexactColumn, 'column'> {
-  /** Where nothing else is wrong with it. */
+  /** Set if it has no other problem. */
   readonly collation?: string
 }
 
@@ -63,7 +66,7 @@ export function unlessDeclared(
   return [{ column, what, advice: other }]
 }
 
-/** What is wrong with each column, by a catalog's rows that begin with the name and the type. */
+/** The problem of each column, from a catalog's rows that begin with the name and the type. */
 export function inexactAmong(
   rows: readonly Row[],
   columns: readonly IdentifyingColumn[],

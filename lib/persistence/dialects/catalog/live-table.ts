@@ -7,7 +7,7 @@ export type CatalogRow = Readonly<Record<string, unknown>>
 /** A database whose catalogs can be read. `?` in the text stands for a value. */
 export interface LiveSchema {
   readonly dialect: 'postgres' | 'mysql'
-  /** Where the tables are on PostgreSQL; empty on MySQL, where they are in the connection's database. */
+  /** The schema of the tables on PostgreSQL; empty on MySQL, where they are in the connection's database. */
   readonly schema: string
   /**
    * True if a table is looked for in `schema` alone. Else it is where the connection finds it, as its search
@@ -26,13 +26,13 @@ export interface LiveColumn {
   /** Of text only. */
   readonly collation: string | undefined
   readonly nullable: boolean
-  /** A constant as {@link Catalog.defaultText} writes it, else the expression of the catalog. */
+  /** A constant as {@link Catalog.defaultText} writes it, or the catalog's expression. */
   readonly fallback: string | undefined
   /** The catalog shows less of it than it is. */
   readonly isFallbackCut?: boolean
-  /** How the database generates its values, and refuses others; empty where that is no expression. */
+  /** The expression from which the database generates its values; empty if it has no expression. */
   readonly generated: string | undefined
-  /** True if the database mints the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
+  /** True if the database generates the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
   readonly isMinted?: boolean
   /**
    * The rest of its definition, as a statement repeats it that has to write the whole column: how it is
@@ -47,7 +47,7 @@ export interface LiveIndex extends IndexShape {
   readonly name: string
   /** It belongs to a constraint, with which it goes. */
   readonly isConstraint: boolean
-  /** What a build that failed left behind: no query uses it. */
+  /** True for the remains of a failed build, which no query uses. */
   readonly isInvalid?: boolean
 }
 
@@ -71,7 +71,7 @@ export interface LiveTable {
   /** Those that are declared by name; not what an engine keeps for a type of its own. */
   readonly checks: readonly LiveCheck[]
   readonly triggers: readonly string[]
-  /** What is wrong with the table as a whole, and what to do. */
+  /** The problems of the table as a whole, with their remedies. */
   readonly faults: readonly string[]
 }
 
@@ -82,7 +82,7 @@ export interface IndexShape {
   /** The plain kind when undefined. */
   readonly method?: string | undefined
   readonly where?: string | undefined
-  /** What makes it another index than its columns say, such as DEFERRABLE. */
+  /** Properties that distinguish it from another index with its columns, such as DEFERRABLE. */
   readonly extras?: readonly string[]
 }
 
@@ -106,7 +106,7 @@ export interface ForeignKeyShape {
   /** Otherwise than NO ACTION. */
   readonly onDelete?: string | undefined
   readonly onUpdate?: string | undefined
-  /** The rows that were there before were never checked: NOT VALID. */
+  /** True if existing rows were never checked: NOT VALID. */
   readonly isUnchecked?: boolean
   /** Such as DEFERRABLE. */
   readonly extras?: readonly string[]
@@ -134,7 +134,7 @@ const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').re
 
 /** Reads the catalog of a live database, and writes the statements that remove differences. */
 export interface Catalog {
-  /** Undefined when there is no table of that name. */
+  /** Undefined if there is no table of that name. */
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
   /**
    * A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. Two of the
@@ -151,9 +151,7 @@ export interface Catalog {
   readonly changes: ChangeSql
 }
 
-/**
- * What a table's name can be qualified with, and how to ask whether one is there; the question has one value.
- */
+/** The qualifier of a table's name, and the query that checks that one exists; the query has one value. */
 export interface Namespace {
   readonly kind: 'schema' | 'database'
   readonly find: string

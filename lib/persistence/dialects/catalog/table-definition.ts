@@ -16,12 +16,12 @@ export interface ColumnDefinition {
   readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
-  /** How the database computes it, as it follows GENERATED ALWAYS; undefined for a column that is written. */
+  /** The expression after GENERATED ALWAYS; undefined for a column that is written. */
   readonly generated?: string | undefined
-  /** What a row of another writer gets that leaves the column out; the repository writes its own. */
+  /** The value for rows of other writers that omit the column; the repository writes its own. */
   readonly initial?: string | undefined
   /**
-   * What rows hold that were there before a required column, and what older images write that leave it out; a
+   * The value of a new required column in existing rows, and in rows of older images that omit it; a
    * constant.
    */
   readonly filler?: string | undefined
@@ -31,7 +31,7 @@ export interface ColumnDefinition {
   readonly hasOwnDefault?: true
   /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
-  /** True if the database mints its values, integers that count up; it is the primary key. */
+  /** True if the database generates its values, integers that count up; it is the primary key. */
   readonly isMinted?: true
 }
 
@@ -62,7 +62,7 @@ export interface TableDefinition extends TableName {
   readonly columns: readonly ColumnDefinition[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexDefinition[]
-  /** Indexes that somebody else makes: they are left as they are. */
+  /** Indexes that are created elsewhere: they are left as they are. */
   readonly leftIndexes?: readonly { readonly name: string | undefined; readonly columns: readonly string[] }[]
   readonly foreignKeys: readonly ForeignKeyDefinition[]
 }

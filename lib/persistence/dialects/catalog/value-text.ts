@@ -1,6 +1,6 @@
 import type { ColumnDefinition } from './table-definition.js'
 
-/** What follows the type of a column. @param defaultOf - a default as the engine takes it. */
+/** The SQL after a column's type. @param defaultOf - a default as the engine accepts it. */
 export function valueText(
   { nullable, fallback, initial, generated }: ColumnDefinition,
   defaultOf: (value: string) => string = (value) => value,

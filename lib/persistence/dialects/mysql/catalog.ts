@@ -158,7 +158,7 @@ function columnOf(
   }
 }
 
-/** What a MODIFY loses that does not repeat it, beside what the other properties of a column say. */
+/** The properties that a MODIFY drops unless it repeats them, besides those in the column's description. */
 function restOf({ made, extra, comment }: CatalogRow, check: string | undefined): Pick<LiveColumn, 'rest'> {
   const said = String(extra)
   const [onUpdate] = /\bon update current_timestamp(?:\(\d*\))?/i.exec(said) ?? []
@@ -196,7 +196,7 @@ async function exactDefaults(
   if (asked.length === 0) return new Map()
   const values = asked.map(({ name }, at) => `DEFAULT(t.${quoted(String(name), '`')}) AS v${at}`)
   const place = [...(schema === undefined ? [] : [schema]), name].map((part) => quoted(part, '`')).join('.')
-  // Who may not read the table is content with the catalogs.
+  // A user who may not read the table uses the catalog alone.
   const [row] = await live
     .rows(`SELECT ${values.join(', ')} FROM (SELECT 1 AS one) o LEFT JOIN ${place} t ON TRUE LIMIT 1`)
     .catch(() => [])

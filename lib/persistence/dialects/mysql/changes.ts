@@ -214,7 +214,7 @@ export const mysqlChanges: ChangeSql = {
       up: [make],
       down: [drop],
     })),
-  // The way down makes that of INSERT first, and that of UPDATE with the rows behind it.
+  // The down migration creates the INSERT trigger first, and the UPDATE trigger after filling the rows.
   unmirror: (table, name, columns, realign) =>
     mirrors(table, name, columns)
       .map(([kind, make, drop], at) => ({

@@ -5,8 +5,8 @@ export const mysqlLiteral = (text: string): string =>
   `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
 
 /**
- * A default in one spelling for each value that a column of the type can hold, however a statement or a
- * catalog spells it; of what is not a constant, the text. NULL is none.
+ * The canonical form of a default, for each value that a column of the type can hold, however a statement or
+ * a catalog writes it; for anything but a constant, the text. NULL is not a default.
  * @param type - of the column, as the catalog names it.
  */
 export function mysqlDefault(text: string, type: string): string | undefined {

@@ -26,10 +26,10 @@ import { isMysqlTime } from './is-mysql-time.js'
 import { mysqlLiteral } from './default-text.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 
-/** What MySQL calls a datetime, of an ISO text in UTC. */
+/** The MySQL datetime of an ISO string in UTC. */
 const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
 
-/** The zone of the driver, which is that of the process where none is given. */
+/** The driver's time zone, which is the process's if none is given. */
 function isUtc(timezone: unknown): boolean {
   if (timezone !== undefined && timezone !== 'local') return timezone === 'Z' || timezone === '+00:00'
   return isProcessInUtc()

@@ -10,13 +10,13 @@ export const mysqlTags: TagSql = {
     const has = `JSON_CONTAINS_PATH(${column}, 'one', ${write(jsonPath(key))})`
     return nullable ? `COALESCE(${has}, 0)` : has
   },
-  /** The collation of JSON text ignores trailing spaces; the order of UTF-8 bytes is that of code points. */
+  /** The collation of JSON text ignores trailing spaces; UTF-8 bytes sort by code point. */
   compared: (value) => `CAST(${value} AS BINARY)`,
   searched: (value) => value,
 }
 
 /**
- * MariaDB takes `-` at the start of a key, quoted or not, for an index from the end, and then finds nothing.
+ * MariaDB interprets a leading `-` of a key, quoted or not, as an index from the end, and then finds nothing.
  */
 const hasPath = (key: string): boolean => !key.startsWith('-')
 

@@ -232,7 +232,7 @@ export const postgresChanges: ChangeSql = {
       down: [...makeMirror(table, name, columns), realign],
     },
   ],
-  // PostgreSQL compares no texts of two collations unless it is told by which.
+  // PostgreSQL compares strings of two collations only if the comparison names one.
   differ: ({ from, to }, isText) =>
     `${quote(from)} IS DISTINCT FROM ${quote(to)}${isText ? ' COLLATE "C"' : ''}`,
   dropReader: (table, reader) => [dropReader(table, reader)],

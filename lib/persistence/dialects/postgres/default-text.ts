@@ -2,8 +2,8 @@ import { spelledNumber } from '../values/spelled-number.js'
 import { textLiteral } from '../values/quoted.js'
 
 /**
- * A default in one spelling for each value that a column of the type can hold, however a statement or
- * PostgreSQL spells it; of what is not a constant, the text.
+ * The canonical form of a default, for each value that a column of the type can hold, however a statement or
+ * PostgreSQL writes it; for anything but a constant, the text.
  * @param type - of the column, as the catalog names it.
  */
 export function postgresDefault(text: string, type: string): string {
@@ -21,7 +21,7 @@ const OUTER = /^\(('(?:[^']|'')*'|[^()']*)\)$/s
 
 const WORD = /^(?:true|false|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i
 
-/** What stands in a literal, or a number or a boolean. */
+/** The content of a literal, or a number or a boolean. */
 function constantOf(value: string): string | undefined {
   const [, isEscaped, inside] = /^(E?)'((?:[^']|'')*)'$/is.exec(value) ?? []
   if (inside === undefined) return WORD.test(value) ? value : undefined

@@ -10,8 +10,8 @@ const settingOf = (number: number): string => `'ashlar.kept_${number}'`
 const textSettingOf = (number: number): string => `'ashlar.text_${number}'`
 
 /**
- * A condition that keeps something is evaluated once, before the first row is returned. It is always true, or
- * always false, because what is set is returned and never NULL: that of no row is empty.
+ * A condition that keeps a value is evaluated once, before the first row is returned. It is always true, or
+ * always false, because the value that is set is returned and never NULL: without rows it is empty.
  */
 export const postgresHandOver: HandOver = {
   keeping: (columns) => {
@@ -22,7 +22,7 @@ export const postgresHandOver: HandOver = {
   },
   // In a query of its own the text is read once, and not for every row that is compared.
   kept: (number, type) => `(SELECT NULLIF(current_setting(${settingOf(number)}, true), '')::text[])::${type}`,
-  // What gathers has a WITH, so that the two conditions stay apart: the one of the page first.
+  // The gathering query has a WITH, so the two conditions stay separate: the page's first.
   keepingText: (number, gathering) =>
     `SELECT 1 FROM (${gathering}) AS kept WHERE set_config(${textSettingOf(number)}, ${GATHERED}::text, true) IS NULL`,
   withTexts: (count, gathering) => {
@@ -30,8 +30,8 @@ export const postgresHandOver: HandOver = {
       { length: count },
       (_, number) => `current_setting(${textSettingOf(number)}, true)`,
     )
-    // Where a query is planned in parallel, PostgreSQL copies all settings for each worker. One that sets
-    // something is not.
+    // If a query is planned in parallel, PostgreSQL copies all settings to each worker. A query that sets one
+    // is not planned in parallel.
     const ended = `set_config(${textSettingOf(count)}, '', true) IS NOT NULL`
     return `SELECT ${[GATHERED, ...texts].join(', ')} FROM (${gathering}) AS last WHERE ${ended}`
   },

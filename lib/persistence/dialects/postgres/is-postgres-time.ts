@@ -2,7 +2,7 @@ import { CLOCK, isDate } from '../values/is-date.js'
 
 /** A `date` column has no time of day. */
 const TIME = new RegExp(`^(\\d{4,6})-(\\d\\d)-(\\d\\d)(?: ${CLOCK}(?:\\+00)?)?( BC)?$`)
-/** What PostgreSQL can hold, less a year at each end. */
+/** The range of PostgreSQL, less a year at each end. */
 const [LAST_YEAR, FIRST_YEAR_BC] = [294_275, 4712]
 
 /** True if a `timestamptz` or a `date` column can hold and return this text. */

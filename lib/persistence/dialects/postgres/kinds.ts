@@ -60,7 +60,7 @@ const entry = (type: string, more: Partial<KindSql>, ...kept: readonly string[])
     placeholder: (_, index) => `$${index}`,
     value: bound,
     selected: asIs,
-    // What a decoder expects is the text that the server sends of a column.
+    // A decoder expects the server's text form of a column.
     gathered: asText,
     decoder: () => asStored,
     beginning: (column, length) => `LEFT(${column}, ${length})`,

@@ -7,7 +7,7 @@ const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 /** PostgreSQL counts in columns of these types. */
 const COUNTED: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
 
-/** The keys that the database mints, and whose columns it cannot count in. */
+/** The generated keys whose column types cannot count. */
 export const uncountedKeys = ({ columns }: TableDefinition): readonly string[] =>
   columns
     .filter(({ isMinted, type }) => isMinted === true && !COUNTED.has(type))

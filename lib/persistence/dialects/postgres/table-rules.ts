@@ -20,7 +20,7 @@ const LEAVES = `
 const REFERS = `
   EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f' AND a.attnum = ANY(conkey))`
 
-/** Keys of rows alone, which nobody else makes. */
+/** Generated keys, which no other row can have. */
 const IDENTIFIES = `
   e.indexprs IS NULL AND e.indpred IS NULL AND e.indimmediate
   AND (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey))

@@ -1,15 +1,15 @@
 import type { ColumnOptions } from 'typeorm'
 
-/** How an engine writes columns that only TypeORM knows. */
+/** The SQL of columns that only TypeORM knows. */
 export interface TypeormColumnsSql {
-  /** How the engine keeps a computed one; undefined for as it is declared. */
+  /** The storage of a computed column; undefined for the declared one. */
   readonly computed: string | undefined
   /** The types that the engine has by the names that TypeORM takes; `Date` by its constructor's. */
   readonly types: ReadonlySet<string>
   /** A type with the length, precision or values that an entity declares. */
   readonly typed: (type: string, options: ColumnOptions) => string
-  /** What stands behind a type: the collation, and what an update sets. */
+  /** The clauses after a type: the collation, and the value that an update sets. */
   readonly attributes: (options: ColumnOptions) => string
-  /** Behind the type of one whose numbers the database mints; empty where it can be no such column. */
+  /** The clause after the type of a generated number; empty if the engine has none. */
   readonly minted: string
 }

@@ -17,8 +17,8 @@ export const isoMicros = (micros: bigint): string => {
 }
 
 /**
- * Stands once more for the value that is this many positions before. A placeholder with a number is written
- * again; where placeholders have none, the text says it, and the statement is told where its values go.
+ * Repeats the value that is this many positions before. A numbered placeholder is written again; if
+ * placeholders have no numbers, the text marks it, and the statement gets the positions of its values.
  */
 export const again = (placeholder: string, before = 1): string =>
   placeholder.includes('?') ? placeholder.replace('?', `?\0${before}\0`) : placeholder
@@ -31,7 +31,7 @@ export interface Repeating {
   readonly positions?: readonly number[]
 }
 
-/** What is quoted has no placeholders. */
+/** Quoted text has no placeholders. */
 const PLACEHOLDER = /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\?(?:\0(\d+)\0)?/g
 
 /** Reads what {@link again} has written. */

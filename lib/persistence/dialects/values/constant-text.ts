@@ -1,6 +1,6 @@
 import type { JsonSql } from './json-sql.js'
 
-/** How an engine writes constants. */
+/** The SQL of constants. */
 interface Literals {
   readonly text: { readonly literal: (text: string) => string }
   readonly values: { readonly json: Pick<JsonSql, 'literal'> }

@@ -8,7 +8,7 @@ const MOST_COLUMNS = 100
 /** JSON writes some characters as six, and JavaScript's strings have 512 MiB at most. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** What a statement calls the rows that it gathers, or keeps. */
+/** The name that a statement gives to the rows that it gathers, or keeps. */
 export const PAGE = '(page)'
 
 /** The one column of a statement that gathers. */
@@ -26,15 +26,15 @@ export type Gathered = (
 ) => GatheredSql | undefined
 
 export interface GatheredSql {
-  /** What stands before the SELECT, which selects the columns as they are, under their names. */
+  /** The text before the SELECT, which selects the columns as they are, under their names. */
   readonly before: string
-  /** What stands behind it. A condition can follow. */
+  /** The text after it. A condition can follow. */
   readonly after: string
-  /** How the page calls each of the columns. */
+  /** The name of each column in the page. */
   readonly names: readonly string[]
 }
 
-/** How an engine gathers. */
+/** The SQL of an engine for gathering. */
 interface Gathering {
   readonly quote: (name: string) => string
   readonly kinds: KindsSql
@@ -48,7 +48,7 @@ export const gatheredBy =
   ({ quote, kinds, all, array, bytes }: Gathering): Gathered =>
   (columns, maxBytes = MOST_BYTES) => {
     if (columns.length > MOST_COLUMNS) return undefined
-    // In ORDER BY a name that is selected goes before that of a column: no column has one of these.
+    // In ORDER BY a selected name takes precedence over a column's: no column has one of these.
     const names = columns.map((_, i) => quote(`(${i})`))
     const elements: string[] = []
     for (const [i, column] of columns.entries()) {

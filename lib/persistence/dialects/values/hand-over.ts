@@ -1,6 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 
-/** How a list hands values on to the statements behind it. */
+/** Passes values of a list to the statements after it. */
 export interface HandOver {
   /**
    * A condition that is always true, also of no row, and keeps the texts of some columns of the rows in
@@ -20,7 +20,7 @@ export interface HandOver {
   readonly withTexts: (count: number, gathering: string) => string
 }
 
-/** What a page keeps for the statements behind it in the same round trip. */
+/** The values that a page keeps for later statements of the same round trip. */
 export interface KeptOfPage {
   readonly columns: readonly Field[]
   /** True if the last of them returns its rows, where they are gathered. */

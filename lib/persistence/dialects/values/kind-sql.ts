@@ -17,7 +17,7 @@ export type Encode = (value: unknown) => unknown
 /** A stored value → an entity's value. Never asked about NULL. */
 export type Decode = (value: unknown) => unknown
 
-/** What TypeORM's own manager does otherwise than repositories. */
+/** The differences between TypeORM's own manager and repositories. */
 export interface ManagedOtherwise {
   /** Follows "TypeORM's own manager". */
   readonly what: string
@@ -33,9 +33,8 @@ export interface Numbered {
 }
 
 /**
- * What one engine does with one kind of column. The functions take the field, because how long a text may be
- * and which names an enum has belong to it. A text is SQL, and so is `column`, unless its comment says
- * otherwise.
+ * The SQL of one engine for one kind of column. The functions receive the field, because it has the length of
+ * a string and the names of an enum. A text is SQL, and so is `column`, unless its comment says otherwise.
  */
 export interface KindSql {
   /** The type of the column, without its collation. */
@@ -54,13 +53,13 @@ export interface KindSql {
    */
   readonly exactAs?: (field: Facets, type: string) => boolean | undefined
   /**
-   * How a column of that type, as the catalog names it, stores, orders or returns other values than those
-   * that are written. Undefined if it does not. An existing table with such a column fails at startup.
+   * The way in which a column of that type, as the catalog names it, stores, orders or returns other values
+   * than those written. Undefined if it does not. An existing table with such a column fails at startup.
    */
   readonly alteredBy?: (type: string, field: Facets) => string | undefined
   /**
-   * A value as the text that tells it from other text for the same value, if the column's own type may not.
-   * Undefined if the column compares so.
+   * The canonical string of a value, if the column's own type may treat other strings as equal. Undefined if
+   * the column compares canonically.
    */
   readonly textOf?: (field: Facets) => ((value: string) => string) | undefined
   /**
@@ -73,7 +72,7 @@ export interface KindSql {
   ) => { readonly condition: string; readonly canonical: string } | undefined
   /** A key as text, where a statement keeps that beside it. Undefined where the engine converts it. */
   readonly keyText?: (column: string, field: Facets) => string
-  /** What the engine can hold, where that is less than the kind. */
+  /** The range of the engine, if it is smaller than the kind's. */
   readonly range?: Range
 
   /** Stands for a value; `index` counts the parameters of the statement from 1. */
@@ -88,12 +87,12 @@ export interface KindSql {
    */
   readonly keyEncoder?: Encode
 
-  /** How the column is selected, so that its decoder gets what it expects. */
+  /** The SELECT expression of the column that its decoder expects. */
   readonly selected: (column: string, alias: string) => string
   /** The same in rows that are gathered as one text. Undefined where the engine cannot. */
   readonly gathered?: (column: string, field: Facets) => string
   /**
-   * What JSON may hold as numbers there, by the name of the elements. Undefined for what it holds as it is.
+   * Elements that JSON may contain as numbers, by their name. Undefined if they stay as they are.
    */
   readonly numbered?: (name: string) => Numbered
   readonly decoder: (field: StoredField) => Decode
@@ -104,8 +103,8 @@ export interface KindSql {
   readonly inline?: (value: string) => string
 
   /**
-   * How TypeORM's own manager reads and writes such a column otherwise, with these options of a DataSource.
-   * Undefined where it never does.
+   * The way in which TypeORM's own manager reads and writes such a column differently, with these options of
+   * a DataSource. Undefined if it never does.
    */
   readonly managed?: (options: Readonly<Record<string, unknown>>) => ManagedOtherwise | undefined
 
@@ -147,7 +146,7 @@ export interface OfKinds {
   readonly values: { readonly kinds: KindsSql }
 }
 
-/** How a field's values are bound: in the form that filters use, so that both find the same row. */
+/** The encoder of a field's values: in the form that filters use, so that both find the same row. */
 export function encoderOf(
   field: StoredField & Pick<Field, 'kind' | 'transformed'>,
   { values: { kinds } }: OfKinds,
@@ -161,7 +160,7 @@ export function encoderOf(
   }
 }
 
-/** How a key is bound by which rows are looked for. */
+/** The encoder of a key by which rows are searched for. */
 export const keyEncoderOf = (
   field: StoredField & { readonly kind: KindName },
   { values: { kinds } }: OfKinds,

@@ -1,6 +1,6 @@
 import type { LockWait } from '../../contract/row-lock.js'
 
-/** What follows a lock in a SELECT. */
+/** The clause after a lock in a SELECT. */
 export const LOCK_WAITS: Readonly<Record<LockWait, string>> = {
   block: '',
   nowait: ' NOWAIT',

@@ -4,7 +4,7 @@ import type { TableName } from '../catalog/table-definition.js'
 export interface MergingSql {
   readonly rules: TableRulesQuery
   /**
-   * What stands behind FROM, `k`: a row for each call, with its number from 1 as `o`, and with its values as
+   * The table `k` after FROM: a row for each call, with its number from 1 as `o`, and with its values as
    * `v0`, `v1` and so on.
    * @param types - of the values, as the catalog names them.
    */

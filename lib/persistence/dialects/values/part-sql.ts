@@ -4,7 +4,7 @@ import { keyEncoderOf, type OfKinds } from './kind-sql.js'
 
 /** A part of a key, a reference or a tenant, which is text in the process, in the rows of an engine. */
 export interface PartSql {
-  /** What is bound for a text: NULL, which no row has, for one that is not canonical. */
+  /** The parameter for a string: NULL, which no row has, if it is not canonical. */
   readonly bind: (text: string) => unknown
   /** The text of what a statement has selected. */
   readonly read: (stored: unknown) => string

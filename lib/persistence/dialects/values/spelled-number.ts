@@ -1,6 +1,7 @@
 /**
- * A number in one spelling: of a double or a float the shortest that is read as the same value, else all of
- * its digits without zeros that say nothing. Undefined for a text that is not a finite number.
+ * The canonical form of a number: for a double or a float the shortest that is read as the same value,
+ * otherwise all of its digits without insignificant zeros. Undefined for a string that is not a finite
+ * number.
  */
 export function spelledNumber(text: string, as: 'exact' | 'double' | 'float'): string | undefined {
   if (as !== 'exact') {

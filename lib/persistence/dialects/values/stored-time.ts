@@ -71,7 +71,7 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 /**
  * The closest Timestamp to a time that another writer stored: `infinity` and years after 9999 are its last
  * instant, `-infinity` and years before 1 its first; a month or a day of zero is the first one. A value that
- * is no time, which only SQLite can hold, counts as not set. So one row never makes a page fail.
+ * is not a time, which only SQLite can hold, counts as unset. So one row never makes a page fail.
  */
 function foreignTime(stored: unknown): Date | undefined {
   if (typeof stored !== 'string') return undefined
@@ -95,7 +95,7 @@ function foreignTime(stored: unknown): Date | undefined {
   ] = parts
   if (bc !== undefined || Number(year) === 0) return new Date(FIRST_MS)
   const instant = new Date(0)
-  // No Date reaches as far as PostgreSQL; a year after the last is one, whichever it is.
+  // No Date reaches as far as PostgreSQL; any year after the last is replaced by one.
   instant.setUTCFullYear(Math.min(Number(year), 10_000), (Number(month) || 1) - 1, Number(day) || 1)
   instant.setUTCHours(
     Number(hour),
@@ -110,9 +110,7 @@ function foreignTime(stored: unknown): Date | undefined {
 const DATE = /([0-9]{4,6})-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])/.source
 const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
 const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
-/**
- * What PostgreSQL and MySQL return, and the spellings of a time in UTC or with an offset that SQLite reads.
- */
+/** The formats of PostgreSQL and MySQL, and those of a time in UTC or with an offset that SQLite reads. */
 const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?( BC)?$`)
 
 /**

@@ -1,4 +1,4 @@
-/** How a text becomes part of a statement: a placeholder, or a literal of a declaration. */
+/** Writes a string into a statement: as a placeholder, or as a literal of a declaration. */
 export type WriteText = (text: string) => string
 
 /** SQL about the tags of a JSON column; `column` is SQL. */

@@ -5,7 +5,7 @@ import { pathsOf } from '../../../resource/messages/http-paths.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 
 /**
- * What keys look like of a resource without a pattern, as the path of its Get has it: `notes/*` of
+ * The format of keys of a resource without a pattern, taken from its Get path: `notes/*` of
  * `/v1/{name=notes/*}`.
  */
 export interface KeyShape {

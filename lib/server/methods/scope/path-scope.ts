@@ -173,7 +173,7 @@ const isSetIn = (message: Message, model: ResourceModel, name: string): boolean 
 }
 
 /**
- * What an entity has to hold, in the type of its property. Undefined for a key of another resource that is
+ * The value that an entity must have, in its property's type. Undefined for a key of another resource that is
  * not canonical: nothing refers to it.
  */
 const heldValue = (model: ResourceModel, name: string, wire: unknown): unknown => {

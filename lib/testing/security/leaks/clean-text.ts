@@ -35,7 +35,7 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * What in an error a caller must not see; undefined when there is nothing.
+ * The part of an error that a caller must not see; undefined if there is none.
  * @param said - everything the caller receives; database texts are searched in it.
  * @param message - the error's own text; tables and columns of the repositories are also searched in it.
  * @param asked - names of fields of the request, which the caller knows.

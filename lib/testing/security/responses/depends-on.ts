@@ -1,12 +1,9 @@
 import type { ResponseValues } from './response-values.js'
 
-/**
- * What there is of rows that a caller may not reach: none, rows with some values, or the same rows with other
- * values.
- */
+/** The rows that a caller may not reach: none, rows with some values, or the same rows with other values. */
 export type State = 'absent' | 'first' | 'other'
 
-/** What the same call returned in a state. */
+/** The responses of the same call in a state. */
 export interface Seen {
   readonly state: State
   readonly response: ResponseValues

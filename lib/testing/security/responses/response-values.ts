@@ -2,7 +2,7 @@ import type { Outcome } from '../wire/listener-clients.js'
 import { withoutKey } from '../world/made-up-keys.js'
 
 /**
- * What a call returned, value by value. A text is one value and the numbers in it, so that `3 of 5` can be
+ * A call's response, value by value. A string is one value and the numbers in it, so that `3 of 5` can be
  * compared as a number is.
  */
 export type ResponseValues = ReadonlyMap<string, string | number>
@@ -54,7 +54,7 @@ export const responseValuesOf = (
 /** The end of a path whose number may be a key. */
 const KEY = /(\.id|Id)s?(\[\d+\])?$/
 
-/** What differs from call to call. */
+/** The headers that differ from call to call. */
 const EACH_CALLS = /^(x-request-id|date|content-length|traceparent|etag|keep-alive|connection)\b/i
 
 /** Not one in the middle of an id. */

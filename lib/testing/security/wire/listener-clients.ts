@@ -100,7 +100,7 @@ interface Begin {
   readonly done: (error: unknown, bytes?: Buffer) => void
 }
 
-/** What all kinds of calls have. */
+/** The members that all kinds of calls share. */
 type Begun = Pick<grpc.Call, 'cancel'> & NodeJS.EventEmitter
 
 const begin = (client: grpc.Client, { methodKind }: DescMethod, call: Begin): Begun => {

@@ -37,7 +37,7 @@ const FORMS: readonly NewText[] = [
 export const newTextThat = (fits: (text: string) => boolean, kind = 'check-'): NewText =>
   FORMS.find((make) => fits(make(kind))) ?? newCanary
 
-/** What the parents that the check makes have as their keys, in both tenants. */
+/** The keys of the parents that the check creates, in both tenants. */
 const PARENTS = ['check', '00000000-0000-4000-8000-000000000007', '7', '2030-01-01', 'c']
 
 /** The key of the parent that all resources of the check are in. @param field - holds it. */

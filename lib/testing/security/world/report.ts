@@ -30,7 +30,7 @@ export interface SecurityFinding {
   readonly method: string
   /** The listener where it was seen; empty when the finding is about no call. */
   readonly transport: 'grpc' | 'http' | ''
-  /** What was seen, and what to do. It contains no secret. */
+  /** The observation, and the remedy. It contains no secret. */
   readonly text: string
 }
 

@@ -3,7 +3,7 @@ import { keyTextIn, wireKey } from '../../../server/methods/scope/wire-keys.js'
 import type { Local } from '../../../resource/messages/local-field.js'
 import type { Standard, Subject } from './subjects.js'
 
-/** Where the resources of a side are, as far as the check has made that. */
+/** The location of a side's resources, as far as the check has created it. */
 export interface Location {
   /** The keys of what others are in: a name by its pattern, any other key by the entity. */
   readonly parents: ReadonlyMap<object | string, string>
@@ -85,7 +85,7 @@ export const heldKey = (field: DescField, text: string): unknown =>
 export const parentAt = ({ parents }: Location, { name, sharedParent }: Subject): string | undefined =>
   parents.get(name?.parent?.text ?? '') ?? sharedParent
 
-/** What a field that locates a resource has at a place, as a text. */
+/** The value of a locating field at a location, as a string. */
 export const scopeTextAt = (location: Location, subject: Subject, name: string): string => {
   const { text = '', isParent = false } = subject.scope.get(name) ?? {}
   const { target } = subject.references.find(({ field }) => field.name === name) ?? {}
@@ -115,7 +115,7 @@ const scopeOf = (
   )
 }
 
-/** What a field that locates a resource and holds no key has. */
+/** The value of a locating field that holds no key. */
 const A_NUMBER = 7
 
 /** The last part of a name. */

@@ -13,7 +13,7 @@ import { fitsIn, newTextThat } from './made-up-keys.js'
 import { type Location, scopeAt } from './requests.js'
 import type { Subject } from './subjects.js'
 
-/** How values are generated. */
+/** Generates values. */
 export interface Making {
   /** Makes the values of one resource differ from those of another. */
   readonly n: number
@@ -39,7 +39,7 @@ export const checkSamples = (subjects: readonly Subject[], samples: Samples): vo
       throw new TypeError(`samples: ${name} is not a resource of the server, as in package.Message`)
 }
 
-/** What to do where a resource is refused. */
+/** The advice if a resource is rejected. */
 export const samplesAdvice = ({ message: { typeName } }: Subject, samples: Samples): string =>
   Object.hasOwn(samples, typeName)
     ? `change the function of ${typeName} in \`samples\``

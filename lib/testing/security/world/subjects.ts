@@ -23,7 +23,7 @@ export interface Subject {
   of<K extends Kind>(kind: K): Standard<K> | undefined
   /** The key field of the resource. */
   readonly key: DescField
-  /** How it is named; undefined where its key is all. */
+  /** The name pattern; undefined if its key is its name. */
   readonly name: NamePattern | undefined
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
@@ -56,7 +56,7 @@ export interface Subject {
 
 /** A field that locates a resource. */
 export interface Scope {
-  /** What it has, as a text, unless the database makes the key of what is above. */
+  /** Its value as a string, unless the database generates the parent's key. */
   readonly text: string
   /** True if it is the name of the parent. */
   readonly isParent: boolean

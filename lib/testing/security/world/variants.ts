@@ -40,11 +40,11 @@ const DEEPEST = 3
 
 /** Names of fields that are values of others. */
 export interface FieldNames {
-  /** What an update may write. */
+  /** The fields that an update may write. */
   readonly writable: readonly string[]
-  /** What an order can be of. */
+  /** The fields that a sort order may name. */
   readonly sortable: readonly string[]
-  /** What the method returns. */
+  /** The fields that the method returns. */
   readonly returned: readonly string[]
 }
 
@@ -74,7 +74,7 @@ export interface VariantOptions {
   /** Paths of the fields that have keys, each of which is also left out. */
   readonly held?: Iterable<string>
   readonly names?: FieldNames
-  /** How deep messages in it are varied. */
+  /** The depth to which messages in it are varied. */
   readonly deepest?: number
 }
 
@@ -148,7 +148,7 @@ const freeIn = (
     return freeIn(message, isKey, `${path}.`, depth + 1)
   })
 
-/** Where a key is in a message, as paths of its fields. */
+/** The positions of a key in a message, as paths of its fields. */
 export const pathsOf = (message: Message, desc: DescMessage, key: string, above = ''): readonly string[] =>
   desc.fields.flatMap((field) => {
     const path = above + field.name
@@ -264,7 +264,7 @@ const optionOf = (field: DescField, name: string, value: number | boolean): Opti
   },
 })
 
-/** Changes the messages in a field. One that is not there is added. */
+/** Changes the messages in a field. A missing one is added. */
 const within = (request: Message, field: DescField, change: Change): void => {
   if (field.message === undefined) return
   const local = request as Local

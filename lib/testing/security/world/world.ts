@@ -238,7 +238,7 @@ export const sendRow = async (
   return `${create.path} refuses what was made up (${said}): ${adviceFor(world, subject)}`
 }
 
-/** What to do where a resource is refused. */
+/** The advice if a resource is rejected. */
 const adviceFor = ({ areTenantsMadeUp, samples }: World, subject: Subject): string => {
   const advice = samplesAdvice(subject, samples)
   const held = subject.repository?.model.relations.find(
