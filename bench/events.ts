@@ -33,7 +33,7 @@ class Quiet {
 @Entity('told')
 @TenantScoped()
 @Emits()
-class Told {
+class Reported {
   @PrimaryColumn({ length: 64 }) id!: string
   @Column({ length: 64 }) title!: string
   accountId!: string
@@ -94,12 +94,12 @@ for (const [server, type] of [
 ] as const) {
   const own = await testDatabase(server)
   const { url } = own
-  const dataSource = await new DataSource({ type, url, entities: [Quiet, Told] }).initialize()
+  const dataSource = await new DataSource({ type, url, entities: [Quiet, Reported] }).initialize()
   const database = executorOf(dataSource)
   const stream = await testStream()
   try {
     await applyBaseline(dataSource)
-    await createTables(dataSource, [Quiet, Told], database.dialect.name)
+    await createTables(dataSource, [Quiet, Reported], database.dialect.name)
     const writer = OutboxWriter.of(database)
     for (let at = 0; at < EVENTS; at += 2000)
       await writer.append(
@@ -120,12 +120,12 @@ for (const [server, type] of [
     say(`${type}: delivered  ${perSecond(EVENTS, ms)}`)
     record('delivered to NATS, acknowledged', type, rate(EVENTS, ms), '/s')
 
-    const [quiet, told] = [repositoryFor(Quiet, dataSource), repositoryFor(Told, dataSource)]
+    const [quiet, reported] = [repositoryFor(Quiet, dataSource), repositoryFor(Reported, dataSource)]
     const context = new RequestContext({ principal })
     for (const load of LOADS) {
       const found = await lags(stream, async () => {
         const before = (await relaying.status()).position
-        await paced(load, LAG_MS, () => told.create({ title: 'a title' }, { context }))
+        await paced(load, LAG_MS, () => reported.create({ title: 'a title' }, { context }))
         const [counted] = await dataSource.query<{ n: string }[]>('SELECT COUNT(*) AS n FROM told')
         const written = before + Number(counted?.n)
         await dataSource.query('DELETE FROM told')
@@ -144,22 +144,22 @@ for (const [server, type] of [
     for (const chosen of [false, true]) {
       let last = 0
       const key = () => (chosen ? { id: `${process.pid}-${++last}` } : {})
-      const create = (on: typeof quiet | typeof told) => () =>
+      const create = (on: typeof quiet | typeof reported) => () =>
         on.create({ ...key(), title: 'a title' }, { context })
-      const rates = { quiet: 0, told: 0 }
+      const rates = { quiet: 0, reported: 0 }
       // In turns, so that a disturbance of the machine meets both.
       for (let turn = 0; turn < 3; turn++) {
         rates.quiet += await creates(create(quiet), LOAD_MS / 3)
-        rates.told += await creates(create(told), LOAD_MS / 3)
+        rates.reported += await creates(create(reported), LOAD_MS / 3)
       }
       record(
         chosen ? 'the same, with keys that the callers have chosen' : 'creates with events, against without',
         type,
-        Number((rates.told / rates.quiet).toFixed(2)),
+        Number((rates.reported / rates.quiet).toFixed(2)),
         '',
       )
       say(
-        `${type}: creates    ${perSecond(rates.told / 3, 1000)} with events, ${perSecond(rates.quiet / 3, 1000)} without: ${(rates.told / rates.quiet).toFixed(2)}, keys ${chosen ? 'of the callers' : 'made'}`,
+        `${type}: creates    ${perSecond(rates.reported / 3, 1000)} with events, ${perSecond(rates.quiet / 3, 1000)} without: ${(rates.reported / rates.quiet).toFixed(2)}, keys ${chosen ? 'of the callers' : 'made'}`,
       )
     }
   } finally {

@@ -49,7 +49,7 @@ const spread = (of: RecordedSpread | undefined): string =>
 const count = (value: number): string => value.toLocaleString('en')
 
 /** What is said above a table: how, when and where it was measured. */
-function told(run: RecordedRun): string {
+function reported(run: RecordedRun): string {
   const note = run.note === undefined ? '' : ` ${run.note}`
   return `\`${run.command}\`, ${run.date}, Node ${run.node}: ${run.machine}.${note}`
 }
@@ -93,7 +93,7 @@ function figuresOf(run: RecordedRun): string {
     what,
     ...columns.map((column) => cell(unit, values[column])),
   ])
-  return `${told(run)}\n\n${table(['what', ...columns], rows)}`
+  return `${reported(run)}\n\n${table(['what', ...columns], rows)}`
 }
 
 const callersOf = (rows: readonly RecordedComparison[], of: (row: RecordedComparison) => string): string =>
@@ -154,7 +154,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
     const dearer = (run.comparisons ?? [])
       .filter(({ cpuRatio }) => cpuRatio.median < 1)
       .map(({ subject, operation, against }) => `${WHAT[`${subject}/${operation}`]} against ${against}`)
-    return `${told(run)}\n\nAshlar costs more than the peer in: ${dearer.join('; ')}.\n\n${table(head, rows)}`
+    return `${reported(run)}\n\nAshlar costs more than the peer in: ${dearer.join('; ')}.\n\n${table(head, rows)}`
   },
 
   memory() {
@@ -179,7 +179,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
       ]
     })
     const head = ['operation', 'callers', 'cpu, prepared `pg`', 'least', 'ratio', 'cpu, TypeORM']
-    return `${told(run)}\n\n${table(head, rows)}`
+    return `${reported(run)}\n\n${table(head, rows)}`
   },
 
   skewed() {
@@ -192,7 +192,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
         ...[spread(longer?.ratio), spread(longer?.cpuRatio)],
       ]
     })
-    return `${told(run)}\n\n${table(['operation', 'ratio', 'cpu', 'ratio, long', 'cpu, long'], rows)}`
+    return `${reported(run)}\n\n${table(['operation', 'ratio', 'cpu', 'ratio, long', 'cpu, long'], rows)}`
   },
 
   keys() {
@@ -211,7 +211,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
         }),
       ])
     const head = ['operation', 'callers', ...types.flatMap((type) => [type, 'least'])]
-    return `${told(run)}\n\n${table(head, rows)}`
+    return `${reported(run)}\n\n${table(head, rows)}`
   },
 
   libraries() {
@@ -228,7 +228,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
         ),
       ),
     ])
-    return `${told(run)}\n\n${table(['operation', ...peers], rows)}`
+    return `${reported(run)}\n\n${table(['operation', ...peers], rows)}`
   },
 
   relations() {
@@ -244,7 +244,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
         `${row.concurrency}`,
         ...sides.map((side) => spread(all.find((one) => isSamePage(one, row) && one.whole === side)?.cpu)),
       ])
-    return `${told(run)}\n\n${table(['page', 'callers', ...sides], rows)}`
+    return `${reported(run)}\n\n${table(['page', 'callers', ...sides], rows)}`
   },
 
   events: () => figuresOf(recordedRun('events')),

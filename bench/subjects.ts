@@ -108,10 +108,10 @@ export const SUBJECTS: readonly Subject[] = [
       uuid: keyed('uuid'),
       int: keyed('int'),
       bigint: keyed('bigint'),
-      'minted int': keyed('minted'),
+      'generated int': keyed('generated'),
     },
     // Nobody chooses a number that the database makes.
-    offers: { 'minted int': ['get', 'list', 'create', 'update'] },
+    offers: { 'generated int': ['get', 'list', 'create', 'update'] },
   },
   {
     name: 'postgres-batch',

@@ -31,7 +31,7 @@ export interface PropertyFacts {
   readonly searchable?: boolean
   /** The name that its column had before. */
   readonly renamedFrom?: string
-  /** What its column holds for values of the message's enum, by their names. */
+  /** The labels in its column for values of the message's enum, by their names. */
   readonly enumLabels?: Readonly<Record<string, string>>
   /** The field of the message that holds it, where that is not the one of its name. */
   readonly protoField?: string
@@ -105,14 +105,14 @@ export function lineage(entity: object): object[] {
 
 /** The facts of a class with those of its base classes; the nearest wins. */
 export function inheritedFacts(entity: object): EntityFacts {
-  const merged = noFacts()
+  const all = noFacts()
   for (const ancestor of lineage(entity).reverse()) {
     const { properties, calls, ...own } = store.get(ancestor) ?? noFacts()
-    Object.assign(merged, own)
-    merged.calls.push(...calls)
-    for (const [name, facts] of properties) merged.properties.set(name, facts)
+    Object.assign(all, own)
+    all.calls.push(...calls)
+    for (const [name, facts] of properties) all.properties.set(name, facts)
   }
-  return merged
+  return all
 }
 
 /**

@@ -159,7 +159,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         column.name ??= strategy.columnName(secrets.get(propertyName)?.name ?? '', undefined, [])
       if (strategy !== undefined && role !== 'tags' && !isUnknown) continue
       const reference = references.get(names.of({ propertyName, options: column }))
-      const told = manageColumn(column, {
+      const reported = manageColumn(column, {
         property: propertyName,
         isTags: role === 'tags',
         isKeyPart: reference !== undefined || column.primary === true || propertyName === tenant.property,
@@ -169,9 +169,9 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         isOfTypeorm: options.existing === true || strategy !== undefined,
         options: withTypeOfKey({ ...column, type: type as ColumnType }, reference?.column),
       })
-      if (told === undefined && !isUnknown) continue
+      if (reported === undefined && !isUnknown) continue
       declareProperty(owner, propertyName, { type })
-      column.type = told ?? 'text'
+      column.type = reported ?? 'text'
     }
     if (strategy === undefined) completeJoinColumns(entity, lineage, tenantDeclared, internal)
     declare(entity, 'Resource', { resource: options })

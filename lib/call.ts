@@ -96,8 +96,8 @@ export class Caller {
 }
 
 /**
- * The request as a listener (gRPC or HTTP) passes it to the dispatcher, which makes a `Call` of it. The chain fills
- * `headers` and `trailers`, also when the call fails.
+ * The request as a listener (gRPC or HTTP) passes it to the dispatcher, which makes a `Call` of it. The chain
+ * fills `headers` and `trailers`, also when the call fails.
  */
 export interface Incoming {
   readonly method: DescMethod

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm'
 import { Widget } from '../../examples/widgets/widget.js'
 import { RequestContext } from '../../lib/context.js'
-import type { Merge } from '../../lib/persistence/merging/merge.js'
+import type { Coalesce } from '../../lib/persistence/coalescing/coalesce.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { startServer } from '../load/server-process.js'
 import type { Side } from '../subject.js'
@@ -19,8 +19,8 @@ export async function setUp(): Promise<Side> {
     entities: [Widget],
     poolSize: POOL,
   }).initialize()
-  const merge = new URL(import.meta.url).searchParams.get('merge') as Merge
-  const widgets = new TypeormRepository(dataSource, Widget, { merge })
+  const merge = new URL(import.meta.url).searchParams.get('merge') as Coalesce
+  const widgets = new TypeormRepository(dataSource, Widget, { coalesce: merge })
   return {
     operations: {
       async get() {

@@ -36,7 +36,7 @@ const TYPES = {
   uuid: { design: String, key: uuid, sql: `(${UUID_SQL})::uuid` },
   int: { design: Number, key: (n) => n, sql: 'i' },
   bigint: { design: BigInt, key: (n) => 2n ** 53n + BigInt(n), sql: `${2n ** 53n} + i` },
-  minted: { design: Number, key: (n) => n, sql: 'i' },
+  generated: { design: Number, key: (n) => n, sql: 'i' },
 } as const satisfies Readonly<Record<string, KeyOfType>>
 
 function resourceOf(type: keyof typeof TYPES) {
@@ -54,7 +54,7 @@ function resourceOf(type: keyof typeof TYPES) {
   }
   Reflect.defineMetadata('design:type', TYPES[type].design, Keyed.prototype, 'id')
   const column =
-    type === 'minted' ? PrimaryGeneratedColumn() : PrimaryColumn(type === 'text' ? 'varchar' : type)
+    type === 'generated' ? PrimaryGeneratedColumn() : PrimaryColumn(type === 'text' ? 'varchar' : type)
   column(Keyed.prototype, 'id')
   Resource({ type })(Keyed)
   return Keyed
@@ -80,8 +80,8 @@ export async function setUp(): Promise<Side> {
   const mine = contextOf(tenant)
   let made = ROWS + OWN
   const newKey = () => key(++made) as string
-  const isMinted = type === 'minted'
-  const all = new (repositoryOf(entity))(dataSource, isMinted ? {} : { newKey })
+  const isIdentity = type === 'generated'
+  const all = new (repositoryOf(entity))(dataSource, isIdentity ? {} : { newKey })
   const tenants = Array.from({ length: TENANTS }, (_, n) => contextOf(`tenant-${n}`))
   await dataSource.query(fillOf(type, '$1', ROWS + 1, ROWS + OWN), [tenant])
   const own = await dataSource.query<{ id: string; etag: string }[]>(
@@ -109,8 +109,8 @@ export async function setUp(): Promise<Side> {
       },
       async update() {
         const at = n++ % OWN
-        const { id: minted = '', etag: ifMatch = '' } = own[at] ?? {}
-        const id = isMinted ? minted : (key(ROWS + 1 + at) as string)
+        const { id: generated = '', etag: ifMatch = '' } = own[at] ?? {}
+        const id = isIdentity ? generated : (key(ROWS + 1 + at) as string)
         const { etag } = await all.update(id, { title: 'renamed' }, ['title'], { ...mine, ifMatch })
         own[at] = { id, etag }
       },
@@ -144,6 +144,6 @@ async function fillTables(): Promise<void> {
 
 /** A number that the database mints is left to it: a new table counts from 1. */
 const fillOf = (type: keyof typeof TYPES, tenant: string, from: number, to: number): string =>
-  `INSERT INTO of_${type} (${type === 'minted' ? '' : 'id, '}account_id, title, size, create_time, update_time, etag)
-   SELECT ${type === 'minted' ? '' : `${TYPES[type].sql}, `}${tenant}, 'row ' || i, (i::bigint * 7919 % 1000)::int, now(), now(), md5(i::text)
+  `INSERT INTO of_${type} (${type === 'generated' ? '' : 'id, '}account_id, title, size, create_time, update_time, etag)
+   SELECT ${type === 'generated' ? '' : `${TYPES[type].sql}, `}${tenant}, 'row ' || i, (i::bigint * 7919 % 1000)::int, now(), now(), md5(i::text)
    FROM generate_series(${from}, ${to}) i`

@@ -53,7 +53,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
   let since = performance.now()
   const tell = (errors: readonly SourceError[]) => {
     say([
-      ...errors.slice(0, MOST_ERRORS).flatMap((error) => errorLines(error, folder, paint)),
+      ...errors.slice(0, MAX_ERRORS).flatMap((error) => errorLines(error, folder, paint)),
       paint.bad(
         `${errors.length === 1 ? '1 error' : `${errors.length} errors`}; ${isStarted ? 'the service goes on as it was' : 'the service starts when there is none'}`,
       ),
@@ -179,7 +179,7 @@ const newestIn = (folder: string): number =>
     ),
   )
 
-const MOST_ERRORS = 20
+const MAX_ERRORS = 20
 /** The time a compiler takes at most to see that a file has changed, on a machine that is busy. */
 const NOTICED_MS = 10_000
 /** The maximum time until the watcher reports a change. */

@@ -25,7 +25,7 @@ export function entityFile(
     'Column',
     'Entity',
     ...(parent === undefined ? [] : ['JoinColumn', 'ManyToOne']),
-    key.minted === undefined ? 'PrimaryColumn' : 'PrimaryGeneratedColumn',
+    key.generated === undefined ? 'PrimaryColumn' : 'PrimaryGeneratedColumn',
     ...(parent === undefined ? [] : ['type Relation']),
   ]
   const parentImport =
@@ -60,8 +60,8 @@ ${reference}${fields.map((field) => `  ${propertyLine(type, field)}\n`).join('')
 `
 }
 
-const keyLine = ({ minted, column, property }: KeyType): string =>
-  `${minted === undefined ? `@PrimaryColumn(${column})` : `@PrimaryGeneratedColumn(${minted})`} id!: ${property}`
+const keyLine = ({ generated, column, property }: KeyType): string =>
+  `${generated === undefined ? `@PrimaryColumn(${column})` : `@PrimaryGeneratedColumn(${generated})`} id!: ${property}`
 
 /** The key of an entity, as whatever refers to it declares it; a string where it is of no known form. */
 export function keyIn(text: string): KeyType {
@@ -69,12 +69,12 @@ export function keyIn(text: string): KeyType {
     /@Primary(Generated)?Column\(([^)]*)\)\s*(?:readonly )?id!?: (string|number|bigint)\b/.exec(text) ?? []
   const { string, uuid, int64 } = KEY_TYPES
   if (property === undefined) return string
-  const isMinted = generated !== undefined && !declared.includes('uuid')
+  const isIdentity = generated !== undefined && !declared.includes('uuid')
   const column =
     generated === undefined ? declared : `'${/uuid|bigint|smallint/.exec(declared)?.[0] ?? 'int'}'`
   const isNumber = property !== 'string' || column.includes('int')
   const { sample } = isNumber ? int64 : /uuid|binary/.test(column) ? uuid : string
-  return { property, column, sample, ...(isMinted && { minted: declared }) }
+  return { property, column, sample, ...(isIdentity && { generated: declared }) }
 }
 
 const words = ({ snake }: ResourceNames): string => snake.replaceAll('_', ' ')

@@ -76,7 +76,7 @@ export interface KeyType {
   /** The argument of `@PrimaryColumn()`, and of `@Column()` in references. */
   readonly column: string
   /** The argument of `@PrimaryGeneratedColumn()`; undefined if the database does not generate the keys. */
-  readonly minted?: string
+  readonly generated?: string
   /** A key of a test, as a text. @param name - says which one. */
   readonly sample: (name: SampleKey) => string
 }
@@ -105,6 +105,6 @@ export const KEY_TYPES = {
   },
   int32: int,
   int64: bigint,
-  'int32(minted)': { ...int, minted: '' },
-  'int64(minted)': { ...bigint, minted: "{ type: 'bigint' }" },
+  'int32(generated)': { ...int, generated: '' },
+  'int64(generated)': { ...bigint, generated: "{ type: 'bigint' }" },
 } as const satisfies Readonly<Record<string, KeyType>>

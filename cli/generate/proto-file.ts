@@ -143,7 +143,7 @@ function requestsText(
     message(`Create${type}Request`, [
       ...parentLine,
       `${type} ${snake} = ${after + 1} [(google.api.field_behavior) = REQUIRED];`,
-      ...(key.minted !== undefined
+      ...(key.generated !== undefined
         ? []
         : [
             `// The last part of the name.${key.property === 'string' ? ' Without it the server chooses one.' : ''}`,

@@ -20,15 +20,15 @@ export function testFile(
 ): string {
   const { camels, snakes, snake, type } = names
   const plural = snakes.replaceAll('_', ' ')
-  const isMinted = key.minted !== undefined
+  const isIdentity = key.generated !== undefined
   const of = (owner: SampleKey) =>
     parent === undefined ? `/v1/${camels}` : `${parentPath(parent, owner)}/${camels}`
   const all = of('first')
   const missing = key.sample('missing')
   const first = fields[0]?.name ?? ''
-  const path = (name: SampleKey) => (isMinted ? `/v1/\${made.body.name}` : `${all}/${key.sample(name)}`)
-  const create = (name: SampleKey) => quoted(isMinted ? all : `${all}?${snake}_id=${key.sample(name)}`)
-  const id = isMinted ? "made.body.name.split('/').at(-1)" : `'${key.sample('secret')}'`
+  const path = (name: SampleKey) => (isIdentity ? `/v1/\${made.body.name}` : `${all}/${key.sample(name)}`)
+  const create = (name: SampleKey) => quoted(isIdentity ? all : `${all}?${snake}_id=${key.sample(name)}`)
+  const id = isIdentity ? "made.body.name.split('/').at(-1)" : `'${key.sample('secret')}'`
   const inParent =
     parent === undefined
       ? ''
@@ -37,7 +37,7 @@ export function testFile(
     const acme = app.as('acme')
     const made = await acme('POST', ${create('kept')}, sample)
     assert.equal(made.status, 200, JSON.stringify(made.body))
-    assert.equal((await acme('GET', ${quoted(`${of('second')}/${isMinted ? `\${${id}}` : key.sample('kept')}`)})).status, 404)
+    assert.equal((await acme('GET', ${quoted(`${of('second')}/${isIdentity ? `\${${id}}` : key.sample('kept')}`)})).status, 404)
     assert.deepEqual((await acme('GET', ${quoted(of('second'))})).body.${camels} ?? [], [])
     const refused = await acme('POST', ${quoted(of('missing'))}, sample)
     assert.equal(refused.status, 400)
@@ -53,7 +53,7 @@ ${fields.map((field) => `  ${sampleLine(field)}\n`).join('')}}
 
 describe('${plural}', () => {
   let app: App
-${parent?.key.minted === undefined ? '' : MINTED_PARENTS}  before(async () => {
+${parent?.key.generated === undefined ? '' : GENERATED_PARENTS}  before(async () => {
     app = await startApp()
 ${parent === undefined ? '' : parentsMade(parent)}  })
   after(() => app.stop())
@@ -99,17 +99,17 @@ ${inParent}})
 const quoted = (text: string): string => (text.includes('${') ? `\`${text}\`` : `'${text}'`)
 
 const parentPath = ({ names, key }: ParentSample, owner: SampleKey): string =>
-  key.minted !== undefined && owner !== 'missing'
+  key.generated !== undefined && owner !== 'missing'
     ? `/v1/\${${owner}}`
     : `/v1/${names.camels}/${key.sample(owner)}`
 
 /** The database makes the keys of the parents, which are those of the first tenant. */
-const MINTED_PARENTS = `  let first: string
+const GENERATED_PARENTS = `  let first: string
   let second: string
 `
 
 const parentsMade = ({ names: { camels, snake }, key, body }: ParentSample): string =>
-  key.minted !== undefined
+  key.generated !== undefined
     ? `    const make = async (): Promise<string> => {
       const made = await app.as('acme')('POST', '/v1/${camels}', ${body})
       assert.equal(made.status, 200, JSON.stringify(made.body))

@@ -23,9 +23,9 @@ function eventsLine(status: OutboxStatus, paint: Paint): string {
   const { last, kept, unsequenced } = status
   const sofar = `${counted(last + unsequenced, 'event')} so far`
   if (isFollowed(status)) return unsequenced === 0 ? sofar : `${sofar}, ${unsequenced} not sequenced yet`
-  const nobody = `${sofar}, ${kept} in the outbox; no relay and no consumer follows it`
-  if (kept === 0) return nobody
-  return paint.warn(`${nobody}, so that ${kept === 1 ? 'it waits' : 'they wait'} until one is started`)
+  const unfollowed = `${sofar}, ${kept} in the outbox; no relay and no consumer follows it`
+  if (kept === 0) return unfollowed
+  return paint.warn(`${unfollowed}, so that ${kept === 1 ? 'it waits' : 'they wait'} until one is started`)
 }
 
 function cursorLine(

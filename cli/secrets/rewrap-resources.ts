@@ -42,7 +42,7 @@ const NOTHING = { rows: 0, rewrapped: 0, changed: 0, unreadable: 0 }
 export async function rewrap(
   flags: RewrapFlags,
   signal: AbortSignal,
-  told: (type: string, progress: RewrapProgress) => void,
+  reported: (type: string, progress: RewrapProgress) => void,
 ): Promise<RewrapResult> {
   const { batch, count } = flags
   const [{ RequestContext }, { resourcesIn, TypeormRepository }, { CredentialMinter, TransitError }] =
@@ -72,7 +72,7 @@ export async function rewrap(
         : await repository.rewrapSecrets({
             batch,
             signal,
-            onProgress: (progress) => told(model.type, progress),
+            onProgress: (progress) => reported(model.type, progress),
             ...(after !== undefined && { after }),
           })
       const { rows, rewrapped, changed, unreadable } = progress ?? NOTHING

@@ -55,8 +55,8 @@ export class ColumnNames {
   ) {}
 
   of({ propertyName, options: { name } }: NamedColumn): string {
-    const told = name ?? (this.own === undefined ? snakeCase(propertyName) : undefined)
-    return this.by?.columnName(propertyName, told, []) ?? told ?? propertyName
+    const reported = name ?? (this.own === undefined ? snakeCase(propertyName) : undefined)
+    return this.by?.columnName(propertyName, reported, []) ?? reported ?? propertyName
   }
 
   /**
@@ -69,11 +69,11 @@ export class ColumnNames {
     columns: readonly NamedColumn[],
   ): string | undefined {
     if (this.own === undefined) {
-      const told = join?.name ?? snakeCase(hiddenProperty(property))
-      return this.#joined(property, told, columns)
+      const reported = join?.name ?? snakeCase(hiddenProperty(property))
+      return this.#joined(property, reported, columns)
     }
-    const told = join?.name ?? this.#joinName(property, join?.referencedColumnName ?? targetKey())
-    return told === undefined ? undefined : this.#joined(property, told, columns)
+    const reported = join?.name ?? this.#joinName(property, join?.referencedColumnName ?? targetKey())
+    return reported === undefined ? undefined : this.#joined(property, reported, columns)
   }
 
   #joinName(property: string, referred: string | undefined): string | undefined {

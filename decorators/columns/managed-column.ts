@@ -37,7 +37,7 @@ export function manageColumn(column: ColumnOptions, declared: PropertyColumn): C
       : kindOfColumn(type, undefined)
   if (typeof name !== 'string') return undefined
   const kind = kindOf({ kind: name })
-  const told = kind.managed.type(options.type)
+  const reported = kind.managed.type(options.type)
   const values = new ManagedValues(
     kind,
     {
@@ -46,18 +46,18 @@ export function manageColumn(column: ColumnOptions, declared: PropertyColumn): C
         ? facetsOf(name, inMessage, options, declared)
         : facetsOf(name, undefined, options, { ...declared, designType: String })),
     },
-    told ?? options.type,
+    reported ?? options.type,
     [name, ...(own === undefined ? held(inMessage) : [])].join(' '),
   )
   if (own !== undefined) {
     column.transformer = [...own, values]
-    return told
+    return reported
   }
   const before = column.transformer as ValueTransformer | undefined
   if (before === undefined) column.transformer = values
   else if (before instanceof ManagedValues && before.holds !== values.holds)
-    column.transformer = new UnclearValues(kind, values.field, told, values.holds)
-  return told
+    column.transformer = new UnclearValues(kind, values.field, reported, values.holds)
+  return reported
 }
 
 /** The properties that distinguish the values of fields of the same kind. */

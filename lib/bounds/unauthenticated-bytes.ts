@@ -20,7 +20,7 @@ const RETRY_AFTER_MS = 1_000
  */
 export abstract class HeldRequest {
   /** True if its call is authenticated, or over: it no longer counts. */
-  isLetIn = false
+  isAuthenticated = false
   /** True if its call is authenticated or authorized just now, so that it is not refused for others. */
   isBeingDecided = false
   /** True if all of it has come. */
@@ -87,7 +87,7 @@ export class UnauthenticatedBytes {
    * @param besides - of the bytes, those that belong to its call rather than to a message.
    */
   hold(request: HeldRequest, bytes: number, besides = 0): void {
-    if (request.isLetIn) {
+    if (request.isAuthenticated) {
       if (request.owner !== undefined) this.unfinished.hold(request, request.owner, bytes - besides)
       return
     }
@@ -109,14 +109,14 @@ export class UnauthenticatedBytes {
    * The request's bytes no longer count here: its call is authenticated, or over.
    * @param tenant - of an authenticated call, which counts for it until all of the request has come.
    */
-  letIn(request: HeldRequest, tenant?: string): void {
+  authenticated(request: HeldRequest, tenant?: string): void {
     const ofMessages = request.held - request.besides
     const isOver = tenant === undefined || request.isFinished
-    if (request.isLetIn) {
+    if (request.isAuthenticated) {
       if (isOver && request.owner !== undefined) this.unfinished.leave(request, request.owner)
       return
     }
-    request.isLetIn = true
+    request.isAuthenticated = true
     this.#leave(request)
     if (!isOver) this.unfinished.enter(request, tenant, Math.max(0, ofMessages))
   }
@@ -173,7 +173,7 @@ export class UnauthenticatedBytes {
   }
 
   #refuse(request: HeldRequest): void {
-    this.letIn(request)
+    this.authenticated(request)
     this.onFull()
     request.refuse(
       new ResourceExhausted(`unauthenticated requests hold ${this.limit} bytes: retry later`, RETRY_AFTER_MS),

@@ -2,7 +2,7 @@ import { propertyOf } from './readable.js'
 
 const MINUTE_MS = 60_000
 /** The number of causes that are distinguished within a minute. */
-const MOST_CAUSES = 100
+const MAX_CAUSES = 100
 /** Beyond that number, all share one line. */
 const OTHERS = ''
 const LONGEST_TEXT = 200
@@ -31,7 +31,7 @@ export class ReportLimit {
     const now = this.now()
     let cause = causeText(what, error)
     this.#forget(now)
-    if (!this.#reported.has(cause) && this.#reported.size >= MOST_CAUSES) cause = OTHERS
+    if (!this.#reported.has(cause) && this.#reported.size >= MAX_CAUSES) cause = OTHERS
     const last = this.#reported.get(cause)
     if (last !== undefined && now - last.at < MINUTE_MS) {
       last.leftOut++

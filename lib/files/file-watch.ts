@@ -13,7 +13,7 @@ export interface FileWatch {
 }
 
 /** Folders that come and go faster than they can be watched are left to the next read. */
-const MOST_TRIES = 10
+const MAX_TRIES = 10
 
 /**
  * Watches a file through its folder. The file may be renamed over, removed and created again, or be a
@@ -53,7 +53,7 @@ export async function watchFile(
   }
 
   const follow = async () => {
-    for (let tries = 0; tries < MOST_TRIES && !isClosed; tries++) {
+    for (let tries = 0; tries < MAX_TRIES && !isClosed; tries++) {
       target = await realpath(path).then(dirname, () => target)
       const folders = await Promise.all([dirname(path), target].map(nearest))
       const found = folders.map(({ identity }) => identity).join()

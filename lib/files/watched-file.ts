@@ -12,7 +12,7 @@ export interface WatchedFileOptions {
 }
 
 /** In a folder that changes all the time, the file is read after so many times the debounce time. */
-const MOST_WAITS = 10
+const MAX_WAITS = 10
 
 /** Has a file read whenever it may have changed. */
 export class WatchedFile {
@@ -65,7 +65,7 @@ export class WatchedFile {
     const { debounceMs } = this.options
     if (this.#isClosed) return
     this.#heardAt ??= performance.now()
-    const left = this.#heardAt + MOST_WAITS * debounceMs - performance.now()
+    const left = this.#heardAt + MAX_WAITS * debounceMs - performance.now()
     clearTimeout(this.#soon)
     this.#soon = setTimeout(() => void this.read(), Math.max(0, Math.min(debounceMs, left)))
     this.#soon.unref()

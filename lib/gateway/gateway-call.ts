@@ -19,7 +19,7 @@ import { addVary, keepAllPrivate, keepPrivate, NOSNIFF, type ResponseHeaders, se
 import type { Match } from './routing/route-table.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
-import { type IgnoredPath, sortMask } from './transcoding/update-mask-spelling.js'
+import { type IgnoredPath, sortMask } from './transcoding/update-mask-forms.js'
 
 /** The parts that all calls of a gateway share. */
 export interface CallSetup {
@@ -90,7 +90,7 @@ export async function call(
     else await stream(setup, binding, incoming, message, request, response)
   } finally {
     if (early === undefined) body?.drop()
-    else if (body !== undefined) setup.unauthenticated.letIn(body)
+    else if (body !== undefined) setup.unauthenticated.authenticated(body)
     if (isRead(request) && !response.headersSent) keepAllPrivate(response)
     if (incoming !== undefined) {
       if (!response.headersSent) copyHeaders(setup, incoming, response)
@@ -127,7 +127,7 @@ async function unary(
   await options.dispatcher.unary(incoming, message)
   const { contentType, body } = incoming.content as Content
   const etag = etagHeader(incoming.trailers.get('etag'))
-  const headers = toldBy(responseHeaders, incoming, response)
+  const headers = reportedBy(responseHeaders, incoming, response)
   if (etag !== undefined) headers['etag'] = etag
   if (etag !== undefined || isRead(request)) keepPrivate(response, headers)
   const ifNoneMatch = request.headers['if-none-match']
@@ -206,19 +206,23 @@ const namesOf = ({ method, headers }: Incoming): object => ({
 const pathOf = ({ path }: IgnoredPath): string => path
 
 function copyHeaders({ responseHeaders }: CallSetup, incoming: Incoming, response: ServerResponse): void {
-  for (const [name, value] of Object.entries(toldBy(responseHeaders, incoming, response)))
+  for (const [name, value] of Object.entries(reportedBy(responseHeaders, incoming, response)))
     response.setHeader(name, value)
 }
 
 /** The metadata of the response that becomes headers. `Vary` adds up with what the response has already. */
-function toldBy(names: readonly string[], { headers }: Incoming, response: ServerResponse): ResponseHeaders {
-  const told: ResponseHeaders = {}
+function reportedBy(
+  names: readonly string[],
+  { headers }: Incoming,
+  response: ServerResponse,
+): ResponseHeaders {
+  const sent: ResponseHeaders = {}
   for (const name of names) {
     const values = headers.getAll(name)
     if (values.length === 0) continue
     const sendable = values.filter(isSendable)
     if (name === 'vary') for (const value of sendable) addVary(response, value)
-    else if (sendable.length > 0) told[name] = sendable.length === 1 ? (sendable[0] ?? '') : sendable
+    else if (sendable.length > 0) sent[name] = sendable.length === 1 ? (sendable[0] ?? '') : sendable
   }
-  return told
+  return sent
 }

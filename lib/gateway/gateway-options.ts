@@ -4,7 +4,7 @@ import type { UnauthenticatedBytes } from '../bounds/unauthenticated-bytes.js'
 import type { ExactPaths } from './exact-path.js'
 import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'
-import type { UpdateMaskMode } from './transcoding/update-mask-spelling.js'
+import type { UpdateMaskMode } from './transcoding/update-mask-forms.js'
 
 /** Receives failures that no caller receives. */
 export interface GatewayLogger {

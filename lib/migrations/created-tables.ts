@@ -67,7 +67,7 @@ async function upStatements(
 }
 
 /** The versions of the module whose down migration has no statement, so that their objects stay. */
-export async function withoutWayDown(files: FileSource, dialect: Dialect): Promise<readonly string[]> {
+export async function withoutDownMigration(files: FileSource, dialect: Dialect): Promise<readonly string[]> {
   const engine = engineOf(dialect)
   return (await readMigrations(files, engine))
     .filter(({ version }) => !isOfFramework(version))

@@ -5,7 +5,7 @@ import type { OnDown, Unfinished } from './messages/unfinished.js'
 import { lintDown, toProblem } from './migration-set.js'
 import type { Engine } from './session/engine.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
-import { otherWaysDown } from './search/search-versions.js'
+import { otherDownMigrations } from './search/search-versions.js'
 import type { BackfillPosition } from './session/backfill-position.js'
 import type { Session } from './session/session.js'
 import { backfillOf } from './sql/backfill.js'
@@ -55,7 +55,7 @@ async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   }
   let failure = await failureOfMissing(step)
   if (failure === undefined) return
-  const ways = otherWaysDown(row, step.statements, await readVersions(session), syntax)
+  const ways = otherDownMigrations(row, step.statements, await readVersions(session), syntax)
   for (const [at, sql] of ways.entries()) {
     const kind = at === ways.length - 1 ? 'withoutVector' : 'earlierVector'
     options.report({ kind: 'recovering', version: row.name, how: { kind } })
@@ -118,7 +118,7 @@ function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
   const sql = (isSame ? shipped?.down : undefined) ?? row.downSql
   if (sql !== undefined) return sql
-  throw stopped('dirty', { kind: 'noWayDown', version: row.name })
+  throw stopped('dirty', { kind: 'noDownMigration', version: row.name })
 }
 
 /**

@@ -1,6 +1,6 @@
 export { DeclarationError, MigrationError, type MigrationStop, Unimplemented } from '../errors.js'
 export type { BaselineResult, EditedVersion, Resolution } from './corrections.js'
-export { addedByVersion, createdTables, withoutWayDown } from './created-tables.js'
+export { addedByVersion, createdTables, withoutDownMigration as withoutWayDown } from './created-tables.js'
 export type { ComparedModel, DiffOptions, DiffResult } from './schema-diff.js'
 export type { ProbeFailure, TriedVersion } from './migration-dry-run.js'
 export { DIALECTS, type Dialect } from './files/dialect-name.js'

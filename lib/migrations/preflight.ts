@@ -65,7 +65,7 @@ export async function settledIn(
 function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly AppliedVersion[]): void {
   const names = rows.filter(({ version }) => !isOfFramework(version)).map(({ name }) => name)
   if (names.length === 0 || migrations.some(({ version }) => !isOfFramework(version))) return
-  const applied = names.slice(0, MOST_NAMED)
+  const applied = names.slice(0, MAX_NAMED)
   throw declarationError(subject(), [{ kind: 'emptyFolder', applied, more: names.length - applied.length }])
 }
 
@@ -102,7 +102,7 @@ export function refuseOtherNames(
 }
 
 /** So that what to do is not cut off behind a long list. */
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 /** Enough of a checksum to tell two apart. */
 const short = (checksum: string): string => checksum.slice(0, 12)

@@ -62,14 +62,14 @@ export function emit(event: OwnEvent, { context: given }: EmitOptions = {}): Pro
 }
 
 const WORD = /^[a-z][a-z0-9_]{0,62}$/i
-const MOST_KEY_CHARACTERS = 1000
+const MAX_KEY_CHARACTERS = 1000
 
 function rowOf(event: OwnEvent, context: RequestContext) {
   const { resource, verb, key, data, subject, source = `/${resource}` } = event
   for (const [name, word] of Object.entries({ resource, verb }))
     if (!WORD.test(word)) throw new InvalidArgument(name, 'is a word of letters, digits and _, such as order')
-  if (key === '' || key.length > MOST_KEY_CHARACTERS || !isStorable(key))
-    throw new InvalidArgument('key', `has 1 to ${MOST_KEY_CHARACTERS} characters, and no NUL`)
+  if (key === '' || key.length > MAX_KEY_CHARACTERS || !isStorable(key))
+    throw new InvalidArgument('key', `has 1 to ${MAX_KEY_CHARACTERS} characters, and no NUL`)
   return cloudEvent({ source, resource, verb, key, subject, tenant: tenantOf(event, context), data }, context)
 }
 

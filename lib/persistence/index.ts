@@ -59,7 +59,7 @@ export { Increment, increment, type Patch } from '../resource/values/increment.j
 export type { MaskOf } from '../resource/mask-of.js'
 export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'
 export { type Filter, filter, type FilterValue } from './query/filter-template.js'
-export type { Merge } from './merging/merge.js'
+export type { Coalesce as Merge } from './coalescing/coalesce.js'
 export { emit, type EmitOptions, type OwnEvent } from './emit.js'
 export { createTables } from './schema/create-tables.js'
 export {

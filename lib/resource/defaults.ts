@@ -17,7 +17,7 @@ const SET_BY_SERVER: ReadonlySet<Role> = new Set([
 ])
 
 /**
- * What `@Column({ default })` or `@Default()` says, or why it cannot be.
+ * The default of `@Column({ default })` or `@Default()`, or the reason why it is invalid.
  * @param constant - undefined and null are none, and a function is SQL, which the table has.
  */
 export function defaultOf(
@@ -178,7 +178,7 @@ export function* tableSetProblems({ property, role, generated }: Field): Generat
 }
 
 /** The reasons why a field cannot be a number that the database generates. */
-export function* mintedProblems({ property, kind, role }: Field): Generator<Problem> {
+export function* identityProblems({ property, kind, role }: Field): Generator<Problem> {
   const { declared, key } = kindOf({ kind })
   if (role !== 'key')
     yield propertyProblem(

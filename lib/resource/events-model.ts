@@ -24,15 +24,15 @@ export interface EventsModel extends EmittedChanges {
 }
 
 /** The part of a model that events need. */
-interface Told {
+interface Reported {
   readonly type: string
   readonly message: DescMessage | undefined
   readonly entityFields: readonly Field[]
   readonly toMessage: (entity: object) => Message
 }
 
-export function eventsModel(declared: EmittedChanges, told: Told): EventsModel {
-  const { type, message, entityFields, toMessage } = told
+export function eventsModel(declared: EmittedChanges, reported: Reported): EventsModel {
+  const { type, message, entityFields, toMessage } = reported
   return {
     ...declared,
     source: declared.source ?? `/${type}`,

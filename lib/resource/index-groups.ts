@@ -15,7 +15,7 @@ export interface IndexGroup {
   readonly name: string | undefined
   /** The SQL condition of the rows that are in it: no others are unique. */
   readonly where?: string
-  /** How PostgreSQL keeps it, such as `gin`. Default: a B-tree. */
+  /** The index type on PostgreSQL, such as `gin`. Default: a B-tree. */
   readonly method?: string
 }
 

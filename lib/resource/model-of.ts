@@ -155,7 +155,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     tenantInKey:
       tenant !== undefined &&
       (facts.tenantScoped === true || declared.resource.existing === true) &&
-      key.isMinted !== true &&
+      key.isIdentity !== true &&
       isPrimary(entity, tenant),
     existing: declared.resource.existing === true,
     isChangedByTable: fields.some(({ generated, onUpdate }) => generated === true || onUpdate !== undefined),

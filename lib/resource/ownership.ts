@@ -107,7 +107,7 @@ export function ownershipProblems(
   ]
 }
 
-/** What contradicts `withoutTenants()`. */
+/** The declarations that contradict `withoutTenants()`. */
 function tenantProblems(
   entity: object,
   shared: boolean | undefined,

@@ -17,7 +17,7 @@ import type { EntityClass } from './resource-model.js'
 import {
   defaultOf,
   generatedProblems,
-  mintedProblems,
+  identityProblems,
   strayDefault,
   strayGenerated,
   tableSetProblems,
@@ -146,19 +146,19 @@ export function readFields(
     if (!('rule' in field)) {
       if (mintsUuid) problems.push(...generatedProblems(field))
       problems.push(...tableSetProblems(field))
-      if (mintsNumber === true) problems.push(...mintedProblems(field))
+      if (mintsNumber === true) problems.push(...identityProblems(field))
       // The repository generates keys anyway.
-      const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
+      const generated = mintsUuid && role !== 'key' ? randomUUID : undefined
       const initial =
         field.generated === true || (field.tableDefault !== undefined && make === undefined)
           ? undefined
-          : defaultOf(field, column.options.default, make ?? minted)
+          : defaultOf(field, column.options.default, make ?? generated)
       if (initial !== undefined && 'rule' in initial) problems.push(initial)
       read.push(
         Object.freeze({
           ...field,
           ...(initial !== undefined && 'make' in initial && { default: initial }),
-          ...(mintsUuid && strategy !== undefined && { isMintedByDatabase: true as const }),
+          ...(mintsUuid && strategy !== undefined && { isGeneratedByDatabase: true as const }),
         }),
       )
     }
@@ -346,7 +346,7 @@ function roleOf(
   return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
 }
 
-/** What a property holds whose column holds something else: neither is checked if nothing tells. */
+/** The type of a property whose column has another: neither is checked if the type is unknown. */
 const heldKindOf = (inMessage: DescField | undefined, designType: unknown) =>
   inMessage === undefined ? kindOfColumn(designType, undefined) : kindOfMessageField(inMessage)
 
@@ -427,7 +427,7 @@ function toField(
     ...(asExpression !== undefined && {
       expression: { sql: asExpression, isStored: generatedType === 'STORED' },
     }),
-    ...(role === 'key' && facet?.mintsNumber === true ? { isMinted: true as const } : {}),
+    ...(role === 'key' && facet?.mintsNumber === true ? { isIdentity: true as const } : {}),
     ...inside,
   })
 }

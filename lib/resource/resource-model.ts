@@ -102,7 +102,7 @@ export interface ResourceModel<E extends object = object> {
   readonly columns: Columns
   /** Proto fields that callers see but that filters and orders cannot name, each with the reason. */
   readonly closed: ReadonlyMap<string, string>
-  /** What a predicate of the server's own code may name: every field without a transformer → columns. */
+  /** Fields for predicates of the server's own code: every field without a transformer → columns. */
   readonly predicateColumns: Columns
   /** Proto names of tags fields → JSON columns. */
   readonly jsonColumns: Columns

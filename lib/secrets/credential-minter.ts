@@ -98,7 +98,7 @@ export class CredentialMinter {
   /** No secret matches it; its hash takes as long as a real one. Undefined if hashes are slow. */
   readonly #decoy: StoredCredential | undefined
   /** The work of the most expensive spec in use, as far as it is known. It never decreases. */
-  #dearest: number
+  #mostExpensive: number
 
   constructor(options: MinterOptions = {}) {
     this.prefix = options.prefix || DefaultPrefix
@@ -112,8 +112,9 @@ export class CredentialMinter {
     }
     const algorithm = parseHashSpec(this.spec)
     if (algorithm === undefined) throw new RangeError(`spec.algo: ${unsupported(this.spec).message}`)
-    this.#dearest = workOf(algorithm)
-    this.#decoy = this.#dearest > 0 ? undefined : { publicId: '', ...randomHash(algorithm), spec: this.spec }
+    this.#mostExpensive = workOf(algorithm)
+    this.#decoy =
+      this.#mostExpensive > 0 ? undefined : { publicId: '', ...randomHash(algorithm), spec: this.spec }
   }
 
   /** Mints a token, and returns it with what to store. */
@@ -187,22 +188,22 @@ export class CredentialMinter {
         this.#fail(publicId, secret, work, options)
       )
     // The same for all who ask for this check meanwhile.
-    const dearest = this.#dearest
+    const mostExpensive = this.#mostExpensive
     const check = async (): Promise<boolean> => {
       if (timingSafeEqual(await derived(algorithm, salt, secret), expected)) return true
       // In the same turn, so that it waits no longer than an unknown public id.
-      await takeWork(secret, dearest - work)
+      await takeWork(secret, mostExpensive - work)
       return false
     }
     const hash = `${stored.spec.algo} ${stored.salt} ${stored.hash}`
     return (
       (await slowChecks.run({ publicId, secret, hash }, check, options.signal)) ||
-      this.#fail(publicId, secret, dearest, options)
+      this.#fail(publicId, secret, mostExpensive, options)
     )
   }
 
   #learn(work: number): void {
-    if (work > this.#dearest) this.#dearest = work
+    if (work > this.#mostExpensive) this.#mostExpensive = work
   }
 
   /** Takes what is left of the work of a failed check. @param done - the work that it has taken. */
@@ -211,7 +212,7 @@ export class CredentialMinter {
       const algorithm = parseHashSpec(spec)
       if (algorithm !== undefined) this.#learn(workOf(algorithm))
     }
-    const left = this.#dearest - done
+    const left = this.#mostExpensive - done
     const work = async (): Promise<false> => {
       await takeWork(secret, left)
       return false

@@ -9,14 +9,14 @@ import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
  */
 const LONGEST_QUEUE = 100
 /** The number of them that may be of one public id, so that one cannot fill the queue. */
-const MOST_OF_ONE = 4
+const MAX_OF_ONE = 4
 
 /**
  * The time for which a correct check is cached, from its last use. A caller who knows a public id can fill
  * its places with wrong secrets, and must not lock out the key's holder.
  */
 const KNOWN_MS = 30_000
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /** Which check it is. The same one is done once for all who ask at the same time. */
 export interface SlowCheck {
@@ -69,7 +69,7 @@ export class SlowChecks {
 
   #begin(key: string, publicId: string, check: () => Promise<boolean>): Running {
     const others = this.#ofOne.get(publicId) ?? 0
-    if (others >= MOST_OF_ONE) throw new Unavailable(TOO_MANY_CHECKS)
+    if (others >= MAX_OF_ONE) throw new Unavailable(TOO_MANY_CHECKS)
     this.#ofOne.set(publicId, others + 1)
     const given = new AbortController()
     const result = derivations(check, given.signal, LONGEST_QUEUE).finally(() => {
@@ -105,7 +105,7 @@ class KnownChecks {
     this.#askedAt.delete(digest)
     this.#askedAt.set(digest, now)
     for (const [oldest, at] of this.#askedAt) {
-      if (this.#askedAt.size <= MOST_KNOWN && now - at < KNOWN_MS) return
+      if (this.#askedAt.size <= MAX_KNOWN && now - at < KNOWN_MS) return
       this.#askedAt.delete(oldest)
     }
   }

@@ -1,5 +1,5 @@
 import { uncountedBytes } from '../resource/messages/message-limits.js'
-import { MOST_IN_BATCH } from '../persistence/contract/batch.js'
+import { MAX_IN_BATCH } from '../persistence/contract/batch.js'
 import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
 import { DeclarationError, type Problem } from '../errors.js'
@@ -42,8 +42,8 @@ import { UnfinishedBytes } from '../bounds/unfinished-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
- * The services of a server, decided before it binds. Its parts stay the same while the server runs; some of them
- * hold what changes, such as the open calls, and the rules that authorization reads.
+ * The services of a server, decided before it binds. Its parts stay the same while the server runs. Some of
+ * them hold state that changes, such as the open calls, and the rules that authorization reads.
  */
 export interface ServerPlan {
   readonly config: ResolvedConfig
@@ -218,7 +218,7 @@ const dispatcherOf = (
     return [desc, { method, timeoutMs: msOf(method), run: runOf(registered) }] as const
   })
   const batchFields = registry.batchFields()
-  const mostIn = (field: DescField) => (batchFields.has(field) ? MOST_IN_BATCH : messageRules?.mostIn(field))
+  const mostIn = (field: DescField) => (batchFields.has(field) ? MAX_IN_BATCH : messageRules?.mostIn(field))
   return dispatcher(new Map(methods), runner, openCalls, {
     ...config.limits,
     uncountedBytes: uncountedBytes(config.limits.maxElements),

@@ -10,33 +10,33 @@ import type { OperationStore } from './operations/operation-store.js'
  * with the cause for the log.
  */
 export function idempotencyStoreOf(store: IdempotencyStore): IdempotencyStore {
-  const told = telling('the store of responses failed: retry later')
+  const reported = telling('the store of responses failed: retry later')
   const claimOf = (claim: Claim): Claim => ({
-    renew: (leaseMs) => told(() => claim.renew(leaseMs)),
-    complete: (reply, context) => told(() => claim.complete(reply, context)),
-    release: () => told(() => claim.release()),
+    renew: (leaseMs) => reported(() => claim.renew(leaseMs)),
+    complete: (reply, context) => reported(() => claim.complete(reply, context)),
+    release: () => reported(() => claim.release()),
   })
   return {
     claim: (key, fingerprint, leaseMs) =>
-      told(async () => {
+      reported(async () => {
         const outcome = await store.claim(key, fingerprint, leaseMs)
         return outcome.state === 'claimed' ? { state: 'claimed', claim: claimOf(outcome.claim) } : outcome
       }),
-    ...transactionOf(store, told),
+    ...transactionOf(store, reported),
     ...checkOf(store),
   }
 }
 
 /** The same for long-running operations. */
 export function operationStoreOf(store: OperationStore): OperationStore {
-  const told = telling('the store of operations failed: retry later')
+  const reported = telling('the store of operations failed: retry later')
   return {
-    create: (record, owner, leaseMs) => told(() => store.create(record, owner, leaseMs)),
-    write: (name, owner, change, leaseMs) => told(() => store.write(name, owner, change, leaseMs)),
-    find: (tenant, name) => told(() => store.find(tenant, name)),
-    list: (tenant, after, limit) => told(() => store.list(tenant, after, limit)),
-    requestCancel: (tenant, name) => told(() => store.requestCancel(tenant, name)),
-    remove: (tenant, name) => told(() => store.remove(tenant, name)),
+    create: (record, owner, leaseMs) => reported(() => store.create(record, owner, leaseMs)),
+    write: (name, owner, change, leaseMs) => reported(() => store.write(name, owner, change, leaseMs)),
+    find: (tenant, name) => reported(() => store.find(tenant, name)),
+    list: (tenant, after, limit) => reported(() => store.list(tenant, after, limit)),
+    requestCancel: (tenant, name) => reported(() => store.requestCancel(tenant, name)),
+    remove: (tenant, name) => reported(() => store.remove(tenant, name)),
     ...checkOf(store),
   }
 }
@@ -48,7 +48,7 @@ const checkOf = (store: IdempotencyStore | OperationStore): { checkWrites?: () =
  * An error of the effect is not the store's, and neither is a mistake of the code inside, such as a call that
  * was not awaited.
  */
-const transactionOf = (store: IdempotencyStore, told: Telling): Pick<IdempotencyStore, 'transaction'> => {
+const transactionOf = (store: IdempotencyStore, reported: Telling): Pick<IdempotencyStore, 'transaction'> => {
   const transaction = store.transaction?.bind(store)
   if (transaction === undefined) return {}
   return {
@@ -69,7 +69,7 @@ const transactionOf = (store: IdempotencyStore, told: Telling): Pick<Idempotency
       } catch (error) {
         const { failure, ran } = seen
         const isOfEffect = context.end?.aborted === true || (ran && isInstance(error, TypeError))
-        if (failure === undefined && !isOfEffect) return told(() => Promise.reject(error as Error))
+        if (failure === undefined && !isOfEffect) return reported(() => Promise.reject(error as Error))
         throw failure === undefined || isInstance(error, AshlarError) ? error : failure.error
       }
     },

@@ -61,7 +61,7 @@ describe('the bytes of requests that are not let in', () => {
       HeldRequest,
       HeldRequest,
     ]
-    for (const each of [b, b, a, c]) all.letIn(each)
+    for (const each of [b, b, a, c]) all.authenticated(each)
     expect(all.held).to.equal(0)
     all.hold(b, 1_000)
     holding('d', 100)
@@ -116,12 +116,12 @@ describe('the bytes of requests that are not let in', () => {
       HeldRequest,
     ]
     for (const each of [b, a, c, a]) all.deciding(each)
-    all.letIn(b)
+    all.authenticated(b)
     for (const each of [a, b, c]) all.decided(each)
     expect(all.held).to.equal(60)
     holding('d', 70)
     expect(refused).to.deep.equal(['a RESOURCE_EXHAUSTED'])
-    for (const each of [c, a]) all.letIn(each)
+    for (const each of [c, a]) all.authenticated(each)
     expect(all.held).to.equal(70)
   })
 })

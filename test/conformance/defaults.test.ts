@@ -5,7 +5,7 @@ import type { Repository } from '../../lib/persistence/contract/repository.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
-import { backends, describeOn, merged } from '../support/databases/backends.js'
+import { backends, describeOn, coalesced } from '../support/databases/backends.js'
 import { Deposit, owners } from '../support/entities/deposit.js'
 import { Ranked, ranking } from '../support/entities/ranked.js'
 import { DepositSchema } from '../support/gen/specimens_pb.js'
@@ -14,7 +14,7 @@ import { collated } from './repository/open-subject.js'
 
 const asAda = <T>(fn: () => Promise<T>): Promise<T> => RequestContext.as({ subject: 'ada' }, fn)
 
-describeOn('defaults', [...backends, ...merged], (backend) => {
+describeOn('defaults', [...backends, ...coalesced], (backend) => {
   let close: () => Promise<void>
   let query: ((text: string) => Promise<unknown>) | undefined
   let deposits: Repository<Deposit>

@@ -3,7 +3,7 @@ import {
   type BackendName,
   backends,
   describeOn,
-  merged,
+  coalesced,
   partsOn,
   pooled,
 } from '../support/databases/backends.js'
@@ -26,7 +26,7 @@ const CONCURRENT: readonly BackendName[] = ['postgres', 'mariadb']
 
 const SUBJECT = 'deletes of resources that others refer to'
 
-describeOn(SUBJECT, [...backends, ...pooled, ...merged], (backend) => {
+describeOn(SUBJECT, [...backends, ...pooled, ...coalesced], (backend) => {
   const holder = { subject: undefined as never as OpenFamily }
   const { name, form } = backend
   before(async () => {

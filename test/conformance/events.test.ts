@@ -1,11 +1,11 @@
-import { backends, describeOn, merged, partsOn } from '../support/databases/backends.js'
+import { backends, describeOn, coalesced, partsOn } from '../support/databases/backends.js'
 import { changes } from './events/changes.js'
 import { own } from './events/own.js'
-import { openTold, type ToldSubject } from './events/told-subject.js'
+import { openTold, type ToldSubject } from './events/reported-subject.js'
 
 const SUBJECT = 'the events of changes'
 
-describeOn(SUBJECT, [...backends, ...merged], (backend) => {
+describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   const holder = { subject: undefined as never as ToldSubject }
   before(async () => {
     holder.subject = await openTold(backend)

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { type BackendName, backends, describeOn, merged, partsOn } from '../support/databases/backends.js'
+import { type BackendName, backends, describeOn, coalesced, partsOn } from '../support/databases/backends.js'
 import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js'
 import { inside } from './hooks/inside.js'
 import { keys } from './hooks/keys.js'
@@ -14,7 +14,7 @@ const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
 const SUBJECT = 'the hooks of an entity'
 
-describeOn(SUBJECT, [...backends, ...merged], (backend) => {
+describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   const holder = { subject: undefined as never as HookedSubject }
   before(async () => {
     holder.subject = await openHooked(backend)

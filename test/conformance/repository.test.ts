@@ -3,7 +3,7 @@ import {
   type BackendName,
   backends,
   describeOn,
-  merged,
+  coalesced,
   partsOn,
   pooled,
 } from '../support/databases/backends.js'
@@ -19,7 +19,7 @@ import { REPOSITORY_PARTS } from './repository.js'
 /** Where a connection has a server that can end it, and nothing in between. */
 const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
-describeOn('repository', [...backends, ...pooled, ...merged], (backend) => {
+describeOn('repository', [...backends, ...pooled, ...coalesced], (backend) => {
   const holder = { subject: undefined as never as OpenSubject }
   const { name, form } = backend
   const dataSource = () => holder.subject.dataSource as DataSource
@@ -36,7 +36,7 @@ describeOn('repository', [...backends, ...pooled, ...merged], (backend) => {
     describe('with the tenant in each statement', () => {
       tenantStatements(
         dataSource,
-        form === 'merging'
+        form === 'coalescing'
           ? ['several calls share a statement']
           : ['several rows are updated by one statement', 'expired rows are deleted'],
       )

@@ -7,7 +7,7 @@ import { histories, type Step } from '../conformance/repository/history.js'
 import { openSubject, repositoriesOn, type OpenSubject } from '../conformance/repository/open-subject.js'
 import { Player } from '../conformance/repository/player.js'
 import { draft, inAcme } from '../conformance/repository/subject.js'
-import { databases, describeOn, merged } from '../support/databases/backends.js'
+import { databases, describeOn, coalesced } from '../support/databases/backends.js'
 import { drill } from '../support/drill.js'
 import { Specimen } from '../support/entities/specimen.js'
 
@@ -25,7 +25,7 @@ const replay = {
 let played = 0
 const isWork = ({ operation }: Step) => operation.op !== 'rest'
 
-describeOn('any history', [...databases, ...merged], (backend) => {
+describeOn('any history', [...databases, ...coalesced], (backend) => {
   let subject: OpenSubject
   before(async () => {
     subject = await openSubject(backend)

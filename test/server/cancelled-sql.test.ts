@@ -8,7 +8,7 @@ import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { until } from '../support/until.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
-import { databases, describeOn, merged, type OpenBackend } from '../support/databases/backends.js'
+import { databases, describeOn, coalesced, type OpenBackend } from '../support/databases/backends.js'
 import { ForeignClient, niceClient } from '../support/grpc/clients.js'
 import { ALICE, type RunningServer, startServer } from '../support/servers/server.js'
 import { echoService } from '../support/grpc/echo.js'
@@ -41,7 +41,7 @@ const ENGINES = {
 
 describeOn(
   'the SQL of a call that nobody waits for any more',
-  [...databases, ...merged].filter(({ name }) => ['postgres', 'mariadb', 'mysql8'].includes(name)),
+  [...databases, ...coalesced].filter(({ name }) => ['postgres', 'mariadb', 'mysql8'].includes(name)),
   (backend) => {
     const engine = backend.name === 'postgres' ? ENGINES.postgres : ENGINES.mysql
     let opened: OpenBackend

@@ -46,6 +46,10 @@ const BESIDE: readonly Check[] = [
   { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.', '!**/gen/**'] },
   { name: 'unused', command: [bin('knip'), '--no-progress'] },
   {
+    name: 'english',
+    command: [process.execPath, join(root, 'dist', 'test', 'support', 'sources', 'english.js')],
+  },
+  {
     name: 'package: make',
     command: [process.execPath, join(root, 'dist', 'test', 'support', 'projects', 'pack.js'), folder],
   },

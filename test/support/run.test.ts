@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askedBackends, servicesFor } from './running/asked.js'
-import { dearest } from './running/dearest.js'
+import { mostExpensive } from './running/most-expensive.js'
 import { compiled } from './root.js'
 
 describe('the test run', function () {
@@ -51,14 +51,14 @@ describe('the test run', function () {
 
   it('names the ten files that took most processor time', () => {
     const times = Array.from({ length: 30 }, (_, n) => ({ file: `${n}`, wallMs: 60_000, cpuMs: n * 250 }))
-    const [sum, first, ...rest] = dearest(times, 120_000)
+    const [sum, first, ...rest] = mostExpensive(times, 120_000)
     expect(sum).to.equal(
       '30 files took 1800.0 s, of which they computed 108.8 s; servers and what begins processes computed 11.3 s',
     )
     expect(first).to.equal('dearest: 7.3 s of processor time in 60.0 s: 29')
     expect(rest).to.have.length(9)
-    expect(dearest(times, 120_000, Infinity)).to.have.length(31)
-    expect(dearest(times.slice(0, 1), 250)).to.deep.equal([])
+    expect(mostExpensive(times, 120_000, Infinity)).to.have.length(31)
+    expect(mostExpensive(times.slice(0, 1), 250)).to.deep.equal([])
   })
 
   it('refuses a backend that there is not, instead of leaving everything out', () => {

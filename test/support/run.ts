@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { askedBackends, inCi, servicesFor } from './running/asked.js'
 import { enginesFolder } from './databases/better-sqlite3.js'
-import { dearest } from './running/dearest.js'
+import { mostExpensive } from './running/most-expensive.js'
 import { type FileResult, together } from './running/file-result.js'
 import { compiled, root } from './root.js'
 import { ABSENT, type Service, SERVICES } from './running/services.js'
@@ -48,7 +48,7 @@ try {
   const summary = summaryIn(join(folder, 'summary'))
   await started.stop()
   missing.push(...summary.missing)
-  for (const line of dearest(times, processorMs(), asked.includes('--times') ? Infinity : undefined))
+  for (const line of mostExpensive(times, processorMs(), asked.includes('--times') ? Infinity : undefined))
     console.log(line)
   for (const title of titles) console.log(`FAILED ${title}`)
   for (const line of summary.leftOut) console.log(line)

@@ -24,13 +24,13 @@ Several resources are written by one command, a parent before what is in it: wri
 
 A field is name:type, name:type! where a client has to send it, and name:type? where it may be absent. Types: string, text (without a limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools take no !, because 0 and false are values.
 
-The key is a string, or of the type that id:type says: uuid, int32 or int64, and int32(minted) or int64(minted) for a number that the database makes. It is chosen with the resource, and stays.
+The key is a string, or of the type that id:type says: uuid, int32 or int64, and int32(generated) or int64(generated) for a number that the database makes. It is chosen with the resource, and stays.
 
 A reference to another resource is a string with its key: declare branch_id:string!, and add @ManyToOne to the entity, as the guide Relations says. The generated test then fails until its sample has the key of a branch that the test creates.`
   static override examples = [
     "<%= config.bin %> <%= command.id %> Task --parent Project --fields 'title:string! due:timestamp? state:enum(OPEN,DONE)'",
     "<%= config.bin %> <%= command.id %> Task --fields 'size:int32'",
-    "<%= config.bin %> <%= command.id %> Ticket --fields 'id:int64(minted) title:string!'",
+    "<%= config.bin %> <%= command.id %> Ticket --fields 'id:int64(generated) title:string!'",
     '<%= config.bin %> <%= command.id %> Task --remove size',
     "<%= config.bin %> <%= command.id %> 'Customer(title:string!)' 'Customer/Invoice(total:int64 due:timestamp?)'",
   ]

@@ -42,7 +42,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
   override async run(): Promise<CheckResult> {
     const { flags } = await this.parse(Check)
     const [
-      { triedDownText, withoutWayDown },
+      { triedDownText, withoutWayDown: withoutDownMigration },
       { connectionString },
       { DatabaseRun },
       { checkHeading },
@@ -67,7 +67,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     this.say(view.checkedFindings({ findings, empty }, run.style))
     const isRefused = findings.some(({ level }) => level === 'refuse')
     const downs = isRefused ? undefined : await run.change((migrator) => migrator.tryDowns(scratch))
-    const untried = dialect && downs?.length === 0 ? await withoutWayDown(flags.files, dialect) : []
+    const untried = dialect && downs?.length === 0 ? await withoutDownMigration(flags.files, dialect) : []
     const compared =
       downs === undefined || flags.entities === undefined
         ? undefined

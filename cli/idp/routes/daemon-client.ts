@@ -13,7 +13,7 @@ export interface DaemonResponse {
 export const CALL_TIMEOUT_MS = 5_000
 
 const LARGEST_RESPONSE_BYTES = 8 << 20
-const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
+const NO_LISTENER = ['ENOENT', 'ECONNREFUSED']
 
 /**
  * Sends one request; undefined when nothing listens at the address. @throws Failure when no HTTP response
@@ -30,7 +30,7 @@ export async function callDaemon(
   } catch (error) {
     if (error instanceof Failure) throw error
     const { code = '', message } = error as NodeJS.ErrnoException
-    if (NOBODY_LISTENS.includes(code)) return undefined
+    if (NO_LISTENER.includes(code)) return undefined
     const daemon = `the daemon at ${showAddress(address)}`
     const advice = 'restart it, or stop it to go on without it'
     if (signal.aborted)

@@ -6,8 +6,8 @@ const BETWEEN_REMINDERS_MS = 5_000
 
 /** Turns progress into lines for a person. A wait is reported at its start and then every five seconds. */
 export function progressLines(paint: Paint): (event: Progress) => readonly string[] {
-  let toldAt = -Infinity
-  let told: number | undefined
+  let reportedAt = -Infinity
+  let reported: number | undefined
   let filledAt = 0
   let ranAt = 0
   let ranText = ''
@@ -15,9 +15,9 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
     switch (event.kind) {
       case 'waiting': {
         const { holder, session, waitedMs } = event
-        if (session === told && waitedMs - toldAt < BETWEEN_REMINDERS_MS) return []
-        toldAt = waitedMs
-        told = session
+        if (session === reported && waitedMs - reportedAt < BETWEEN_REMINDERS_MS) return []
+        reportedAt = waitedMs
+        reported = session
         return [`${paint.warn('waiting')} for ${terminalLine(holder)}, which is migrating this database`]
       }
       case 'adopted':

@@ -31,7 +31,7 @@ export interface ImageOptions {
 const LONGEST_START_MS = 60_000
 const LONGEST_END_MS = 30_000
 const BETWEEN_PROBES_MS = 100
-const MOST_SHOWN = 300
+const MAX_SHOWN = 300
 
 /**
  * Starts an image and waits until it is ready. @throws {Failure} when it ends or is not ready within a
@@ -107,9 +107,9 @@ async function beginningOf({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true })
-    if (text.length > MOST_SHOWN) break
+    if (text.length > MAX_SHOWN) break
   }
-  return terminalLine(text, MOST_SHOWN)
+  return terminalLine(text, MAX_SHOWN)
 }
 
 function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {

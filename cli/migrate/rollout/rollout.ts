@@ -31,7 +31,7 @@ export interface Rollout {
 }
 
 /** Whatever the images do, a phase ends then, unless it is to take longer. */
-const MOST_MS = 60_000
+const MAX_MS = 60_000
 const LOOK_EVERY_MS = 20
 
 const UNCHANGED = 'nothing was applied to the copy'
@@ -63,7 +63,7 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
     return result
   }
   const aWhile = async () => {
-    const until = performance.now() + MOST_MS
+    const until = performance.now() + MAX_MS
     await pause(seconds * 1_000)
     // The first call of an image may take longer. A phase in which it has not responded would say nothing.
     while (!load.isEachCalled && performance.now() < until) await pause(LOOK_EVERY_MS)

@@ -3,7 +3,7 @@ import { terminalLine } from '../../output/terminal-line.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 import type { Phase, Rollout } from '../rollout/rollout.js'
 
-const MOST_FAILURES = 10
+const MAX_FAILURES = 10
 const NOT_TRIED =
   'no version was tried: the database had every version of these files before, so that both images ran on the schema as it was. To try versions, restore the copy from before them and run again'
 
@@ -27,7 +27,7 @@ export function rolloutLines({ applied, calls, failures }: Rollout, style: Style
   return [
     ...(applied.length === 0 ? [] : [`applied ${applied.join(', ')}`]),
     ...failures
-      .slice(0, MOST_FAILURES)
+      .slice(0, MAX_FAILURES)
       .map(({ phase, image, message, count }) =>
         paint.bad(
           `${counted(count, 'call')} of the ${image} image failed in "${phase}": ${terminalLine(message)}`,

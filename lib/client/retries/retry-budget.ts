@@ -1,5 +1,5 @@
 /** Tokens of a transport: a failure costs one, a success gives back a tenth. */
-const MOST = 10
+const MAX = 10
 const REFUND = 0.1
 
 /**
@@ -7,16 +7,16 @@ const REFUND = 0.1
  * are none. A server that is overloaded then gets at most a tenth more attempts, and not a multiple.
  */
 export class RetryBudget {
-  #tokens = MOST
+  #tokens = MAX
 
   succeeded(): void {
-    this.#tokens = Math.min(MOST, this.#tokens + REFUND)
+    this.#tokens = Math.min(MAX, this.#tokens + REFUND)
   }
 
   /** Counts a failure. Returns whether the call may be repeated. */
   failed(): boolean {
     this.#tokens = Math.max(0, this.#tokens - 1)
-    return this.#tokens > MOST / 2
+    return this.#tokens > MAX / 2
   }
 }
 

@@ -37,8 +37,8 @@ export const pauseOf = (
   attempts: number,
   policy: RetryPolicy,
 ): number | undefined => {
-  const told = details.find((detail) => detail.kind === 'retryInfo')?.delayMs
-  if (code !== 'UNAVAILABLE' && !(code === 'RESOURCE_EXHAUSTED' && told !== undefined)) return undefined
+  const reported = details.find((detail) => detail.kind === 'retryInfo')?.delayMs
+  if (code !== 'UNAVAILABLE' && !(code === 'RESOURCE_EXHAUSTED' && reported !== undefined)) return undefined
   const most = Math.min(policy.maxPauseMs, policy.initialPauseMs * 2 ** (attempts - 1))
-  return (told ?? 0) + Math.random() * most
+  return (reported ?? 0) + Math.random() * most
 }

@@ -68,7 +68,7 @@ class ConnectTransport implements ClientTransport {
     const { transport } = await this.#load()
     try {
       const response = await transport.unary(method as DescMethodUnary, ...this.#sent(attempt), request)
-      told(response, attempt)
+      reportHeaders(response, attempt)
       attempt.onTrailers?.(metadataOf(response.trailer))
       return response.message
     } catch (error) {
@@ -87,7 +87,7 @@ class ConnectTransport implements ClientTransport {
         ...rest,
         only(request),
       )
-      told(response, attempt)
+      reportHeaders(response, attempt)
       yield* response.message
       attempt.onTrailers?.(metadataOf(response.trailer))
     } catch (error) {
@@ -212,7 +212,7 @@ async function* only<T>(value: T): AsyncIterable<T> {
   yield await Promise.resolve(value)
 }
 
-const told = ({ header }: Pick<UnaryResponse, 'header'>, { onHeaders }: Attempt): void =>
+const reportHeaders = ({ header }: Pick<UnaryResponse, 'header'>, { onHeaders }: Attempt): void =>
   onHeaders?.(metadataOf(header))
 
 const metadataOf = (headers: Headers): Metadata => new Metadata(headers)

@@ -42,13 +42,14 @@ export const workerOf = (
   { other, problems = () => [] }: WorkerParts,
 ): EventWorker => {
   const found = (workers?: readonly object[]) => [...nameProblems(identity, workers), ...problems()]
-  const told = (all: readonly string[]) => all.map((problem) => `${follower.name}: ${problem}`)
+  const reported = (all: readonly string[]) => all.map((problem) => `${follower.name}: ${problem}`)
   let isEnded = false
   const worker: EventWorker = {
-    startUpCheck: async (workers) => told([...found(workers), ...((await other?.startUpCheck?.()) ?? [])]),
+    startUpCheck: async (workers) =>
+      reported([...found(workers), ...((await other?.startUpCheck?.()) ?? [])]),
     start: () => {
       if (isEnded) return
-      const wrong = told(found())
+      const wrong = reported(found())
       if (wrong.length > 0) throw new TypeError(wrong.join('; '))
       claimName(identity)
       listener.start()

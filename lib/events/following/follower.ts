@@ -53,7 +53,7 @@ export interface WorkerStatus {
   readonly problem?: string
 }
 
-const [FIRST_BACKOFF_MS, MOST_BACKOFF_MS] = [100, 5000]
+const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS] = [100, 5000]
 const SAVE_EVERY_MS = 100
 const TIDY_EVERY_MS = 1000
 
@@ -189,7 +189,7 @@ export class Follower {
   ): Promise<void> {
     let failures = 0
     let unstored = 0
-    for (let waitMs = FIRST_BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MOST_BACKOFF_MS)) {
+    for (let waitMs = FIRST_BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MAX_BACKOFF_MS)) {
       try {
         await slots.run(async () => {
           // Even if the lease is renewed a moment later: an event that is left out holds up its resource.

@@ -1,12 +1,12 @@
 import type { LoggedEvent } from '../log/event-log.js'
 
 /** Payloads that are held at the same time. */
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 /**
  * So many times the events that run may be done, or wait, behind one that is not: one that fails must not
  * hold up the others.
  */
-const MOST_BEHIND = 16
+const MAX_BEHIND = 16
 
 /** The events in progress: events of one resource one after another, others at the same time. */
 export class InFlight {
@@ -29,7 +29,7 @@ export class InFlight {
   /** Waits until another event may begin, or until the signal aborts, which ends those that run. */
   async room(signal: AbortSignal): Promise<void> {
     const isFull = () =>
-      this.#running >= this.most || this.#events.size >= MOST_BEHIND * this.most || this.#bytes >= MOST_BYTES
+      this.#running >= this.most || this.#events.size >= MAX_BEHIND * this.most || this.#bytes >= MAX_BYTES
     const look = () => this.#changed()
     signal.addEventListener('abort', look, { once: true })
     while (isFull() && !signal.aborted) await this.#change()

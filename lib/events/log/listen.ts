@@ -83,11 +83,11 @@ class PostgresListener implements OutboxListener {
     let [ended, heard]: [() => void, () => void] = [() => {}, () => {}]
     const end = new Promise<void>((resolve) => (ended = resolve))
     const own = new Promise<void>((resolve) => (heard = resolve))
-    const hears = { isHeard: false }
+    const state = { isHeard: false }
     client.on('error', ended)
     client.on('end', ended)
     client.on('notification', () => {
-      hears.isHeard = true
+      state.isHeard = true
       heard()
       this.wakeUp.hear()
     })
@@ -97,7 +97,7 @@ class PostgresListener implements OutboxListener {
       // If LISTEN succeeds and no notification arrives, a pooler has given the session to other clients.
       this.wakeUp.wake()
       await pause(HEARD_WITHIN_MS, signal, Promise.race([own, end]))
-      if (!hears.isHeard && !signal.aborted)
+      if (!state.isHeard && !signal.aborted)
         this.#report(
           'events: nothing is heard by LISTEN, and the outbox is polled',
           new TypeError('listenDsn leads to a pooler of transactions, or to another database'),

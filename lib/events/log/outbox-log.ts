@@ -10,7 +10,7 @@ import { Poll } from './poll.js'
 import { SEQUENCER, Sequencer } from './sequencer.js'
 
 /** So many events are read at once. */
-const MOST_EVENTS = 100
+const MAX_EVENTS = 100
 /** So many delivered events are removed by one statement. */
 const CHUNK = 1000
 
@@ -94,7 +94,7 @@ const statementsFor = (
   return {
     read: statement(
       `SELECT log_position, id, account_id, aggregate_type, aggregate_id, event_type, ${bytesIn('payload')}, event_seq, event_epoch ` +
-        `FROM ${outbox} WHERE log_position > ? ORDER BY log_position LIMIT ${MOST_EVENTS}`,
+        `FROM ${outbox} WHERE log_position > ? ORDER BY log_position LIMIT ${MAX_EVENTS}`,
     ),
     passed: statement(
       `SELECT MIN(log_position) AS passed FROM ${cursors} WHERE name <> '${SEQUENCER}' AND name NOT LIKE '${STREAM_CURSOR}%'`,

@@ -12,7 +12,7 @@ import { TenantSequences } from './tenant-sequences.js'
 export const SEQUENCER = 'sequencer'
 
 /** So many events get their place in one transaction. */
-const MOST_ROWS = 1000
+const MAX_ROWS = 1000
 
 /**
  * Gives committed events their position in the log. An event draws its `position` before it commits, so that
@@ -46,7 +46,7 @@ export class Sequencer {
     for (;;) {
       const assigned = await this.assign()
       count += assigned
-      if (assigned < MOST_ROWS) return count
+      if (assigned < MAX_ROWS) return count
     }
   }
 
@@ -99,7 +99,7 @@ const statementsFor = (
   const forUpdate = rowLock({ lock: 'update', wait: 'block' })
   return {
     peek: statement(`SELECT 1 AS found ${unsequenced} LIMIT 1`),
-    find: statement(`SELECT position, account_id ${unsequenced} ORDER BY position LIMIT ${MOST_ROWS}`),
+    find: statement(`SELECT position, account_id ${unsequenced} ORDER BY position LIMIT ${MAX_ROWS}`),
     place: statement(stores.updateRows(outbox, key, ['log_position'])),
     placeNumbered: statement(stores.updateRows(outbox, key, ['log_position', 'event_seq', 'event_epoch'])),
     lock: statement(`SELECT log_position FROM ${cursors} WHERE name = '${SEQUENCER}'${forUpdate}`),

@@ -6,7 +6,7 @@ import type { NatsOptions } from './nats-options.js'
 import { subjectOf } from './event-subject.js'
 
 /** From here on an event goes without its data, or where the server takes less. */
-const MOST_BYTES = 512 * 1024
+const MAX_BYTES = 512 * 1024
 /** Of what a server takes, so much is for headers. */
 const HEADER_BYTES = 1024
 const ACKNOWLEDGED_WITHIN_MS = 5000
@@ -55,7 +55,7 @@ async function publish(
     end = stream.onReconnect(() => reject(new Unavailable('NATS was gone before it acknowledged an event')))
   })
   try {
-    const payload = payloadOf(event, Math.min(MOST_BYTES, mostBytes - HEADER_BYTES))
+    const payload = payloadOf(event, Math.min(MAX_BYTES, mostBytes - HEADER_BYTES))
     const options = { msgID: event.id, headers: sent, timeout: ACKNOWLEDGED_WITHIN_MS }
     const publishing = client.publish(subjectOf(stream.prefix, event), payload, options)
     const { stream: stored } = await Promise.race([publishing, connectionLost])

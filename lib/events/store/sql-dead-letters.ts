@@ -22,8 +22,8 @@ export interface DeadLetter {
   readonly isWaiting: boolean
 }
 
-const MOST_CHARACTERS = 2000
-const MOST_AT_ONCE = 100
+const MAX_CHARACTERS = 2000
+const MAX_AT_ONCE = 100
 
 /** The rows of `outbox_dead_letter`. `recorded_at` is NULL while one is to be tried again. */
 export class DeadLetters {
@@ -136,7 +136,7 @@ const statementsFor = (
     replayAll: statement(`UPDATE ${letters} SET recorded_at = NULL WHERE cursor_name = ?`),
     replayOne: statement(`UPDATE ${letters} SET recorded_at = NULL WHERE cursor_name = ? AND id = ?`),
     waiting: statement(
-      `SELECT id, ${bytesIn('payload')} FROM ${letters} WHERE cursor_name = ? AND recorded_at IS NULL ORDER BY id LIMIT ${MOST_AT_ONCE}`,
+      `SELECT id, ${bytesIn('payload')} FROM ${letters} WHERE cursor_name = ? AND recorded_at IS NULL ORDER BY id LIMIT ${MAX_AT_ONCE}`,
     ),
     remove: statement(`DELETE FROM ${letters} WHERE id = ?`),
     removeAll: statement(`DELETE FROM ${letters} WHERE cursor_name = ?`),
@@ -159,4 +159,4 @@ export const textOf = (reason: unknown): string =>
   storable(reason instanceof Error ? `${reason.name}: ${reason.message}` : shownValue(reason))
 
 /** As much of a text as a column takes on every database. */
-const storable = (text: string): string => text.replaceAll('\0', '').slice(0, MOST_CHARACTERS).toWellFormed()
+const storable = (text: string): string => text.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed()

@@ -102,7 +102,7 @@ export class Body extends HeldRequest {
    * response.
    */
   drop(): void {
-    this.unauthenticated.letIn(this)
+    this.unauthenticated.authenticated(this)
     if (this.#came !== undefined) this.#request.removeAllListeners('data').resume()
   }
 

@@ -9,7 +9,7 @@ import { parsePathTemplate, type PathTemplate, UnservedRule, type Variable } fro
 import { type Bound, type QueryBinder, queryBinder } from '../transcoding/query-binding.js'
 import { type ReadMask, readMaskOf } from '../transcoding/prune-response.js'
 import { RouteTable } from './route-table.js'
-import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
+import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-forms.js'
 
 /** One HTTP rule of a method, with everything that is known before a request comes. */
 export interface Binding {

@@ -1,4 +1,4 @@
-import type { IgnoredPath } from './update-mask-spelling.js'
+import type { IgnoredPath } from './update-mask-forms.js'
 
 /** The most bytes of the header. */
 const MAX_BYTES = 512

@@ -201,13 +201,13 @@ function paired(files: Files, problems: FileProblem[], nameQuote: string): reado
       if (!isKnown)
         problems.push({ kind: 'duplicateNumber', versions, behind: handWrittenBehind(files, version) })
     } else if (direction === 'down') pair.down = text
-    else if (pair.up !== undefined) problems.push({ kind: 'twoWaysUp', file, other: pair.up.file })
+    else if (pair.up !== undefined) problems.push({ kind: 'twoUpMigrations', file, other: pair.up.file })
     else pair.up = { file, fill, up: fill === undefined ? text : sqlOfBackfill(fill, text, nameQuote) }
     found.set(version, pair)
   }
   return [...found].flatMap(([version, { name, up, down }]) => {
     if (up !== undefined) return [{ version, name, ...up, checksum: checksumOf(up.up), down }]
-    problems.push({ kind: 'noWayUp', version: name })
+    problems.push({ kind: 'noUpMigration', version: name })
     return []
   })
 }

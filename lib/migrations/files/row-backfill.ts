@@ -36,7 +36,7 @@ export class RowBackfill {
 }
 
 const DEFAULT_CHUNK = 1_000
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 
 /**
  * A backfill for what SQL cannot compute: the default export of a file `NNNN_description.up.ts` (or `.js`)
@@ -67,9 +67,7 @@ export function backfill<const Read extends string, const Set extends string>({
     ...(isPath(table) ? [] : ['table is a name, or a schema and a name with a dot between']),
     ...(reads.every(isName) ? [] : ['reads lists columns by their names']),
     ...(sets.length > 0 && sets.every(isName) ? [] : ['sets lists at least one column by its name']),
-    ...(Number.isInteger(chunk) && chunk >= 1 && chunk <= MOST_ROWS
-      ? []
-      : [`chunk is 1 to ${MOST_ROWS} rows`]),
+    ...(Number.isInteger(chunk) && chunk >= 1 && chunk <= MAX_ROWS ? [] : [`chunk is 1 to ${MAX_ROWS} rows`]),
     ...(typeof row === 'function' ? [] : ['row is a function']),
   ]
   if (problems.length > 0) throw new TypeError(`backfill: ${problems.join('; ')}`)

@@ -77,7 +77,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
   const file: FileFacts = { ...facts, statements, backfill: backfillOf(script), ddlBefore, created }
   const findings = statements.flatMap((statement) => {
     const forbidsCopies = file.engine.forbidsCopies(statement)
-    const told = rules.flatMap((rule) => {
+    const reported = rules.flatMap((rule) => {
       if (forbidsCopies && rule.ofCopies === true) return []
       const values = rule.check(statement, file)
       if (values === undefined || values === false) return []
@@ -86,7 +86,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
     if (isDdl(statement)) ddlBefore.push(statement)
     const table = createTable(statement)?.table
     if (table !== undefined) created.add(table)
-    return told
+    return reported
   })
   return [...misspelt, ...findings]
 }

@@ -23,8 +23,8 @@ export const FILE_PROBLEMS = {
   hasNul: (v: Of) => `${v.file}: has a NUL character`,
   notUtf8: (v: Of) => `${v.file}: is not UTF-8`,
   unreadable: (v: Of & { code: string }) => `${v.file}: cannot be read (${v.code})`,
-  twoWaysUp: (v: Of & { other: string }) => `${v.file}: ${v.other} is the way up already`,
-  noWayUp: (v: { version: string }) =>
+  twoUpMigrations: (v: Of & { other: string }) => `${v.file}: ${v.other} is the way up already`,
+  noUpMigration: (v: { version: string }) =>
     `${v.version}: ${v.version}.down.sql is there and ${v.version}.up.sql is not`,
   reserved: (v: { version: string; framework?: string }) =>
     `${v.version}: ${RESERVED}${v.framework === undefined ? '' : `; this version has ${v.framework} there`}`,

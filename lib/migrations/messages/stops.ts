@@ -75,13 +75,13 @@ export const STOPS = {
    * apart.
    */
   edited: (v: { files: readonly EditedFile[]; apart: string }, command: CommandLine) => {
-    const texts = v.files.slice(0, MOST_NAMED).map(({ version, file, isRenamed, applied, now }) => {
+    const texts = v.files.slice(0, MAX_NAMED).map(({ version, file, isRenamed, applied, now }) => {
       const sums = `(applied ${applied}…, now ${now}…)`
       return isRenamed
         ? `${file} is not ${version}, which was applied ${sums}`
         : `${file} was edited after it was applied ${sums}`
     })
-    if (v.files.length > MOST_NAMED) texts.push(`and ${v.files.length - MOST_NAMED} more`)
+    if (v.files.length > MAX_NAMED) texts.push(`and ${v.files.length - MAX_NAMED} more`)
     const advice = v.files.some(({ isRenamed }) => isRenamed)
       ? 'These may be the files of another database or module: name the right folder with --files'
       : `Put back what it said and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`
@@ -92,7 +92,7 @@ export const STOPS = {
     `name the right folder with --files; where the file was renamed or renumbered, give it its name back`,
   notOfTheseFiles: (v: Of, command: CommandLine) =>
     `${v.version} was applied last, and these files do not have it: use the files that do, or roll it back with ${command('migrate down')}`,
-  noWayDown: (v: Of) =>
+  noDownMigration: (v: Of) =>
     `${v.version}: neither the files nor the version table have its way down: add ${v.version}.down.sql`,
   rollBackStopped: (
     v: Caused & { rolledBack: readonly string[]; left: readonly string[]; to: number },
@@ -204,7 +204,7 @@ interface EditedFile {
 }
 
 /** So that what to do is not cut off behind a long list. */
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 const STANDINGS = {
   failed: 'failed here',

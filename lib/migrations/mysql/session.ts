@@ -54,7 +54,7 @@ class MysqlSession implements Session {
   }
 
   rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#told(query(this.connection, sql, values))
+    return this.#reported(query(this.connection, sql, values))
   }
 
   /** MySQL has no timeout for DDL: a second connection cancels what takes too long. */
@@ -155,11 +155,11 @@ class MysqlSession implements Session {
   }
 
   async #query(sql: string): Promise<unknown> {
-    const [result] = await this.#told(this.connection.query(sql))
+    const [result] = await this.#reported(this.connection.query(sql))
     return result
   }
 
-  async #told<T>(result: Promise<T>): Promise<T> {
+  async #reported<T>(result: Promise<T>): Promise<T> {
     try {
       return await result
     } catch (error) {

@@ -207,7 +207,7 @@ const COERCIBLE: Readonly<Record<string, readonly string[]>> = {
 }
 
 const PRECISE = ['timestamp', 'timestamptz', 'time', 'timetz', 'interval']
-const MOST_PRECISE = 6
+const MAX_PRECISE = 6
 
 function takesAsIs(from: Type, to: Type): boolean {
   if (from.isArray !== to.isArray) return false
@@ -219,6 +219,6 @@ function takesAsIs(from: Type, to: Type): boolean {
   if (from.isArray) return false
   const [size = Number.POSITIVE_INFINITY, scale = 0] = from.limits
   const [newSize = 0, newScale = 0] = to.limits
-  if (PRECISE.includes(to.name)) return Math.min(size, MOST_PRECISE) <= newSize
+  if (PRECISE.includes(to.name)) return Math.min(size, MAX_PRECISE) <= newSize
   return ['varchar', 'varbit', 'numeric'].includes(to.name) && size <= newSize && scale === newScale
 }

@@ -79,12 +79,12 @@ class PostgresSession implements Session {
       values.length === 0
         ? sql
         : sql.replaceAll(/"[^"]*"|\?/g, (found) => (found === '?' ? `$${++number}` : found))
-    return (await this.#told(this.client.query<Row>(numbered, [...values]))).rows
+    return (await this.#reported(this.client.query<Row>(numbered, [...values]))).rows
   }
 
   run(sql: string, _timeoutMs = 0, signal?: AbortSignal): Promise<number> {
     return stoppable(
-      async () => (await this.#told(this.client.query(sql))).rowCount ?? 0,
+      async () => (await this.#reported(this.client.query(sql))).rowCount ?? 0,
       { timeoutMs: 0, signal },
       {
         stopped: this.engine.failures.stopped,
@@ -205,7 +205,7 @@ class PostgresSession implements Session {
     await end(second)
   }
 
-  async #told<T>(result: Promise<T>): Promise<T> {
+  async #reported<T>(result: Promise<T>): Promise<T> {
     try {
       return await result
     } catch (error) {

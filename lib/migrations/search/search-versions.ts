@@ -65,7 +65,7 @@ export const isSearchIndex = ({ version, name }: Named): boolean =>
  * @param down - the statements of its down migration.
  * @param rows - the applied versions.
  */
-export function otherWaysDown(
+export function otherDownMigrations(
   version: Named,
   down: readonly Statement[],
   rows: readonly AppliedVersion[],

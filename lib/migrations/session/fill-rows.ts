@@ -12,7 +12,7 @@ import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
 /** The number of times in a row that a chunk may wait for another client's lock. */
-const MOST_ATTEMPTS = 6
+const MAX_ATTEMPTS = 6
 
 /** The parts of a chunk. */
 interface Walk {
@@ -68,7 +68,7 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
       if (stretch !== undefined) position = await writeChunk(walk, position, stretch)
     } catch (error) {
       await session.run('ROLLBACK', 0).catch(() => undefined)
-      if (!isPassing(step, error) || ++blocked === MOST_ATTEMPTS)
+      if (!isPassing(step, error) || ++blocked === MAX_ATTEMPTS)
         throw failedChunk(walk, position, error, most)
       pace.blocked()
       continue

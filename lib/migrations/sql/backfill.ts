@@ -15,7 +15,7 @@ export interface Backfill {
 
 const MARK = /^(?:--|#|\/\*)\s*ashlar:backfill\b(.*?)(?:\*\/)?$/s
 const DEFAULT_CHUNK = 1_000
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 
 /** Undefined for a file that is not a backfill. */
 export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | undefined {
@@ -23,10 +23,10 @@ export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | u
   if (mark === undefined) return undefined
   const words = mark.split(/\s+/).filter((word) => word !== '')
   const chunk = words.length === 0 ? DEFAULT_CHUNK : Number(/^chunk=(\d{1,6})$/.exec(words.join(' '))?.[1])
-  if (chunk >= 1 && chunk <= MOST_ROWS) return { chunk, problem: undefined }
+  if (chunk >= 1 && chunk <= MAX_ROWS) return { chunk, problem: undefined }
   return {
     chunk: DEFAULT_CHUNK,
-    problem: `ashlar:backfill takes chunk=<rows>, from 1 to ${MOST_ROWS}, and nothing else`,
+    problem: `ashlar:backfill takes chunk=<rows>, from 1 to ${MAX_ROWS}, and nothing else`,
   }
 }
 

@@ -64,7 +64,7 @@ const through = (relations: readonly { readonly name: string }[]): string =>
     ? ''
     : ` Fields of other resources that the caller may list, behind a dot: ${listed(relations.map(({ name }) => `${name}.`))}.`
 
-const SPELLINGS = {
+const FORMS = {
   spec: 'Paths in another form are ignored, and reported in the header `X-Ignored-Update-Mask`.',
   strict: 'Paths in another form are rejected.',
   normalize: 'Paths in other forms are converted.',
@@ -73,5 +73,5 @@ const SPELLINGS = {
 function updateMask(model: ResourceModel | undefined, { updateMask: mode }: OpenApiSource): string {
   const names =
     model === undefined ? '' : ` One or more of ${listed([...model.writable].sort())}, or \`*\` for all.`
-  return `The fields to write, by proto name.${names} ${SPELLINGS[mode]}`
+  return `The fields to write, by proto name.${names} ${FORMS[mode]}`
 }

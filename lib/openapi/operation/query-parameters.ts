@@ -7,7 +7,7 @@ import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js
 import { fieldNote } from './field-notes.js'
 
 /** The most parameters that are listed for one operation: a message can hold others without end. */
-const MOST_PARAMETERS = 200
+const MAX_PARAMETERS = 200
 
 /**
  * The query parameters of a binding: every field that neither the path nor the body gives, nested ones with
@@ -26,7 +26,7 @@ export function queryParameters(
     for (const field of desc.fields) {
       const name = [...parents, field].map((one) => one.name).join('.')
       if (bound.path.has(name) || (parents.length === 0 && field.name === bound.body)) continue
-      if (parameters.length === MOST_PARAMETERS) return
+      if (parameters.length === MAX_PARAMETERS) return
       if (speaksText(field)) {
         const isTop = parents.length === 0
         const isMask = isTop && field.name === 'update_mask' && facts.verb === 'update'

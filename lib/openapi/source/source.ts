@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
-import type { UpdateMaskMode } from '../../gateway/transcoding/update-mask-spelling.js'
+import type { UpdateMaskMode } from '../../gateway/transcoding/update-mask-forms.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Comments } from './comments.js'
 import type { DeclaredRules } from '../rules/declared-rules.js'

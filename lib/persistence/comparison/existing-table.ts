@@ -78,7 +78,7 @@ const uniqueParts = ({ primaryKey, indexes }: LiveTable): readonly (readonly str
 function keyNotes({ tenant, key }: ResourceModel, { primaryKey }: LiveTable, table: string): TableNote[] {
   if (tenant === undefined || primaryKey.length === 0 || primaryKey.includes(tenant.column)) return []
   // No caller chooses it.
-  if (key.isMinted === true && primaryKey.includes(key.column)) return []
+  if (key.isIdentity === true && primaryKey.includes(key.column)) return []
   const text = `the primary key of ${table} is (${primaryKey.join(', ')}), without the tenant`
   return [
     {
@@ -149,7 +149,7 @@ function noteOf(
     case 'nullable': {
       const { name } = one.column
       if (name !== tenant?.column) return undefined
-      return { column: name, text: `${table}.${name} takes NULL`, detail: REACHED_BY_NOBODY }
+      return { column: name, text: `${table}.${name} takes NULL`, detail: REACHED_BY_NO_CALL }
     }
     case 'extraIndex': {
       const { index } = one
@@ -185,7 +185,7 @@ function noteOf(
 
 const COMPARED_EXACTLY = 'it is compared by code point all the same, and no index serves an order of it'
 
-export const REACHED_BY_NOBODY = 'no call reaches a row without a tenant'
+export const REACHED_BY_NO_CALL = 'no call reaches a row without a tenant'
 
 /** A column that no row and no call depends on. */
 function needsNothing(

@@ -5,7 +5,7 @@ import type { TableDefinition, TableName } from '../dialects/catalog/table-defin
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableText } from '../schema/table-name-of.js'
 import { countedRows } from './counted-rows.js'
-import { REACHED_BY_NOBODY } from './existing-table.js'
+import { REACHED_BY_NO_CALL } from './existing-table.js'
 import type { ComparedDialect } from './expected-table.js'
 
 /**
@@ -32,6 +32,6 @@ export async function rowsWithoutTenant(
   if (counted === undefined) return []
   const table = tableText(definition)
   const text = `${table} has ${counted.many} without a tenant${counted.among}`
-  const detail = REACHED_BY_NOBODY
+  const detail = REACHED_BY_NO_CALL
   return [{ kind: 'rowsWithoutTenant', table, column: column.name, text, detail, rows: counted.rows }]
 }

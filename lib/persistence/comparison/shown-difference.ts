@@ -52,7 +52,7 @@ export function shownDifference(
       const { name: column } = difference.column
       return of(`${table}.${column} has to be a number that the database mints, and is not`, {
         column,
-        detail: `in a file of your own: ${dialect.ddl.minting.added(definition, difference.column)}`,
+        detail: `in a file of your own: ${dialect.ddl.identity.added(definition, difference.column)}`,
       })
     }
     case 'type': {

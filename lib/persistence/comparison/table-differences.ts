@@ -118,10 +118,10 @@ function columnDifference(
   { catalog: { live: catalog } }: ComparedDialect,
 ): readonly Difference[] {
   if (column.isInternal === true) return []
-  const isMinted = column.isMinted === true && live.isMinted === true
-  if (live.generated !== undefined && !isMinted) return [{ kind: 'generated', column, live }]
+  const isIdentity = column.isIdentity === true && live.isIdentity === true
+  if (live.generated !== undefined && !isIdentity) return [{ kind: 'generated', column, live }]
   const differences: Difference[] = []
-  if (column.isMinted === true && !isMinted) differences.push({ kind: 'unminted', column, live })
+  if (column.isIdentity === true && !isIdentity) differences.push({ kind: 'unminted', column, live })
   if (live.type !== wanted.type) differences.push({ kind: 'type', column, live })
   else if (column.isText && !catalog.exactCollations.includes(live.collation ?? ''))
     differences.push({ kind: 'collation', column, live })

@@ -4,7 +4,7 @@ import type { ResourceKeys } from '../../resource/keys/resource-keys.js'
 import { MAX_BATCH } from './repository.js'
 
 /** The number of items a batch has at most, and what is wrong with more. */
-export const MOST_IN_BATCH = {
+export const MAX_IN_BATCH = {
   count: MAX_BATCH,
   text: `has more than ${MAX_BATCH} entries: a batch holds at most ${MAX_BATCH}`,
 }
@@ -19,7 +19,7 @@ export function checkBatch(
   field: string,
   { unique }: { readonly unique: boolean },
 ): void {
-  if (keys.length > MAX_BATCH) throw new InvalidArgument(field, MOST_IN_BATCH.text)
+  if (keys.length > MAX_BATCH) throw new InvalidArgument(field, MAX_IN_BATCH.text)
   if (!unique) return
   const seen = new Set<string>()
   for (const key of keys) {

@@ -6,7 +6,7 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 import type { Range } from '../../resource/kinds/kind.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
-import { choosesMinted } from '../../resource/keys/minted.js'
+import { choosesGenerated } from '../../resource/keys/generated-keys.js'
 import { newEtag, newKey } from './new-key.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
@@ -76,12 +76,12 @@ export const missing = ({ proto }: Pick<Field, 'proto'>): InvalidArgument =>
  */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
   sources.newKey !== undefined ||
-  key.isMinted === true ||
+  key.isIdentity === true ||
   ((input as Readonly<Values>)[key.property] ?? '') !== ''
 
 /** @throws TypeError for an option that would generate keys that the database generates. */
 export function checkNewKey({ entity, key }: ResourceModel, { newKey: made }: Sources): void {
-  if (key.isMinted === true && made !== undefined)
+  if (key.isIdentity === true && made !== undefined)
     throw new TypeError(
       `${entity.name}: the database mints ${key.property}: drop the option newKey, or declare @PrimaryColumn() ${key.property}`,
     )
@@ -105,7 +105,7 @@ function initialValue(
   if (typeof given === 'object') refuseIncrement(model, field, given)
   switch (field.role) {
     case 'key':
-      if (field.isMinted === true) return mintedLater(field, given)
+      if (field.isIdentity === true) return generatedLater(field, given)
       return given === undefined || given === '' ? keyMade(field, sources, now) : given
     case 'tenant':
       // Whatever the caller sent; only a system call over all tenants may say whose it is.
@@ -142,8 +142,8 @@ function ownerOf(field: Field, tenant: string, range: Range | undefined): PartVa
 }
 
 /** The key is known once the row exists. @throws InvalidArgument if the caller chose a key. */
-function mintedLater({ proto }: Field, given: unknown): undefined {
-  if (given !== undefined && given !== '') throw choosesMinted(proto)
+function generatedLater({ proto }: Field, given: unknown): undefined {
+  if (given !== undefined && given !== '') throw choosesGenerated(proto)
 }
 
 /** The key that the repository generates. @throws InvalidArgument if it cannot generate one. */

@@ -3,7 +3,7 @@ import { ErrNoEncryptor, ErrNoMinter, InvalidArgument, TransitError } from '../.
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { CredentialMinter } from '../../secrets/credential-minter.js'
 import type { Encryptor } from '../../secrets/encryptor.js'
-import { type SecretCaller, mergedRequests } from '../../secrets/merged-requests.js'
+import { type SecretCaller, coalescedRequests } from '../../secrets/coalesced-requests.js'
 import type { Values } from './new-entity.js'
 
 /** The encryptor and the minter, which turn secrets and credentials into their stored form. */
@@ -79,7 +79,7 @@ export async function protectSecrets(
   const encrypt = (texts: readonly string[], encryptor: Encryptor) =>
     Promise.all(
       texts.map((text, item) =>
-        mergedRequests(encryptor)
+        coalescedRequests(encryptor)
           .encrypt(text, context)
           .catch((error: unknown) => {
             throw error instanceof TransitError && error.item !== undefined ? error.atItem(item) : error
@@ -284,5 +284,5 @@ export async function reveal(
   // Another framework stores an empty string for no secret.
   if (typeof cipher !== 'string' || cipher === '') return undefined
   if (options.encryptor === undefined) throw new ErrNoEncryptor()
-  return mergedRequests(options.encryptor).decrypt(cipher, caller)
+  return coalescedRequests(options.encryptor).decrypt(cipher, caller)
 }

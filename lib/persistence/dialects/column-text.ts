@@ -12,6 +12,6 @@ export function columnText(
   collation: string = dialect.text.collation,
 ): string {
   const collated = column.isText && collation !== '' ? ` ${collation}` : ''
-  const minted = column.isMinted === true ? dialect.ddl.minting.column : ''
-  return `${dialect.text.quote(column.name)} ${column.type}${collated}${valueText(column)}${minted}`
+  const generated = column.isIdentity === true ? dialect.ddl.identity.column : ''
+  return `${dialect.text.quote(column.name)} ${column.type}${collated}${valueText(column)}${generated}`
 }

@@ -11,7 +11,7 @@ import type { Gathered } from './values/gathered.js'
 import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
 import type { KindsSql } from './values/kind-sql.js'
-import type { MergingSql } from './values/merging-sql.js'
+import type { CoalescingSql } from './values/coalescing-sql.js'
 import type { TypeormColumnsSql } from './typeorm/typeorm-columns-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
@@ -65,7 +65,7 @@ export interface DriverCodes {
 }
 
 /** The SQL of generated integer keys. */
-export interface MintingSql {
+export interface IdentitySql {
   /** The clause after a column's type in CREATE TABLE. */
   readonly column: string
   /** True if that makes the column the primary key, so that the table says so nowhere else. */
@@ -156,7 +156,7 @@ export interface ValuesDialect {
   readonly json: JsonSql
   readonly tags: TagSql
   /** Undefined where each call has a statement of its own. */
-  readonly merging: MergingSql | undefined
+  readonly coalescing: CoalescingSql | undefined
 }
 
 /** The SQL for beginning and ending transactions, and for locking rows. */
@@ -197,7 +197,7 @@ export interface TransactionsDialect {
 export interface DdlDialect {
   /** Columns that only TypeORM knows. */
   readonly typeormColumns: TypeormColumnsSql
-  readonly minting: MintingSql
+  readonly identity: IdentitySql
   /** The clause after the parentheses of CREATE TABLE. */
   readonly tableOptions: string
   /**
@@ -206,7 +206,7 @@ export interface DdlDialect {
    */
   readonly tableCollation: string
   /** The default of a column whose UUID TypeORM leaves to the database; undefined if TypeORM generates it. */
-  readonly mintedUuid?: string
+  readonly generatedUuid?: string
   /** The default of a column that holds the time at which a row is created. */
   readonly now: string
   /**

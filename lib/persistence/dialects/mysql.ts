@@ -8,7 +8,7 @@ import { mysqlLiteral } from './mysql/default-text.js'
 import { mysqlTypeormColumns } from './mysql/typeorm-columns.js'
 import { mysqlKinds } from './mysql/kinds.js'
 import { longKeys } from './mysql/long-keys.js'
-import { mysqlMerging } from './mysql/merging.js'
+import { mysqlCoalescing } from './mysql/coalescing.js'
 import { mysqlMigration } from './mysql/migration.js'
 import { mysqlTags } from './mysql/tags.js'
 import { quoteTable } from './quote-table.js'
@@ -103,7 +103,7 @@ const dialect = ({
       `GREATEST(COALESCE(${column}, CAST('1000-01-01' AS DATETIME)), CAST(${value} AS DATETIME(6)))`,
     json: mysqlJson,
     tags: mysqlTags,
-    merging: mysqlMerging,
+    coalescing: mysqlCoalescing,
   },
   transactions: {
     control: controlStatements(COMMITS_BY_ITSELF),
@@ -121,7 +121,7 @@ const dialect = ({
   ddl: {
     now: 'CURRENT_TIMESTAMP(6)',
     typeormColumns: mysqlTypeormColumns,
-    minting: {
+    identity: {
       column: ' AUTO_INCREMENT',
       isPrimaryKey: false,
       endsWithKind: () => true,

@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js'
 import { sqliteGathered } from './sqlite/gathered.js'
 import { sqliteJson } from './sqlite/json.js'
 import { sqliteKinds } from './sqlite/kinds.js'
-import { sqliteMerging } from './sqlite/merging.js'
+import { sqliteCoalescing } from './sqlite/coalescing.js'
 import { inexactColumns } from './sqlite/inexact-columns.js'
 import { sqliteTags } from './sqlite/tags.js'
 import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
@@ -72,7 +72,7 @@ export const sqlite: Dialect = {
     later: (column, value) => `MAX(COALESCE(${column}, ''), ${value})`,
     json: sqliteJson,
     tags: sqliteTags,
-    merging: sqliteMerging,
+    coalescing: sqliteCoalescing,
   },
   transactions: {
     control: controlStatements(),
@@ -94,13 +94,13 @@ export const sqlite: Dialect = {
     now: "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
     typeormColumns: {
       computed: undefined,
-      minted: '',
+      generated: '',
       types: new Set(),
       typed: sizedType,
       attributes: ({ collation }) => (collation === undefined ? '' : ` COLLATE ${collation}`),
     },
     // A number of a row that is gone comes back without AUTOINCREMENT.
-    minting: {
+    identity: {
       column: ' PRIMARY KEY AUTOINCREMENT',
       isPrimaryKey: true,
       // It counts in 64 bits, whatever the column is.

@@ -19,7 +19,7 @@ export interface WriteEvents {
 type Inside = RequestContext & { readonly manager?: EntityManager }
 
 /** The number of transactions, or hooks, that may be inside of each other where a hook is called. */
-const MOST_NESTED = 32
+const MAX_NESTED = 32
 
 /** The events of each operation that writes. */
 export const writeEvents = ({ deleteTime }: ResourceModel) =>
@@ -111,26 +111,29 @@ export class Hooks<E extends object> {
   }
 
   /** True if a subscriber receives more than the entity. */
-  get tellsDetails(): boolean {
+  get passesDetails(): boolean {
     return this.subscribers?.isSilent === false
   }
 
   /** True if anything is called at the event. */
-  hears(event: HookEvent): boolean {
+  listensTo(event: HookEvent): boolean {
     return (this.#heard ?? this.#find()).has(event)
   }
 
   #find(): ReadonlySet<HookEvent> {
-    const told = this.subscribers === undefined ? [] : this.subscribers.events
-    const heard = new Set([...this.#listeners.keys(), ...(told ?? [])])
-    if (told !== undefined) this.#heard = heard
+    const reported = this.subscribers === undefined ? [] : this.subscribers.events
+    const heard = new Set([...this.#listeners.keys(), ...(reported ?? [])])
+    if (reported !== undefined) this.#heard = heard
     return heard
   }
 
   /** True if anything is called before or after the operation. */
   surround(operation: string): boolean {
     const name = WRITES[operation]
-    return name !== undefined && (this.hears(this.events[name].before) || this.hears(this.events[name].after))
+    return (
+      name !== undefined &&
+      (this.listensTo(this.events[name].before) || this.listensTo(this.events[name].after))
+    )
   }
 
   /**
@@ -139,7 +142,7 @@ export class Hooks<E extends object> {
    * @throws TypeError when that is more than the server may write.
    */
   async before(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<Values> {
-    if (!this.hears(event)) return {}
+    if (!this.listensTo(event)) return {}
     const values = valuesOf(this.model, entity)
     await this.#enter(event, [entity], inside, details, () => inside.manager)
     return changesOf(this.model, values, entity, this.#named(event), event === 'BeforeInsert')
@@ -147,7 +150,7 @@ export class Hooks<E extends object> {
 
   /** Calls what comes after a write; what it changes is not stored. */
   async after(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<void> {
-    if (this.hears(event)) await this.#enter(event, [entity], inside, details, () => inside.manager)
+    if (this.listensTo(event)) await this.#enter(event, [entity], inside, details, () => inside.manager)
   }
 
   /** Calls it once for each entity. @returns undefined when there is nothing to wait for. */
@@ -204,10 +207,10 @@ export class Hooks<E extends object> {
 
   #checkDepth(event: HookEvent, chain: TransactionChain | undefined): void {
     const { depth = 0, hookDepth = 0 } = chain ?? {}
-    const inside = depth > MOST_NESTED ? 'transactions' : hookDepth > MOST_NESTED ? 'hooks' : undefined
+    const inside = depth > MAX_NESTED ? 'transactions' : hookDepth > MAX_NESTED ? 'hooks' : undefined
     if (inside === undefined) return
     throw new TypeError(
-      `${this.#named(event)} is inside of ${MOST_NESTED} ${inside}: a hook makes a call that calls the hook again, without end`,
+      `${this.#named(event)} is inside of ${MAX_NESTED} ${inside}: a hook makes a call that calls the hook again, without end`,
     )
   }
 

@@ -49,7 +49,7 @@ export function changesOf(
     const { property } = field
     if (isSame(before[property], after[property])) continue
     const isUnset = isNew && field === model.key && (before[property] ?? '') === ''
-    if (isUnset && field.isMinted !== true) {
+    if (isUnset && field.isIdentity !== true) {
       const key = fittingKey(model, after[property], hook)
       if (key !== undefined) changes[property] = key
       after[property] = key ?? before[property]
@@ -97,7 +97,7 @@ const refused = (field: Field, isNew: boolean): string | undefined => {
   if (field.isNotUpdated === true && !isNew) return 'no update writes it (update: false)'
   switch (field.role) {
     case 'key':
-      return field.isMinted === true
+      return field.isIdentity === true
         ? 'the database mints it'
         : 'a key never changes; to mint others, give the repository the option newKey'
     case 'tenant':

@@ -39,7 +39,7 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
     const entity = patched(this.#model, this.#model.create(), write.values)
     const values = { ...write.values, ...(await this.hooks.before(before, entity, inside)) }
-    if (this.hooks.hears(before)) checkRequired(this.#model, values)
+    if (this.hooks.listensTo(before)) checkRequired(this.#model, values)
     const stored = await this.next.insert(call, keyed(this.#model, values, write))
     await this.hooks.after(after, stored, inside)
     return stored
@@ -89,16 +89,16 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     const how: GetOptions = { showDeleted: before === 'BeforeRecover', lock: FOR_WRITE }
     const entity = await this.next.get(call, row, how)
     if (entity === undefined || !this.#isMeant(entity, how, write.row)) return undefined
-    const stored = this.hooks.tellsDetails
+    const stored = this.hooks.passesDetails
       ? patched(this.#model, this.#model.create(), entity as Values)
       : undefined
-    const told = (values: Readonly<Values>) =>
+    const reported = (values: Readonly<Values>) =>
       stored === undefined ? {} : { stored, changed: Object.keys(values) }
     const changed = patched(this.#model, entity, write.values)
-    const changes = await this.hooks.before(before, changed, inside, told(write.values))
+    const changes = await this.hooks.before(before, changed, inside, reported(write.values))
     const values = { ...write.values, ...changes }
     const written = await send({ ...write, row, values }, entity)
-    if (written !== undefined) await this.hooks.after(after, written, inside, told(values))
+    if (written !== undefined) await this.hooks.after(after, written, inside, reported(values))
     return written
   }
 
@@ -117,7 +117,7 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
 function keyed(model: ResourceModel, values: Readonly<Values>, write: RowWrite): RowWrite {
   const { key } = model
   const { newKey } = write
-  if (key.isMinted === true || newKey === undefined) return { ...write, values }
+  if (key.isIdentity === true || newKey === undefined) return { ...write, values }
   const given = values[key.property] ?? ''
   const all = given === '' ? { ...values, [key.property]: newKey() } : values
   // A key that a hook has set may belong to another row.

@@ -5,7 +5,7 @@ import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './ds
 import { Unavailable } from '../../errors.js'
 import { executorOf } from '../engines/executor-of.js'
 import { askingFor, type HotDriver, type HotEngine, type PasswordCallback } from './driver.js'
-import type { MergeOptions } from '../merging/merge.js'
+import type { CoalesceOptions } from '../coalescing/coalesce.js'
 import { hotMysql } from './mysql-driver.js'
 import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
@@ -16,7 +16,7 @@ type Managed =
   'type' | 'driver' | 'replication' | 'url' | 'host' | 'port' | 'username' | 'password' | 'database'
 type Own = Managed | 'nativeDriver' | 'socketPath'
 
-interface HotSettings extends MergeOptions {
+interface HotSettings extends CoalesceOptions {
   /**
    * `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN. A plain DSN is accepted too, and
    * never changes.
@@ -208,11 +208,11 @@ export class HotDataSource extends DataSource {
     void this.#reload?.read()
   }
 
-  #tell<E extends keyof HotEvents>(event: E, told: HotEvents[E]): void {
-    this.#log(event === 'rejected' ? 'warn' : 'info', told, MESSAGES[event])
+  #tell<E extends keyof HotEvents>(event: E, reported: HotEvents[E]): void {
+    this.#log(event === 'rejected' ? 'warn' : 'info', reported, MESSAGES[event])
     for (const listener of this.#listeners[event]) {
       try {
-        listener(told)
+        listener(reported)
       } catch (error) {
         // The change is complete. An error of a listener is an ordinary uncaught error.
         queueMicrotask(() => {

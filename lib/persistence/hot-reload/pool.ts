@@ -120,7 +120,7 @@ export class HotPool<C> {
     for (const unused of idle) unused.close()
     // The caller of the move is notified first.
     if (old.size === 0) setImmediate(() => this.options.onDrained(old.dsn))
-    this.#letIn(session)
+    this.#authenticated(session)
   }
 
   /** Refuses waiting callers, and resolves when every session has come back and is closed. */
@@ -159,7 +159,7 @@ export class HotPool<C> {
     )
     epoch.opening--
     if (epoch === this.#current) {
-      if (error === undefined) return this.#letIn(session)
+      if (error === undefined) return this.#authenticated(session)
       if (this.#hasWorked && this.options.loginGraceMs > 0 && this.options.isLoginRefused(error)) {
         this.#waitForLogin(error)
       } else this.#queue.shift()?.(error, undefined)
@@ -187,7 +187,7 @@ export class HotPool<C> {
   }
 
   /** A session of the current DSN is open. */
-  #letIn(session: Session<C>): void {
+  #authenticated(session: Session<C>): void {
     this.#hasWorked = true
     this.#refusal = undefined
     this.#retryMs = FIRST_RETRY_MS

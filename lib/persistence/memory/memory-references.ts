@@ -134,7 +134,7 @@ export class MemoryReferable {
 
   /** Runs a change, and asks what it has to know, until it knows that. */
   async during<T>(change: () => Promise<T>): Promise<T> {
-    for (let asked = 0; asked < MOST_ASKED; asked++)
+    for (let asked = 0; asked < MAX_ASKED; asked++)
       try {
         return await change()
       } catch (error) {
@@ -146,7 +146,7 @@ export class MemoryReferable {
 }
 
 /** More than the rows that a batch can refer to: only a row that others change all the time needs so many. */
-const MOST_ASKED = 10_000
+const MAX_ASKED = 10_000
 
 /**
  * A question must be answered first that cannot be asked within a change. The error never leaves this file's

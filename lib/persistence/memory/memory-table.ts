@@ -29,7 +29,7 @@ export class MemoryTable<E extends object> {
 
   readonly #events: ChangeEvents<E> | undefined
   /** The last number that the table has generated. A rollback does not take it back. */
-  #minted = 0n
+  #lastNumber = 0n
 
   constructor(
     private readonly model: ResourceModel<E>,
@@ -102,7 +102,7 @@ export class MemoryTable<E extends object> {
   /** @throws ErrConflict, ErrPreconditionFailed as a database would. */
   insert(row: Values, log: Log): void {
     const { key } = this.model
-    if (key.isMinted === true) row[key.property] = this.#nextKey()
+    if (key.isIdentity === true) row[key.property] = this.#nextKey()
     const id = this.#identityOf(row)
     this.#checkConstraints(row, undefined)
     if (this.#rows.has(id)) throw keyConflict(this.model)
@@ -152,17 +152,17 @@ export class MemoryTable<E extends object> {
 
   #nextKey(): PartValue {
     const { key } = this.model
-    const next = keyPartOf(key).valueOf(String(this.#minted + 1n))
+    const next = keyPartOf(key).valueOf(String(this.#lastNumber + 1n))
     if (next === undefined) throw new Internal(new RangeError(`${key.column} has no number left`))
-    this.#minted++
+    this.#lastNumber++
     return next
   }
 
   #tell({ before, after, ...change }: Change<Values>, log: Log): void {
     if (this.#events === undefined) return
     const entity = (row: Values | undefined) => row && this.entityOf(row)
-    const told = { ...change, before: entity(before), after: entity(after) }
-    this.outbox.append(this.#events.rows([told], log.context), log)
+    const reported = { ...change, before: entity(before), after: entity(after) }
+    this.outbox.append(this.#events.rows([reported], log.context), log)
   }
 
   #identityOf(row: Readonly<Values>): string {

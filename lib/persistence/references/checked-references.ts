@@ -260,16 +260,16 @@ export class References {
       const value = values[relation.reference.property] ?? undefined
       if (value === undefined || !isWritten(relation, parts, written)) continue
       const key = keyPartOf(relation.reference).textOf(value)
-      const told = isOwned ? [this.#stored(target.tenant as Field, tenant ?? '')] : []
-      told.push(this.#stored(target.key, key))
+      const reported = isOwned ? [this.#stored(target.tenant as Field, tenant ?? '')] : []
+      reported.push(this.#stored(target.key, key))
       const named: Record<string, string | undefined> = { [target.key.property]: key }
       for (const { own, target: other } of parts) {
         const text = textIfWritten(own, values)
-        told.push(text === undefined ? null : this.#stored(other, text))
+        reported.push(text === undefined ? null : this.#stored(other, text))
         named[other.property] = text
       }
       const row = { target, field: relation.reference.proto, values: named }
-      parents.push({ relation, select, values: told, where: undefined, row })
+      parents.push({ relation, select, values: reported, where: undefined, row })
     }
     return parents
   }

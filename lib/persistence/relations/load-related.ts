@@ -150,7 +150,7 @@ class Link implements Search {
   }
 
   #valueOf(entity: Values): string {
-    return keyPartOf(this.relation.from).textOf(this.relation.sought(entity))
+    return keyPartOf(this.relation.from).textOf(this.relation.requested(entity))
   }
 
   #checkSize(): void {

@@ -16,7 +16,7 @@ import { listOf, type Search } from './search.js'
  */
 export interface RelatedTable<At> {
   list(at: At, plan: ListPlan, tenant: string | undefined): Promise<Page<object>>
-  readonly hooks: Pick<Hooks<object>, 'hears' | 'loaded'>
+  readonly hooks: Pick<Hooks<object>, 'listensTo' | 'loaded'>
   readonly managerOf?: (at: At) => ReturnType<ManagerOf>
 }
 
@@ -67,7 +67,7 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
       },
       loaded: (target, entities) => {
         const { hooks, managerOf } = this.#tableOf(target)
-        if (!hooks.hears('AfterLoad')) return undefined
+        if (!hooks.listensTo('AfterLoad')) return undefined
         const found = entities()
         if (found.length === 0) return undefined
         const inside: RequestContext = scope.context.with({ transaction: surrounding(options?.context) })

@@ -19,7 +19,7 @@ export interface RelationLoad {
   /** Writes the property of a source. */
   readonly write: (source: object, related: unknown) => void
   /** The value of `from` of a source. */
-  readonly sought: (source: object) => unknown
+  readonly requested: (source: object) => unknown
   /** The value of `by` of a target. */
   readonly held: (target: object) => unknown
 }
@@ -74,7 +74,7 @@ function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
   }
 }
 
-type Access = Pick<RelationLoad, 'write' | 'sought' | 'held'>
+type Access = Pick<RelationLoad, 'write' | 'requested' | 'held'>
 
 /**
  * Compiled: under a name that differs from call to call, adding a property takes ten times as long, and
@@ -83,7 +83,7 @@ type Access = Pick<RelationLoad, 'write' | 'sought' | 'held'>
 function accessOf(property: string, from: Field, by: Field): Access {
   const access = `{
     write: (source, related) => { source[${JSON.stringify(property)}] = related },
-    sought: (source) => source[${JSON.stringify(from.property)}],
+    requested: (source) => source[${JSON.stringify(from.property)}],
     held: (target) => target[${JSON.stringify(by.property)}],
   }`
   // Property names come from declared classes, never from input.

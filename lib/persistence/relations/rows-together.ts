@@ -23,7 +23,7 @@ export interface PageReading {
  * The number of texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON
  * writes some characters as six, and 10,001 rows have many columns.
  */
-const MOST_TEXTS = 8
+const MAX_TEXTS = 8
 
 /**
  * Reads relations by statements that are sent together, with the page before them where the engine lets it
@@ -55,7 +55,7 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     if (scope.tenant !== undefined && trees.some(({ from, source }) => from === source.tenant)) return alone
     const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))
     const text =
-      asked.length < MOST_TEXTS && asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
+      asked.length < MAX_TEXTS && asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
     const searches = asked.map(({ relation, table, tenant }, number): [RelationLoad, Searching] => {
       const size = relation.by === relation.target.key ? undefined : MAX_LOADED
       // The text of the page has the number 0.

@@ -110,8 +110,8 @@ export class SearchedRows {
     isGathered = this.dialect.values.gathered !== undefined,
   ): Searching {
     const stored = values.map(partSql(relation.by, this.dialect).bind)
-    const sought: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(stored) : [stored]
-    return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
+    const requested: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(stored) : [stored]
+    return this.#sent(relation.by, { bound: requested.length }, requested, tenant, size, isGathered)
   }
 
   /** True if the rows come as one text. */
@@ -132,14 +132,16 @@ export class SearchedRows {
   #sent(
     by: Field,
     values: Shape['values'],
-    sought: readonly unknown[],
+    requested: readonly unknown[],
     tenant: string | undefined,
     size: number | undefined,
     isGathered: boolean,
   ): Searching {
     const owner = tenant === undefined ? undefined : this.model.tenant
     const isOwned = owner !== undefined
-    const bound = isOwned ? [partSql(owner, this.dialect).bind(tenant as string), ...sought] : [...sought]
+    const bound = isOwned
+      ? [partSql(owner, this.dialect).bind(tenant as string), ...requested]
+      : [...requested]
     if (size !== undefined) bound.push(size + 1)
     const { statement, asText } = this.#form({
       by,
@@ -176,8 +178,8 @@ export class SearchedRows {
 
   #form(shape: Shape): Form {
     const { by, values, isOwned, isSorted, isGathered } = shape
-    const sought = 'kept' in values ? keyOf(values.kept) : values.bound
-    const key = `${by.column} ${sought} ${isOwned} ${isSorted} ${isGathered}`
+    const requested = 'kept' in values ? keyOf(values.kept) : values.bound
+    const key = `${by.column} ${requested} ${isOwned} ${isSorted} ${isGathered}`
     let form = this.#forms.get(key)
     if (form === undefined) this.#forms.set(key, (form = this.#made(shape)))
     return form
@@ -202,8 +204,8 @@ export class SearchedRows {
     else if (array !== undefined)
       conditions.push(among(`${dialect.values.countPlaceholder(++bound)}::${array}`))
     else {
-      const sought = Array.from({ length: values.bound }, () => bind(by))
-      conditions.push(amongSql(column(by), by, sought, dialect))
+      const requested = Array.from({ length: values.bound }, () => bind(by))
+      conditions.push(amongSql(column(by), by, requested, dialect))
     }
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
     const owned = isOwned ? '' : ofSomeTenant(model, dialect)

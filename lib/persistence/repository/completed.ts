@@ -20,7 +20,7 @@ export const completed = <E extends object, C extends RowCall, T>(
   paths: readonly string[] | undefined,
   options: OperationOptions | undefined,
 ): T | Promise<T> =>
-  paths === undefined && !backend.hooks.hears('AfterLoad')
+  paths === undefined && !backend.hooks.listensTo('AfterLoad')
     ? result
     : complete(backend, name, operation, result, paths, options)
 
@@ -33,7 +33,7 @@ async function complete<E extends object, C extends RowCall, T>(
   options?: OperationOptions,
 ): Promise<T> {
   if (paths.length > 0) await relations.read(entitiesRead(name, result), paths, { at: call, scope, options })
-  if (!hooks.hears('AfterLoad')) return result
+  if (!hooks.listensTo('AfterLoad')) return result
   const transaction = TransactionChain.ofHooks(surrounding(options?.context))
   try {
     await hooks.loaded(name, result, scope.context.with({ transaction }), () => managerOf(call))

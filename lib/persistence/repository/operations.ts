@@ -39,7 +39,7 @@ export interface Together<C extends RowCall> {
   /** True if it calls hooks of one of them. */
   readonly callsHooks: boolean
   /** True if it may write events. */
-  readonly tells: boolean
+  readonly emits: boolean
   /** The settings of a transaction that is opened for the operation alone. */
   readonly settings: BeginOptions
   /** @throws ErrPreconditionFailed for a transaction that it cannot join. */

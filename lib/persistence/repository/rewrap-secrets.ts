@@ -3,7 +3,7 @@ import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Encryptor } from '../../secrets/encryptor.js'
-import { mayBeOneItem } from '../../secrets/merged-requests.js'
+import { mayBeOneItem } from '../../secrets/coalesced-requests.js'
 import type { OperationOptions } from '../contract/repository.js'
 import type { SecretOptions } from '../contract/secret-fields.js'
 import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
@@ -45,7 +45,7 @@ export interface RewrapBackend<C extends RowCall> {
 }
 
 const DEFAULT_BATCH = 200
-const MOST_ROWS = 1000
+const MAX_ROWS = 1000
 
 /** A cipher text, and where it is stored. */
 interface Stored {
@@ -64,8 +64,8 @@ export async function rewrapSecrets<C extends RowCall>(
   { operations, ciphers }: RewrapBackend<C>,
   { batch = DEFAULT_BATCH, onProgress, after, signal, ...options }: RewrapSecretsOptions = {},
 ): Promise<RewrapProgress> {
-  if (!Number.isInteger(batch) || batch < 1 || batch > MOST_ROWS)
-    throw new RangeError(`rewrapSecrets: batch is a whole number from 1 to ${MOST_ROWS}`)
+  if (!Number.isInteger(batch) || batch < 1 || batch > MAX_ROWS)
+    throw new RangeError(`rewrapSecrets: batch is a whole number from 1 to ${MAX_ROWS}`)
   let progress: RewrapProgress = { rows: 0, rewrapped: 0, changed: 0, unreadable: 0, after, isDone: false }
   if (model.secrets.length === 0) return { ...progress, isDone: true }
   if (encryptor === undefined) throw new ErrNoEncryptor()
@@ -123,14 +123,14 @@ export async function secretVersions<C extends RowCall>(
   for (let place: CipherKey | undefined, isDone = false; !isDone;) {
     const after = place
     const page = await operations.read('secretVersions', options, ({ call, scope }) =>
-      ciphers.page(call, scope.tenant, after, MOST_ROWS),
+      ciphers.page(call, scope.tenant, after, MAX_ROWS),
     )
     for (const { cipher } of storedIn(page)) {
       const version = versionOf(cipher)
       versions[version] = (versions[version] ?? 0) + 1
     }
     place = page.at(-1)
-    isDone = page.length < MOST_ROWS
+    isDone = page.length < MAX_ROWS
   }
   return versions
 }

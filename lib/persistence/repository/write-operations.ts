@@ -31,7 +31,7 @@ export const WRITES: Performers<Writing> = {
       core.backend.operations.write('create', options, async (operation) => {
         const { model, options: own, backend } = core
         const { scope } = operation
-        const hooksSetKey = backend.hooks.hears('BeforeInsert')
+        const hooksSetKey = backend.hooks.listensTo('BeforeInsert')
         const entity = newEntity(model, input, scope, own, backend.resource.rangeOf, hooksSetKey)
         const secrets = await protectNew(model, input as Values, own, scope.context)
         minted(secrets.columns)

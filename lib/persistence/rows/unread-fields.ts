@@ -7,7 +7,7 @@ import { shownValue } from '../../text/shown-value.js'
 import type { Values } from '../contract/new-entity.js'
 
 /** The rows that were read last are remembered. */
-const MOST_ROWS = 1000
+const MAX_ROWS = 1000
 
 const known = new WeakMap<ResourceModel, UnreadFields>()
 
@@ -36,7 +36,7 @@ export class UnreadFields {
       const fields = this.#rows.get(id) ?? new Set()
       this.#rows.delete(id)
       this.#rows.set(id, fields.add(field))
-      const [oldest] = this.#rows.size > MOST_ROWS ? this.#rows.keys() : []
+      const [oldest] = this.#rows.size > MAX_ROWS ? this.#rows.keys() : []
       if (oldest !== undefined) this.#rows.delete(oldest)
       this.#warn(context, entity, field, `holds ${whatOf(field)} that cannot be read, and counts as not set`)
     })

@@ -76,7 +76,7 @@ function body(
   keys: readonly string[],
   dialect: Dialect,
 ): string {
-  const isSaid = dialect.ddl.minting.isPrimaryKey && defined.some(({ isMinted }) => isMinted === true)
+  const isSaid = dialect.ddl.identity.isPrimaryKey && defined.some(({ isIdentity }) => isIdentity === true)
   const primary = isSaid ? [] : [`PRIMARY KEY (${namesText(primaryKey, dialect)})`]
   const lines = [...columns, ...primary, ...keys]
   return `(\n${lines.map((line) => `  ${line}`).join(',\n')}\n)`

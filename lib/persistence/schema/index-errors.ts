@@ -40,7 +40,7 @@ export class IndexErrors {
     const columns = (violated && this.#columnsOf(violated)) ?? []
     const { key, tenant } = this.model
     const isKey = columns.every((column) => column === key.column || column === tenant?.column)
-    if (key.isMinted === true && columns.includes(key.column) && isKey)
+    if (key.isIdentity === true && columns.includes(key.column) && isKey)
       return new Internal(
         new RangeError(
           `${this.table.name}.${key.column}: the database has minted a number that a row has, so its sequence is behind the rows`,
@@ -75,10 +75,10 @@ export class IndexErrors {
   unfit(error: unknown): InvalidArgument | undefined {
     for (const { thrown, code } of driverErrors(error)) {
       // A generated number may be the one that is out of range.
-      if (code === TRUNCATED || (code === OUT_OF_RANGE && this.model.key.isMinted !== true))
+      if (code === TRUNCATED || (code === OUT_OF_RANGE && this.model.key.isIdentity !== true))
         return new InvalidArgument('', 'a value is one that its column cannot hold', withoutValues(error))
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
-      const field = this.model.fields.find((one) => one.column === column && one.isMinted !== true)
+      const field = this.model.fields.find((one) => one.column === column && one.isIdentity !== true)
       if (field !== undefined)
         return new InvalidArgument(
           field.proto,

@@ -31,7 +31,7 @@ const DELETE_ID_LENGTH = 36
  * parentheses for a long text.
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
-  if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.ddl.mintedUuid
+  if (field.isGeneratedByDatabase === true && field.stored === undefined) return dialect.ddl.generatedUuid
   const { tableDefault } = field
   if (tableDefault === 'now') return dialect.ddl.now
   if (tableDefault !== undefined)
@@ -71,7 +71,7 @@ export function tableOf(
     generated: generatedBy(field),
     filler: fillerOf(field, dialect),
     renamedFrom: field.renamedFrom,
-    ...(field.isMinted === true && { isMinted: true }),
+    ...(field.isIdentity === true && { isIdentity: true }),
   }))
   const internal = model.internal()
   columns.push(...internalDefinitions(internal, dialect))
@@ -156,7 +156,7 @@ function uniqueIndexes(
   return [...declared, ...publicIds]
 }
 
-/** What an index has beside its columns, on engines that have it. TypeORM leaves it out on others, too. */
+/** Parts of an index besides its columns, on engines that support them. TypeORM omits them on others, too. */
 function specialOf({ where, method }: IndexGroup, { can }: Dialect): Partial<IndexDefinition> {
   return {
     ...(where !== undefined && can.partialIndexes && { where, hasOwnWhere: true as const }),
@@ -175,7 +175,7 @@ function lookupIndexes(
   table: string,
   { isReferenced, referenceIndexes }: TableReferences,
 ): IndexDefinition[] {
-  const isUnique = isReferenced || model.key.isMinted === true
+  const isUnique = isReferenced || model.key.isIdentity === true
   const lookups: { readonly columns: readonly string[]; readonly name?: string | undefined }[] = []
   if (!model.tenantInKey && scope.length > 0 && !isUnique)
     lookups.push({ columns: [...scope, model.key.column] })

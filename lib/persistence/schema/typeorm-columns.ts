@@ -28,11 +28,11 @@ function definitionOf({ column, nullable, declared }: InternalColumn, dialect: D
   const options = declared()
   const { asExpression, generatedType = 'VIRTUAL' } = options
   const type = `${typeText(options, dialect)}${dialect.ddl.typeormColumns.attributes(options)}`
-  const { computed, minted } = dialect.ddl.typeormColumns
+  const { computed, generated } = dialect.ddl.typeormColumns
   const made =
     asExpression === undefined
       ? options.generated === true
-        ? minted
+        ? generated
         : ''
       : ` GENERATED ALWAYS AS (${asExpression}) ${computed ?? generatedType}`
   return {

@@ -29,8 +29,8 @@ import { toPredicate } from '../dialects/to-predicate.js'
 import { readWithin } from '../bytes/read-within.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
-import { inserted, unminted } from './statements/insert-text.js'
-import { mayMintTooMuch } from './statements/last-minted.js'
+import { inserted, withoutKey } from './statements/insert-text.js'
+import { mayMintTooMuch } from './statements/last-generated.js'
 import { Statements } from './statements/statements.js'
 import { type Encode, encoderOf } from '../dialects/values/kind-sql.js'
 import { type PartSql, partSql } from '../dialects/values/part-sql.js'
@@ -52,7 +52,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   /** The statements that read a live row: by its key, and by its key and tenant. */
   readonly #gets: Statement[] = []
   readonly #inserted: readonly Field[]
-  readonly #unminted: readonly Field[]
+  readonly #withoutKey: readonly Field[]
   /** True if only a rollback takes back a number that the key does not hold. */
   readonly #mayMintTooMuch: boolean
   /** For rows with one column before the entity's. */
@@ -71,7 +71,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     this.key = partSql(model.key, dialect)
     this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
     this.#inserted = inserted(model)
-    this.#unminted = unminted(model)
+    this.#withoutKey = withoutKey(model)
     this.#mayMintTooMuch = mayMintTooMuch(model, dialect)
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
@@ -109,8 +109,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
 
   async insert(call: SqlCall, { row, values, parents, event, isKeyMade }: RowWrite): Promise<E> {
     if (isKeyMade !== true) await this.#checkFormats(call, row)
-    const isMinted = this.model.key.isMinted === true
-    const all = isMinted ? this.#unminted : this.#inserted
+    const isIdentity = this.model.key.isIdentity === true
+    const all = isIdentity ? this.#withoutKey : this.#inserted
     const fields = this.model.isFilledByTable ? all.filter((field) => !isLeftOut(field, values)) : all
     const bound = fields.map((field) => this.encode(field, values[field.property]))
     const first = parents && takenFirst(parents, this.dialect)
@@ -119,11 +119,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     const statement = this.statements.insert(fields, first?.taken, event && this.outbox?.along)
     const { rows } = await call.on.run(statement, bound, call)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
-    if (isMinted && !this.dialect.can.returning)
-      return this.#checked(this.#first(await this.#minted(call, row)))
-    if (isMinted && this.#mayMintTooMuch) this.#checked(this.#first(rows))
+    if (isIdentity && !this.dialect.can.returning)
+      return this.#checked(this.#first(await this.#generated(call, row)))
+    if (isIdentity && this.#mayMintTooMuch) this.#checked(this.#first(rows))
     if (this.statements.canReturn) return this.#first(rows)
-    const key = this.model.keys.textOf(isMinted ? this.#first(rows) : values)
+    const key = this.model.keys.textOf(isIdentity ? this.#first(rows) : values)
     return (await this.get(call, { ...row, key })) ?? this.#first([])
   }
 
@@ -149,8 +149,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   }
 
   /** The row for which the connection last generated a key. */
-  async #minted(call: SqlCall, { tenant }: Target): Promise<readonly Row[]> {
-    const statement = this.statements.minted(tenant !== undefined)
+  async #generated(call: SqlCall, { tenant }: Target): Promise<readonly Row[]> {
+    const statement = this.statements.generatedRow(tenant !== undefined)
     return (await call.on.run(statement, tenant === undefined ? [] : [this.tenant.bind(tenant)], call)).rows
   }
 

@@ -4,9 +4,9 @@ import type { MemberSource } from '../deletion/sql/sql-family.js'
 import type { Database } from '../engines/executor/executor.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { HookedRows } from '../hooks/hooked-rows.js'
-import type { Merge } from '../merging/merge.js'
-import { MergedStatements } from '../merging/merged-statements.js'
-import { TableRules } from '../merging/table-rules.js'
+import type { Coalesce } from '../coalescing/coalesce.js'
+import { CoalescedStatements } from '../coalescing/coalesced-statements.js'
+import { TableRules } from '../coalescing/table-rules.js'
 import { ChangeEvents } from '../outbox/events/change-events.js'
 import { EmittingRows } from '../outbox/sql/emitting-rows.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
@@ -15,8 +15,8 @@ import { ReferringRows } from '../references/referring-rows.js'
 import type { Finds, Rows } from '../rows/rows.js'
 import { tableNameOf, tableNames } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
-import { MergedFinds } from './merged-finds.js'
-import { MergedRows, type MergingParts } from './merged-rows.js'
+import { CoalescedFinds } from './coalesced-finds.js'
+import { CoalescedRows, type CoalescingParts } from './coalesced-rows.js'
 import { writtenEntityOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
 import { GuardedRows, SuppressingTriggers } from './trigger-guard.js'
@@ -38,7 +38,7 @@ export interface SqlRows<E extends object> {
 export function rowsOf<E extends object>(
   database: Database,
   model: ResourceModel<E>,
-  merge: Merge,
+  merge: Coalesce,
 ): SqlRows<E> {
   const { dialect, dataSource } = database
   const table = tableNameOf(model, dialect, dataSource)
@@ -46,28 +46,28 @@ export function rowsOf<E extends object>(
   const store = new RowStore(model, dialect, table, tableNames(dialect, dataSource), outbox)
   const references = referencesOf(database, model)
   const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
-  const told = ChangeEvents.of(model)
+  const reported = ChangeEvents.of(model)
   const {
-    values: { merging },
+    values: { coalescing },
   } = dialect
-  const rules = merging && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
+  const rules = coalescing && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
   let rows: Rows<E> = store
   let finds: Finds<E> = store
-  if (merge !== 'off' && merging !== undefined && rules !== undefined && isShown(model)) {
+  if (merge !== 'off' && coalescing !== undefined && rules !== undefined && isShown(model)) {
     const typeOf = (field: Field) => rules.typeOf(field)
-    const statements = new MergedStatements(model, dialect, merging, table, typeOf)
-    const parts: MergingParts = { database, merging, rules, statements, outbox }
-    rows = new MergedRows(store, parts)
-    finds = new MergedFinds(store, parts)
+    const statements = new CoalescedStatements(model, dialect, coalescing, table, typeOf)
+    const parts: CoalescingParts = { database, coalescing, rules, statements, outbox }
+    rows = new CoalescedRows(store, parts)
+    finds = new CoalescedFinds(store, parts)
   }
   if (references !== undefined) rows = new ReferringRows(rows, references)
   const triggers = new SuppressingTriggers(database, table)
   if (triggers.known !== false) rows = new GuardedRows(rows, model, dialect, triggers)
   let events: EmittingRows<E> | undefined
-  if (told !== undefined) {
+  if (reported !== undefined) {
     const isKept = () => rules?.keeps(model.entityFields) === true
     const written = { isKept, entityOf: writtenEntityOf(model) }
-    rows = events = new EmittingRows(rows, model, told, outbox, written)
+    rows = events = new EmittingRows(rows, model, reported, outbox, written)
   }
   if (!hooks.isSilent) rows = new HookedRows(rows, hooks)
   return { rows, store, finds, references, triggers, events, hooks }

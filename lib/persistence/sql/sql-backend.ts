@@ -9,7 +9,7 @@ import { SqlFamily } from '../deletion/sql/sql-family.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database } from '../engines/executor/executor.js'
 import { Hooks } from '../hooks/call-hooks.js'
-import { type MergeOptions, mergeOf } from '../merging/merge.js'
+import { type CoalesceOptions, mergeOf } from '../coalescing/coalesce.js'
 import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
 import type { PageOptions, RowsBackend, WriteWhere } from '../repository/rows-backend.js'
@@ -46,7 +46,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   readonly #triggers: SuppressingTriggers
   readonly #indexes: IndexErrors
 
-  constructor(dataSource: DataSource, model: ResourceModel<E>, options: MergeOptions) {
+  constructor(dataSource: DataSource, model: ResourceModel<E>, options: CoalesceOptions) {
     const database = executorOf(dataSource)
     const { dialect } = database
     this.database = database

@@ -120,7 +120,7 @@ export class SqlOperations implements Operations<SqlCall> {
   ): Promise<T> {
     const { model, canReturn, hooks, triggers } = this.parts
     const { on, context, referable } = call
-    const tells = model.events !== undefined
+    const emits = model.events !== undefined
     if (together !== undefined && on !== this.database) await together.checkJoined(call)
     const isGuarded = triggers.known ?? (await triggers.read(call))
     let result: T
@@ -129,7 +129,7 @@ export class SqlOperations implements Operations<SqlCall> {
         write({ ...call, on: executor, inside })
       result = await withHooks(on, context, surrounding(options?.context), hooked, together?.settings)
     } else if (
-      (isAtomic ?? (!canReturn || tells)) ||
+      (isAtomic ?? (!canReturn || emits)) ||
       together !== undefined ||
       isGuarded ||
       referable?.asksCode === true
@@ -137,7 +137,7 @@ export class SqlOperations implements Operations<SqlCall> {
       result = await atomically(on, context, (inside) => write({ ...call, on: inside }), together?.settings)
     // In a transaction a deadlock is the transaction's to retry.
     else result = await (on === this.database ? withRetries(() => write(call), call) : write(call))
-    if (tells || together?.tells === true) this.#wake(on)
+    if (emits || together?.emits === true) this.#wake(on)
     return result
   }
 

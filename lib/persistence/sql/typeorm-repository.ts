@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import type { EntityClass } from '../../resource/resource-model.js'
-import type { MergeOptions } from '../merging/merge.js'
+import type { CoalesceOptions } from '../coalescing/coalesce.js'
 import type { StandardOptions } from '../repository/performers.js'
 import { StandardRepository } from '../repository/standard-repository.js'
 import type { SqlCall } from '../rows/row-call.js'
@@ -11,7 +11,7 @@ import { SqlBackend } from './sql-backend.js'
 import type { TransactionContext } from './transaction-context.js'
 
 /** Options of a repository on a DataSource. */
-export interface RepositoryOptions extends StandardOptions, MergeOptions {}
+export interface RepositoryOptions extends StandardOptions, CoalesceOptions {}
 
 /**
  * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool

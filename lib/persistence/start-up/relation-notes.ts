@@ -6,7 +6,7 @@ import { isLeftBySoftDelete } from '../deletion/rules/family.js'
 import { membersOf } from '../deletion/sql/members-of.js'
 import { type CheckedEntity, NOTHING } from './findings.js'
 
-/** What relations do otherwise than their options say, or than a reader may expect. */
+/** Effects of relations that differ from their options, or from what a reader may expect. */
 export function relationNotes({ dataSource, model }: CheckedEntity): StartUpFindings {
   if (!dataSource.hasMetadata(model.entity)) return NOTHING
   const { name } = model.entity
@@ -26,7 +26,7 @@ export function relationNotes({ dataSource, model }: CheckedEntity): StartUpFind
   return { problems: [], warnings: [...unconstrained, ...left, ...unmanagedNotes(dataSource, model)] }
 }
 
-/** What the database does by relations that are not managed by Ashlar, and which of their tables are. */
+/** Database effects of relations that Ashlar does not manage, and their join tables. */
 function unmanagedNotes(dataSource: DataSource, model: ResourceModel): readonly string[] {
   const { name } = model.entity
   const own = dataSource.getMetadata(model.entity)

@@ -24,11 +24,11 @@ export function subscriberFindings(
   { entity, deleteTime }: ResourceModel,
 ): StartUpFindings {
   const name = subscriber.constructor.name
-  const hears = (events: readonly string[]) => events.some((event) => event in subscriber)
+  const hasMethod = (events: readonly string[]) => events.some((event) => event in subscriber)
   const target = subscriber.listenTo?.() as unknown
   const isForAll = target === undefined || target === null || target === '' || target === Object
   if (isForAll)
-    return hears([...ENTITY_EVENTS, ...QUERY_EVENTS])
+    return hasMethod([...ENTITY_EVENTS, ...QUERY_EVENTS])
       ? warning(
           `the subscriber ${name} receives no events of reads and writes by repositories: give it a listenTo() of one entity`,
         )
@@ -42,8 +42,8 @@ export function subscriberFindings(
       ? []
       : [problem('dataSource', `${event} of the subscriber ${name} is never called`, why)]
   })
-  if (hears(ENTITY_EVENTS)) return { problems: never, warnings: [] }
-  return hears(QUERY_EVENTS)
+  if (hasMethod(ENTITY_EVENTS)) return { problems: never, warnings: [] }
+  return hasMethod(QUERY_EVENTS)
     ? warning(
         `the subscriber ${name} is told of no query and no transaction of the repository of ${entity.name}`,
       )

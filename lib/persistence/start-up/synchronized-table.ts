@@ -17,7 +17,7 @@ export function synchronizeFindings(checked: CheckedEntity): StartUpFindings {
   const problems = model.fields.flatMap((field) => {
     const { kind, property, column: name } = field
     const column = metadata.findColumnWithPropertyName(property)
-    if (kindOf(field).declared.isToldAsText !== true || column === undefined) return []
+    if (kindOf(field).declared.isDeclaredAsText !== true || column === undefined) return []
     const made = driver.normalizeType(column)
     if (kindOfColumn(made, undefined) === kind) return []
     const needed = columns.find((one) => one.name === name)?.type

@@ -14,7 +14,7 @@ import type { HookDetails, Subscribers } from '../hooks/call-hooks.js'
 type Subscriber = EntitySubscriberInterface<object>
 
 /** The properties that TypeORM's events share. */
-type Told = Omit<UpdateEvent<object>, 'databaseEntity' | 'entity'> & {
+type Reported = Omit<UpdateEvent<object>, 'databaseEntity' | 'entity'> & {
   readonly entity: object
   readonly databaseEntity: object | undefined
   readonly entityId: ObjectLiteral
@@ -54,8 +54,8 @@ export class EntitySubscribers implements Subscribers {
   get events(): ReadonlySet<HookEvent> | undefined {
     if (!this.dataSource.isInitialized) return undefined
     const events = Object.keys(METHODS) as HookEvent[]
-    const hears = (event: HookEvent) => this.#all().some((one) => one[METHODS[event]] !== undefined)
-    return (this.#events ??= new Set(events.filter(hears)))
+    const hasMethod = (event: HookEvent) => this.#all().some((one) => one[METHODS[event]] !== undefined)
+    return (this.#events ??= new Set(events.filter(hasMethod)))
   }
 
   async tell(
@@ -69,11 +69,11 @@ export class EntitySubscribers implements Subscribers {
     // Outside of a transaction a query runner of their own takes a connection when they first use it.
     const own = manager === undefined ? this.dataSource.createQueryRunner('master') : undefined
     try {
-      const told = this.#event(entity, details, manager ?? (own as QueryRunner).manager)
+      const reported = this.#event(entity, details, manager ?? (own as QueryRunner).manager)
       for (const subscriber of hearing)
-        if (method === 'afterLoad') await subscriber.afterLoad?.(entity, told)
+        if (method === 'afterLoad') await subscriber.afterLoad?.(entity, reported)
         // TypeORM's types say that there always is a row in the database.
-        else await subscriber[method]?.(told as never)
+        else await subscriber[method]?.(reported as never)
     } finally {
       await own?.release()
     }
@@ -89,7 +89,7 @@ export class EntitySubscribers implements Subscribers {
     return this.#found
   }
 
-  #event(entity: object, { stored, changed }: HookDetails, manager: EntityManager): Told {
+  #event(entity: object, { stored, changed }: HookDetails, manager: EntityManager): Reported {
     const metadata: EntityMetadata = this.dataSource.getMetadata(this.model.entity)
     const entityId = metadata.getEntityIdMixedMap(stored ?? entity) as ObjectLiteral
     return {

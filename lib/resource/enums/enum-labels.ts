@@ -19,7 +19,7 @@ export class EnumLabels {
   readonly type: EnumType | undefined
   /** True if the property holds the number of the message instead of the label. */
   readonly isNumber: boolean
-  /** What is wrong with the mapping, and what to do. */
+  /** The problem of the mapping, and its remedy. */
   readonly problems: readonly (readonly [text: string, advice: string])[]
 
   /** Undefined if the declaration has no labels: the column holds the names of the message's enum. */
@@ -71,7 +71,7 @@ export class EnumLabels {
     this.problems = problems
   }
 
-  /** What the property holds of a number of the message. An unknown number stays what it is. */
+  /** The property's value for a number of the message. An unknown number stays as it is. */
   fromNumber(number: number): number | string | undefined {
     const label = this.labelOf.get(number)
     if (label !== undefined) return this.isNumber ? number : label
@@ -84,7 +84,7 @@ export class EnumLabels {
     return !this.isNumber && this.numberOf.has(value as string) ? (value as string) : undefined
   }
 
-  /** What the property holds of a label; undefined for one that the message does not know. */
+  /** The property's value for a label; undefined for one that the message does not know. */
   fromLabel(label: string): number | string | undefined {
     const number = this.numberOf.get(label)
     return number === undefined || this.isNumber ? number : label

@@ -6,7 +6,7 @@ import { EnumLabels } from './enum-labels.js'
 export interface EnumNames {
   readonly nameOf: ReadonlyMap<number, string>
   readonly numberOf: ReadonlyMap<string, number>
-  /** What the column holds instead of the names. Undefined if it holds the names. */
+  /** The labels in the column. Undefined if it contains the names. */
   readonly labels?: EnumLabels
 }
 
@@ -16,7 +16,7 @@ export interface EnumType {
   readonly name: string
 }
 
-/** What the declaration of a property says about the labels of its enum. */
+/** The labels that a property's declaration states for its enum. */
 export interface EnumSource {
   /** Of `@Column()`. */
   readonly declared: ColumnOptions['enum']
@@ -43,6 +43,6 @@ export function enumNamesOf(desc: DescEnum, source?: EnumSource): EnumNames {
   return labels === undefined ? names : { ...names, labels }
 }
 
-/** What the column holds for a number of the enum. */
+/** The column's value for a number of the enum. */
 export const storedName = ({ labels, nameOf }: EnumNames, number: number): string | undefined =>
   (labels?.labelOf ?? nameOf).get(number)

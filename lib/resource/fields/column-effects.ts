@@ -6,7 +6,7 @@ import type { Field, Role } from './field.js'
 import { kindOf } from '../kinds/kinds.js'
 import { transformersOf } from '../kinds/managed.js'
 
-/** What options of `@Column()` say about when a column is read and written. */
+/** The options of `@Column()` that decide when a column is read and written. */
 export type ColumnEffects = Pick<
   Field,
   'tableDefault' | 'isFilledByTable' | 'isNotInserted' | 'isNotUpdated' | 'isWithheld' | 'onUpdate'
@@ -44,7 +44,7 @@ export function columnEffects(
   }
 }
 
-/** What is set at each write, or at a deletion. */
+/** The roles that are set at each write, or at a deletion. */
 const UPDATED: ReadonlySet<Role> = new Set(['etag', 'version', 'updateTime', 'deleteTime', 'expireTime'])
 
 /** Why a field cannot have the effects of its column's options. */

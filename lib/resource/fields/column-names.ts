@@ -10,7 +10,7 @@ import { shownProperty } from './property-form.js'
 export const SOFT_DELETE_KEY = 'soft_delete_key'
 
 /** The most bytes of a name in PostgreSQL, which cuts a longer one. */
-const MOST_BYTES = 63
+const MAX_BYTES = 63
 
 /** The system columns that PostgreSQL has for each row. */
 const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'tableoid', 'xmin', 'xmax', 'cmin', 'cmax'])
@@ -96,8 +96,8 @@ function unusable(column: string): string | undefined {
   if (!column.isWellFormed() || column.includes('\0')) return 'contains a character that a name cannot have'
   if (/[\u{10000}-\u{10ffff}]/u.test(column)) return 'holds a character that no name in MySQL can have'
   if (column.endsWith(' ')) return 'ends with a space, which no name in MySQL can'
-  if (Buffer.byteLength(column) > MOST_BYTES)
-    return `is longer than the ${MOST_BYTES} bytes of a name in PostgreSQL`
+  if (Buffer.byteLength(column) > MAX_BYTES)
+    return `is longer than the ${MAX_BYTES} bytes of a name in PostgreSQL`
   if (SYSTEM_COLUMNS.has(column)) return 'is a column that PostgreSQL adds to each table'
   // Rows of SQLite are objects: numbers come first in them, and this is not a property.
   if (/^(0|[1-9]\d*)$/.test(column)) return 'is a number, which comes out of its place in a row of SQLite'

@@ -99,7 +99,7 @@ export interface Field extends Column {
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
   /** True if TypeORM's manager lets the database generate the UUID, if the database can. */
-  readonly isMintedByDatabase?: true
+  readonly isGeneratedByDatabase?: true
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
   /** The table sets it by itself: no statement writes it, and a write reads it back. */
@@ -107,8 +107,8 @@ export interface Field extends Column {
   /** The SQL of a generated column that TypeORM knows. */
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
   /** True for a key that the database generates, a number that no caller chooses. */
-  readonly isMinted?: true
-  /** What its column's `transformer` does. `kind` and the facets are the column's then. */
+  readonly isIdentity?: true
+  /** The conversions of its column's `transformer`. `kind` and the facets are the column's then. */
   readonly transformed?: Transformed
   /** The default that its table has, which an application declares in SQL. */
   readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown } | 'now'

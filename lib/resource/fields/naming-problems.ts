@@ -30,7 +30,7 @@ export function* namingProblems(
       )
     const type = columns.get(property)?.options.type
     const { managed, declared } = kindOf({ kind })
-    const isLeft = declared.isToldAsText === true || transformed !== undefined
+    const isLeft = declared.isDeclaredAsText === true || transformed !== undefined
     const needed = KNOWN.has(type) && !isLeft ? managed.type(type) : undefined
     if (needed !== undefined)
       yield propertyProblem(

@@ -9,9 +9,9 @@ import type { Field, ValueField } from './field.js'
 export interface Transformed {
   /** The value of a property as its column holds it; null for none. */
   readonly to: (held: unknown) => unknown
-  /** What a column holds, or null, as the property's value; undefined for none. */
+  /** Converts a column's value, or null, to the property's; undefined if there is no transformer. */
   readonly from: (stored: unknown) => unknown
-  /** What the property holds. Undefined if neither the message nor its class tells. */
+  /** The type of the property. Undefined if neither the message nor its class shows it. */
   readonly held: ValueField | undefined
 }
 

@@ -11,7 +11,7 @@ export const bytes: Kind = {
     columnTypes: ['bytea', 'blob', 'mediumblob', 'longblob', 'varbinary'],
     holds: 'Uint8Array',
     family: 'bytes',
-    isToldAsText: true,
+    isDeclaredAsText: true,
     isHeldBy: (family) => family === 'text',
     classes: [Uint8Array, Buffer],
     property: () => 'Uint8Array',

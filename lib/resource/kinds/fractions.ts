@@ -96,7 +96,7 @@ export const double: Kind = {
 
 const DECIMAL_MESSAGE = 'google.type.Decimal'
 /** Digits after the point that count where a column states none. */
-const MOST_FRACTION = 30
+const MAX_FRACTION = 30
 /** Digits that a number of JavaScript holds exactly. */
 const NUMBER_DIGITS = 15
 
@@ -104,9 +104,9 @@ const facetOf = ({ decimal: facet }: Facets): DecimalFacet =>
   facet ?? { precision: undefined, scale: undefined, inProperty: 'string', inMessage: 'string' }
 
 /** The value times ten to the power of the scale; undefined for a text that is none, or has more digits. */
-function scaled(text: string, scale = MOST_FRACTION): bigint | undefined {
+function scaled(text: string, scale = MAX_FRACTION): bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
-  if (sign === undefined || Math.abs(Number(exponent)) > MOST_FRACTION * 4) return undefined
+  if (sign === undefined || Math.abs(Number(exponent)) > MAX_FRACTION * 4) return undefined
   const zeros = scale - fraction.length + Number(exponent)
   const digits = whole + fraction
   if (zeros >= 0) return BigInt(`${sign}${digits}${'0'.repeat(zeros)}`)
@@ -123,7 +123,7 @@ function textOfScaled(value: bigint, scale: number): string {
 /** A value of an entity or of a plan as databases take it. */
 export function decimalText(value: unknown, field: Facets): string {
   const { scale } = facetOf(field)
-  if (typeof value === 'bigint') return textOfScaled(value, scale ?? MOST_FRACTION)
+  if (typeof value === 'bigint') return textOfScaled(value, scale ?? MAX_FRACTION)
   const text = String(value)
   const exact = scaled(text, scale)
   return exact === undefined || scale === undefined ? text : textOfScaled(exact, scale)
@@ -138,7 +138,7 @@ const INFINITE: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity'])
 /** A stored text as the entity holds it; undefined for a value that it cannot hold. */
 export function decimalOf(text: string, field: Facets): string | number | undefined {
   const { scale, inProperty } = facetOf(field)
-  if (scaled(text, MOST_FRACTION) === undefined) return undefined
+  if (scaled(text, MAX_FRACTION) === undefined) return undefined
   if (inProperty === 'number') return isExact(Number(text), text) ? Number(text) : undefined
   const exact = scaled(text, scale)
   return exact === undefined || scale === undefined ? text : textOfScaled(exact, scale)
@@ -192,7 +192,7 @@ export const decimal: Kind = {
     const value = kind === 'number' || kind === 'string' ? scaled(text, facetOf(field).scale) : undefined
     return (
       value ??
-      Misfit.takes(`a number with at most ${facetOf(field).scale ?? MOST_FRACTION} digits after the point`)
+      Misfit.takes(`a number with at most ${facetOf(field).scale ?? MAX_FRACTION} digits after the point`)
     )
   },
   isText: false,
@@ -205,7 +205,7 @@ export const decimal: Kind = {
   isForeign: (value) => INFINITE.has(value),
 }
 
-/** An empty string is an unset field. What is no decimal stays as it is, so that its check reports it. */
+/** An empty string is an unset field. Other strings stay as they are, so that the check reports them. */
 function decimalForm(field: Facets): PropertyForm | undefined {
   const { inProperty, inMessage } = facetOf(field)
   if (inMessage === 'number')

@@ -39,7 +39,7 @@ export const integerKey = (most: Range): KeyRules => {
     parse,
     takesUuid: () => false,
     meant(text, field) {
-      const [, sign, digits] = text.length > MOST_SPELLED ? [] : (SPELLED.exec(text) ?? [])
+      const [, sign, digits] = text.length > MAX_SPELLED ? [] : (SPELLED.exec(text) ?? [])
       if (digits === undefined) return undefined
       const canonical = String(BigInt((sign === '-' ? '-' : '') + digits))
       return parse(canonical, field) === undefined ? undefined : canonical
@@ -53,7 +53,7 @@ export const integerKey = (most: Range): KeyRules => {
 
 /** Sign and digits of the longest integer of 64 bits. */
 const LONGEST = 20
-const MOST_SPELLED = 64
+const MAX_SPELLED = 64
 
 /** An integer with what people and programs put around it. */
 const SPELLED = /^\s*([+-]?)(\d+)(?:\.0*)?\s*$/

@@ -66,7 +66,7 @@ export interface Facets {
   readonly range?: Range
 }
 
-/** What of a decimal belongs to its column, its property and the field of its message. */
+/** The forms of a decimal in its column, its property and the field of its message. */
 export interface DecimalFacet {
   /** Digits before and after the point; undefined if the column states none. */
   readonly precision: number | undefined
@@ -114,7 +114,7 @@ export interface Declaration {
   readonly holds: string
   readonly family: Family
   /** True if TypeORM has it as text, because it has no type for it that every database accepts. */
-  readonly isToldAsText?: true
+  readonly isDeclaredAsText?: true
   /** True if a column type of another family holds it all the same. */
   readonly isHeldBy?: (family: Family, type: unknown) => boolean
   /** Classes of a property that say the kind where `@Column()` names no type. */
@@ -242,7 +242,7 @@ export interface Kind extends PlanRules {
   /** Value of an entity → value of a message field. */
   readonly toWire?: (value: unknown) => unknown
   /**
-   * How its property holds a value that the message has in another form. Undefined where both hold the same.
+   * The property's form of a value that the message has in another form. Undefined if both are the same.
    */
   readonly form?: (field: Facets) => PropertyForm | undefined
   /** Value of an entity → proto3 JSON. Undefined where the JavaScript value says it all. */

@@ -145,7 +145,7 @@ export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOpt
 /** Options that an existing table may have differently. */
 export const OPTIONS_OF_EXISTING: ReadonlySet<string> = new Set<keyof ColumnOptions>(['collation'])
 
-/** What an enum of a message takes. Other fields of a message are checked with their kind. */
+/** Options that an enum of a message accepts. Other fields of a message are checked with their kind. */
 export const OPTIONS_OF_ENUMS: ReadonlySet<string> = new Set<keyof ColumnOptions>(['enum', 'enumName'])
 
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */

@@ -2,7 +2,7 @@ import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
 import { hiddenProperty } from '../../../decorators/columns/column-naming.js'
 
-/** What a column or a relation of a tenant is usually called, with or without `id`. */
+/** The usual names of a tenant's column or relation, with or without `id`. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['tenant', 'account', 'org', 'organization', 'organisation', 'workspace', 'company', 'team'],
 ])

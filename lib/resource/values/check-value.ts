@@ -19,7 +19,7 @@ export function checkValue(field: ValueField, value: unknown): void {
   throw new InvalidArgument(`${field.proto}${at}`, text)
 }
 
-/** What the property holds, and what its column would. */
+/** The value of the property, and of its column. */
 function checkTransformed(
   { transformed: _, ...column }: ValueField,
   { held, to }: Transformed,

@@ -15,15 +15,15 @@ import { wireTypeOf } from './scalar-writers.js'
  * The most fields of a request that its types do not have. They are kept, as protobuf says, and each takes
  * two bytes of the request and a hundred of memory.
  */
-export const MOST_UNKNOWN_FIELDS = 10_000
+export const MAX_UNKNOWN_FIELDS = 10_000
 /** The deepest message that `fromBinary` reads. */
-const MOST_LEVELS = 100
+const MAX_LEVELS = 100
 /** The most bytes of a number. */
 const VARINT_BYTES = 10
 
 /**
  * The request that the bytes are.
- * @throws InvalidArgument if they are not well-formed, for more than {@link MOST_UNKNOWN_FIELDS} fields that
+ * @throws InvalidArgument if they are not well-formed, for more than {@link MAX_UNKNOWN_FIELDS} fields that
  * its types do not have, and for more entries than a field allows.
  * @throws ResourceExhausted for more elements than the limits allow.
  */
@@ -64,8 +64,8 @@ class RequestCount {
     const { typeUrl, value } = fromBinary(AnySchema, bytes)
     const type = this.#elements.limits.types?.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1))
     if (type === undefined) return
-    if (level > MOST_LEVELS)
-      throw new InvalidArgument(this.#path.join('.'), `has more than ${MOST_LEVELS} levels`)
+    if (level > MAX_LEVELS)
+      throw new InvalidArgument(this.#path.join('.'), `has more than ${MAX_LEVELS} levels`)
     try {
       new RequestCount(value, this.#elements).count(type, level)
     } catch (error) {
@@ -75,7 +75,7 @@ class RequestCount {
   }
 
   #message(type: DescMessage, end: number, level: number, group?: number): void {
-    if (level > MOST_LEVELS) throw malformed()
+    if (level > MAX_LEVELS) throw malformed()
     const fields = fieldsOf(type)
     const entries = new Map<DescField, number>()
     const start = this.#at
@@ -159,7 +159,7 @@ class RequestCount {
   #unknown(number: number, encoding: WireType, level: number): void {
     this.#more()
     if (encoding !== WireType.StartGroup) return this.#skip(encoding)
-    if (level >= MOST_LEVELS) throw malformed()
+    if (level >= MAX_LEVELS) throw malformed()
     for (;;) {
       const [inside, its] = this.#tag()
       if (its === WireType.EndGroup) return this.#endGroup(inside, number)
@@ -172,10 +172,10 @@ class RequestCount {
   }
 
   #more(): void {
-    if (++this.#found > MOST_UNKNOWN_FIELDS)
+    if (++this.#found > MAX_UNKNOWN_FIELDS)
       throw new InvalidArgument(
         '',
-        `the request has more than ${MOST_UNKNOWN_FIELDS} fields that are not known here`,
+        `the request has more than ${MAX_UNKNOWN_FIELDS} fields that are not known here`,
       )
   }
 

@@ -11,7 +11,7 @@ import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 type Ask = (method: 'GET' | 'POST', path: string, token: string) => Promise<VaultResponse>
 
 /** Tokens that were held before, which errors must not repeat either. */
-const MOST_SEEN = 16
+const MAX_SEEN = 16
 /** The interval at which a token file is read. A folder that is created or replaced later is found, too. */
 const LOOK_MS = 500
 /** Of the time of a login, from when on no other call waits for it. */
@@ -161,7 +161,7 @@ export class VaultToken {
     this.#held = token
     if (token === '') return
     this.#seen.unshift(token)
-    this.#seen.splice(MOST_SEEN)
+    this.#seen.splice(MAX_SEEN)
     void this.#planFirst(token)
   }
 

@@ -12,7 +12,7 @@ export interface Undeclared {
   readonly resourceType: string | undefined
 }
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 /** The error of a server with undeclared methods: their names, and what to write for each. */
 export const undeclaredError = (undeclared: readonly Undeclared[]): TypeError =>
@@ -25,7 +25,7 @@ export const undeclaredError = (undeclared: readonly Undeclared[]): TypeError =>
 
 function textOf(undeclared: readonly Undeclared[]): string {
   const paths = undeclared.map(({ path }) => path)
-  const shown = undeclared.slice(0, MOST_SHOWN)
+  const shown = undeclared.slice(0, MAX_SHOWN)
   const isInProto = shown.some(({ desc }) => desc !== undefined)
   return [
     `authz: ${paths.length} method(s) undeclared: [${paths.join(', ')}]`,

@@ -14,14 +14,14 @@ export interface PolicyFile {
 }
 
 /** Parsing holds up every call of the process, and takes seconds for a megabyte. */
-const MOST_BYTES = 128 * 1024
+const MAX_BYTES = 128 * 1024
 
 /**
  * Reads a policy from YAML or JSON.
  * @throws Unavailable that says what to do when the file cannot be read.
  */
 export const readPolicyFile = async (path: string): Promise<PolicyFile> => {
-  const text = await readTextFile(path, 'the policy', MOST_BYTES)
+  const text = await readTextFile(path, 'the policy', MAX_BYTES)
   const { LineCounter, parseDocument } = await import('yaml')
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })

@@ -27,13 +27,13 @@ export const policyProblems = (value: unknown): readonly PolicyProblem[] => {
 }
 
 /** The maximum number of problems reported for one policy. */
-const MOST_TOLD = 20
+const MAX_REPORTED = 20
 
 /** At most 20 of the problems, and how many more there are. */
 export const firstProblems = (problems: readonly string[]): readonly string[] =>
-  problems.length <= MOST_TOLD
+  problems.length <= MAX_REPORTED
     ? problems
-    : [...problems.slice(0, MOST_TOLD), `and ${problems.length - MOST_TOLD} more`]
+    : [...problems.slice(0, MAX_REPORTED), `and ${problems.length - MAX_REPORTED} more`]
 
 class Check {
   readonly problems: PolicyProblem[] = []

@@ -16,10 +16,10 @@ import { nestedValidateOnly } from './nested-validate-only.js'
 /**
  * The maximum length of a service or type name in a public request, because the name is stored or repeated.
  */
-export const MOST_NAME_CHARACTERS = 1024
+export const MAX_NAME_CHARACTERS = 1024
 
 /** The maximum size of a request of a public service whose requests hold names. */
-const MOST_NAME_BYTES = 8 * 1024
+const MAX_NAME_BYTES = 8 * 1024
 /** The services of the framework that anybody may call. */
 const OF_EVERYBODY: ReadonlySet<string> = new Set(
   [Health, ServerReflection, ServerReflectionAlpha].map(({ typeName }) => typeName),
@@ -27,7 +27,7 @@ const OF_EVERYBODY: ReadonlySet<string> = new Set(
 
 /** Bytes that a message of a request may have, of which the methods of others may have `limit`. */
 export const requestBytes = ({ parent }: DescMethod, limit: number): number =>
-  OF_EVERYBODY.has(parent.typeName) ? Math.min(limit, MOST_NAME_BYTES) : limit
+  OF_EVERYBODY.has(parent.typeName) ? Math.min(limit, MAX_NAME_BYTES) : limit
 
 /**
  * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when

@@ -70,7 +70,7 @@ class HeldQuery extends HeldRequest {
   }
 
   drop(): void {
-    this.unauthenticated.letIn(this)
+    this.unauthenticated.authenticated(this)
   }
 }
 

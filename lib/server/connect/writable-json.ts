@@ -41,7 +41,7 @@ const emptyMessage = (typeName: string): DescMessage | undefined => {
 }
 
 /** The deepest nesting that is read. */
-const MOST_NESTED = 20
+const MAX_NESTED = 20
 
 const fixing = new WeakMap<DescMessage, boolean>()
 
@@ -110,7 +110,7 @@ const reversible = (json: string): string =>
 
 function repairAny(any: Any, types: Registry, depth: number): void {
   const desc = types.getMessage(any.typeUrl.slice(any.typeUrl.lastIndexOf('/') + 1))
-  const inner = desc === undefined || depth === MOST_NESTED ? undefined : contentOf(desc, any)
+  const inner = desc === undefined || depth === MAX_NESTED ? undefined : contentOf(desc, any)
   if (desc === undefined || inner === undefined) any.value = new Uint8Array()
   else if (mayFail(desc)) {
     repair(reflect(desc, inner), NO_MESSAGES, types, depth + 1)

@@ -5,7 +5,7 @@ import { isOwning } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { decisionOf, listable, type Restriction, restrictionOf } from '../authz/decision.js'
-import { isNobody } from '../authz/is-nobody.js'
+import { isAnonymous } from '../authz/is-anonymous.js'
 import { typeOf } from '../authz/resource-template.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
 import { pathOf } from '../chain/method.js'
@@ -60,7 +60,7 @@ export class RelatedLists {
     const { authorizer } = this
     const list = this.#lists.get(target)
     const rule = list && ruleOfAll(list, this.rules)
-    if (!list || !rule || (rule.public !== true && isNobody(principal))) return undefined
+    if (!list || !rule || (rule.public !== true && isAnonymous(principal))) return undefined
     const message = create(list.input)
     const question: AuthorizationRequest = {
       principal,

@@ -11,7 +11,7 @@ import { type ResourceTemplate, resourceTemplate } from '../authz/resource-templ
 import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Deadline } from '../chain/deadline.js'
 import { pathOf } from '../chain/method.js'
-import { isNobody } from '../authz/is-nobody.js'
+import { isAnonymous } from '../authz/is-anonymous.js'
 import { repositoryKey, wireKey } from '../methods/scope/wire-keys.js'
 import { RestrictedRepository } from '../row-access/restricted-repository.js'
 import type { ReadableRelation } from './readable-relations.js'
@@ -109,7 +109,7 @@ export class RelatedReader {
     const path = pathOf(get.desc)
     const rule = this.rules.declared(path)
     const decided = new Map<string, Restriction>()
-    if (rule === undefined || (rule.public !== true && isNobody(principal))) return decided
+    if (rule === undefined || (rule.public !== true && isAnonymous(principal))) return decided
     const template = this.#templateOf(rule, get)
     const decisions = new Map<string, Decision | Promise<Decision>>()
     for (const key of keys) {

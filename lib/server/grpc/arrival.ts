@@ -171,7 +171,7 @@ export class Arrival extends HeldRequest {
   /** The call is over: nothing of the request is read any more. */
   close(): void {
     const { stream } = this
-    this.unauthenticated.letIn(this)
+    this.unauthenticated.authenticated(this)
     clearTimeout(this.#timer)
     // Node's table of a session's streams can hold an ended stream until the next collection of the old
     // generation. What listens to the stream, and with it all of the call, must not stay as long.
@@ -290,7 +290,7 @@ export class Arrival extends HeldRequest {
     this.#first = undefined
     this.#envelopes?.drop()
     this.stream.pause()
-    this.unauthenticated.letIn(this)
+    this.unauthenticated.authenticated(this)
     this.#begin()
     this.#wake()
   }

@@ -5,7 +5,7 @@ import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 /** The overhead that RFC 9113 section 6.5.2 adds to each header, in bytes. */
 const OVERHEAD = 32
 /** As many headers as node:http2 takes. grpc-js makes a buffer of each value of a header in binary. */
-const MOST_BINARY_VALUES = 128
+const MAX_BINARY_VALUES = 128
 
 /**
  * Bounds the headers of a call before grpc-js reads them, and drops what it would drop: it writes the values
@@ -26,8 +26,8 @@ export const checkHeaders = (headers: IncomingHttpHeaders, maxBytes: number): nu
     if (!NAME.test(name)) drop(headers, name)
   }
   if (bytes > maxBytes) throw new ResourceExhausted(`the headers are larger than ${maxBytes} bytes`)
-  if (binaryValues > MOST_BINARY_VALUES)
-    throw new ResourceExhausted(`the headers have more than ${MOST_BINARY_VALUES} binary values`)
+  if (binaryValues > MAX_BINARY_VALUES)
+    throw new ResourceExhausted(`the headers have more than ${MAX_BINARY_VALUES} binary values`)
   return bytes
 }
 

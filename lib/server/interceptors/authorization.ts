@@ -3,7 +3,7 @@ import type { ContextReports } from '../observability/context-reports.js'
 import { frozenPrincipal, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
-import { isNobody } from '../authz/is-nobody.js'
+import { isAnonymous } from '../authz/is-anonymous.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
 import type { RelatedLists } from '../expansion/related-lists.js'
 import { ofCall } from '../observability/mask-of-code.js'
@@ -110,7 +110,7 @@ export const authorization =
         if (time.ended !== undefined) throw time.ended
         // The caller of a public method is not authenticated: its request counts as long as its call.
         if (rule.public === true) held?.unauthenticated.decided(held)
-        else held?.unauthenticated.letIn(held, principal.tenant)
+        else held?.unauthenticated.authenticated(held, principal.tenant)
         const read = rest?.read()
         if (read instanceof Promise) return taken(call, read).then(() => enter(principal))
         if (read !== undefined) Object.assign(call, read, ALL)
@@ -150,7 +150,7 @@ export const authorization =
         return next(authorized)
       }
       const decide = (principal: Principal): ReplyOrPromise => {
-        if (rule.public !== true && isNobody(principal))
+        if (rule.public !== true && isAnonymous(principal))
           throw denied(call, asking, () => 'the call has no identity: no subject, no tenant, no groups')
         const allowed = allow(call, rule, principal, asking)
         return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))

@@ -18,7 +18,7 @@ import {
   type StoredReply,
 } from '../idempotency/idempotency-store.js'
 import { UnrecordedCalls } from '../idempotency/unrecorded-calls.js'
-import { isNobody } from '../authz/is-nobody.js'
+import { isAnonymous } from '../authz/is-anonymous.js'
 import type { RuleSet } from '../authz/rules.js'
 import type { Authorized } from './authorization.js'
 import type { Conditional } from './etag.js'
@@ -205,7 +205,7 @@ const retryIdOf = (call: Call & Needs): string | undefined => {
   const header = metadata.get('idempotency-key') ?? ''
   const field = method.requestId?.(request) ?? ''
   const requestId = field === '' ? header : field
-  if (requestId === '' || isNobody(principal)) return undefined
+  if (requestId === '' || isAnonymous(principal)) return undefined
   if (header !== '' && header !== requestId) {
     throw new InvalidArgument(
       'request_id',

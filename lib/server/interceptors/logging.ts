@@ -7,7 +7,7 @@ import type { Logger } from '../observability/logger.js'
 import { refusalOf } from '../observability/refusal.js'
 import { untilSettled } from '../chain/reply.js'
 import type { Verified } from './authentication.js'
-import { isNobody } from '../authz/is-nobody.js'
+import { isAnonymous } from '../authz/is-anonymous.js'
 import type { Denied, Derived } from './authorization.js'
 import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
@@ -39,8 +39,8 @@ const record = (
   const isFault = FAULTS.has(code)
   if (!isFault && logger.isLevelEnabled?.('info') === false) return
   const { principal, verified } = call
-  let who = verified !== undefined && !isNobody(verified) ? verified : undefined
-  if (principal !== undefined && !isNobody(principal)) who = principal
+  let who = verified !== undefined && !isAnonymous(verified) ? verified : undefined
+  if (principal !== undefined && !isAnonymous(principal)) who = principal
   const fields = {
     method: call.path,
     code,

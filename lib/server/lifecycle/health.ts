@@ -5,7 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '../../gen/grpc/health/v1/health_pb.js'
 import type { Implementation } from '../chain/handler.js'
-import { MOST_NAME_CHARACTERS } from '../chain/method.js'
+import { MAX_NAME_CHARACTERS } from '../chain/method.js'
 import type { Logger } from '../observability/logger.js'
 import { type CheckResult, type ReadinessCheck, runChecks } from './readiness.js'
 import { ReadinessLog } from './readiness-log.js'
@@ -136,8 +136,8 @@ export const healthService = (
       statuses: Object.fromEntries(['', ...listed()].map((name) => [name, { status: statusOf(name) }])),
     }),
     watch: ({ service }, { signal }) => {
-      if (service.length > MOST_NAME_CHARACTERS)
-        throw new InvalidArgument('service', `is longer than ${MOST_NAME_CHARACTERS} characters`)
+      if (service.length > MAX_NAME_CHARACTERS)
+        throw new InvalidArgument('service', `is longer than ${MAX_NAME_CHARACTERS} characters`)
       return changes(state, () => statusOf(service), signal)
     },
   }

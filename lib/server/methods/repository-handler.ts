@@ -61,7 +61,7 @@ export const repositoryHandler = (
           const facts = { context, ifMatch, ignoredMask, related, filterAccess }
           if (!startsOperation)
             return concealed(repository.model, messageOfReply(await respond(request, facts, within)), method)
-          await respond(request, { ...facts, maxRows: MOST_IN_OPERATION }, within)
+          await respond(request, { ...facts, maxRows: MAX_IN_OPERATION }, within)
           return create(OperationSchema, { done: true })
         },
         verb === 'delete' ? NEWEST : {},
@@ -74,7 +74,7 @@ export const repositoryHandler = (
 const NEWEST = { isolation: 'read committed' } as const
 
 /** The most rows that a method writes which starts an operation. */
-const MOST_IN_OPERATION = 100_000
+const MAX_IN_OPERATION = 100_000
 
 /** Responds in an operation, which goes on after the call. */
 const inOperation = (call: HandledCall, repository: AnyRepository, respond: Responder): Promise<Message> => {
@@ -89,7 +89,7 @@ const inOperation = (call: HandledCall, repository: AnyRepository, respond: Resp
           ifMatch,
           ignoredMask,
           related: related?.during(signal),
-          maxRows: MOST_IN_OPERATION,
+          maxRows: MAX_IN_OPERATION,
         },
         repository,
       ),

@@ -9,7 +9,7 @@ import {
 import { InvalidArgument } from '../../errors.js'
 import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
 import { checkRequestMask } from '../../persistence/contract/update-mask.js'
-import { choosesMinted } from '../../resource/keys/minted.js'
+import { choosesGenerated } from '../../resource/keys/generated-keys.js'
 import { maskReader } from '../../resource/messages/field-readers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { HandledCall } from '../chain/handler.js'
@@ -26,7 +26,7 @@ export const putKey = (
 ): void => {
   // An unset number without presence.
   if (id === '' || (id === '0' && scalar !== ScalarType.STRING)) return
-  if (key.isMinted === true) throw choosesMinted(name)
+  if (key.isIdentity === true) throw choosesGenerated(name)
   const inside = keys.textOf(entity)
   if (inside !== '' && inside !== id)
     throw new InvalidArgument(name, 'differs from the key inside of the resource')
@@ -82,7 +82,7 @@ export const concealed = (model: ResourceModel, message: Message, { kind }: Stan
   const { key, name, credentials } = model
   if (message.$typeName !== model.message?.typeName) return message
   for (const { proto } of credentials) putToken(model, message, proto, '')
-  if (kind === 'create' && key.isMinted === true)
+  if (kind === 'create' && key.isIdentity === true)
     for (const field of model.message.fields)
       if (field.name === key.proto || field === name?.field) clearField(message, field)
   return message

@@ -12,7 +12,7 @@ export interface Refusal {
   readonly database?: string
 }
 
-const MOST_VIOLATIONS = 10
+const MAX_VIOLATIONS = 10
 
 /**
  * The parts of an error that a log may contain: reasons, and names of fields. It contains no values: of a
@@ -27,7 +27,7 @@ export function refusalOf(error: unknown, input: DescMessage): Refusal {
     if (detail.kind === 'errorInfo') reason = detail.reason
     if (detail.kind === 'preconditionFailure') precondition = detail.type
     if (detail.kind !== 'badRequest') continue
-    for (const one of detail.violations.slice(0, MOST_VIOLATIONS)) {
+    for (const one of detail.violations.slice(0, MAX_VIOLATIONS)) {
       const field = declaredPart(one.field, input)
       violations.push({
         ...(field !== '' && { field }),

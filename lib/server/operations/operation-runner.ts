@@ -147,7 +147,7 @@ export class OperationRunner {
     this.#outages.tell(known, (err, message) =>
       this.#logger.error({ operation: name, method: method.path, err }, message),
     )
-    const failure = this.#toldFailure(name, method, known)
+    const failure = this.#reportedFailure(name, method, known)
     return { status: known.code === 'CANCELLED' ? 'cancelled' : 'failed', response: undefined, failure }
   }
 
@@ -155,7 +155,7 @@ export class OperationRunner {
    * The failure that callers receive. They can decode details of types that the service's file imports, and
    * of those that every error has.
    */
-  #toldFailure(operation: string, method: Method, error: AshlarError): OperationFailure {
+  #reportedFailure(operation: string, method: Method, error: AshlarError): OperationFailure {
     const { details = [], ...failure } = storedFailure(toStatus(error))
     const { file } = method.desc.parent
     const canBeRead = ({ type }: Packed) =>

@@ -113,7 +113,7 @@ class Forwarding {
         'update_mask',
         'another server would not know these paths: send one update_mask parameter for each field, by its proto name',
       )
-    held?.unauthenticated.letIn(held)
+    held?.unauthenticated.authenticated(held)
     return read.request
   }
 
@@ -141,7 +141,7 @@ class Forwarding {
 
   /** The error that the caller receives. */
   fail(thrown: unknown): AshlarError {
-    return (this.#error = this.#told(thrown))
+    return (this.#error = this.#reported(thrown))
   }
 
   /** Logs the call. A stream that is left early is not read any further. */
@@ -164,7 +164,7 @@ class Forwarding {
     else parts.logger.info(fields, 'proxied rpc')
   }
 
-  #told(thrown: unknown): AshlarError {
+  #reported(thrown: unknown): AshlarError {
     const { caller } = this.incoming
     if (caller.isGone) return caller.reason ?? new Cancelled()
     if (thrown instanceof AshlarError) return thrown

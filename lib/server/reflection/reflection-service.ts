@@ -8,7 +8,7 @@ import {
 import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.js'
 import { DescriptorIndex, withImports } from './descriptor-index.js'
 import type { Implementation } from '../chain/handler.js'
-import { MOST_NAME_CHARACTERS, pathOf } from '../chain/method.js'
+import { MAX_NAME_CHARACTERS, pathOf } from '../chain/method.js'
 import type { Rule } from '../authz/rules.js'
 
 type MessageResponse = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
@@ -45,8 +45,8 @@ export const reflectionService = (
 /** @throws InvalidArgument for a request with a text that no name has. */
 const checkLengths = ({ host, messageRequest: { value } }: ServerReflectionRequest): void => {
   const name = typeof value === 'object' ? value.containingType : value
-  if (host.length > MOST_NAME_CHARACTERS || (name?.length ?? 0) > MOST_NAME_CHARACTERS)
-    throw new InvalidArgument('message_request', `has a name of more than ${MOST_NAME_CHARACTERS} characters`)
+  if (host.length > MAX_NAME_CHARACTERS || (name?.length ?? 0) > MAX_NAME_CHARACTERS)
+    throw new InvalidArgument('message_request', `has a name of more than ${MAX_NAME_CHARACTERS} characters`)
 }
 
 const responseTo = (

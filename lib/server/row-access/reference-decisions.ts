@@ -7,7 +7,7 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { wireKey } from '../methods/scope/wire-keys.js'
 import { type Decision, decisionOf, type EntityRequest, restrictionOf } from '../authz/decision.js'
-import { isNobody } from '../authz/is-nobody.js'
+import { isAnonymous } from '../authz/is-anonymous.js'
 import { type ResourceTemplate, resourceTemplate, typeOf } from '../authz/resource-template.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Deadline } from '../chain/deadline.js'
@@ -94,7 +94,7 @@ export class ReferenceDecisions {
     const { authorizer } = this
     const decisions = new Map<string, Decision | Promise<Decision>>()
     const ask = (question: AuthorizationRequest): Decision | Promise<Decision> => {
-      if (isNobody(call.principal)) return false
+      if (isAnonymous(call.principal)) return false
       const decision = authorizer.authorize(question)
       return decision instanceof Promise ? call.time.step(decision) : decision
     }

@@ -71,15 +71,15 @@ export const loadMessageRules = async (
   const expressions = expressionsOf(ruled, services, rules)
   const problems: Problem[] = []
   // The library's problem with a rule is the same in each message that contains the message.
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const [index, probe] of probesOf(expressions, rules).entries()) {
     const { at, id, text, self } = expressions[index] as (typeof expressions)[number]
     const why = compilationError(all, probe) ?? (self === undefined ? undefined : unknownFieldIn(text, self))
     if (why === undefined) continue
     problems.push(problem('validation', `${at}: the rule ${id} of buf.validate cannot be used`, why))
-    told.add(why)
+    reported.add(why)
   }
-  problems.push(...emptyProblems(all, ruled, told, logger))
+  problems.push(...emptyProblems(all, ruled, reported, logger))
   if (problems.length > 0) return { rules: undefined, problems }
   const quick = createValidator({ registry, failFast: true })
   const predefined = predefinedIn(services, rules).flatMap((one) =>
@@ -125,12 +125,12 @@ const compilationError = (validator: Validator, desc: DescMessage): string | und
 /**
  * The problems that an empty message of each type reports about its rules. A rule that fails only on an empty
  * message is logged.
- * @param told - problems reported before; new ones are added.
+ * @param reported - problems reported before; new ones are added.
  */
 const emptyProblems = (
   validator: Validator,
   ruled: readonly DescMessage[],
-  told: Set<string>,
+  reported: Set<string>,
   logger: Logger,
 ): Problem[] => {
   const problems: Problem[] = []
@@ -144,8 +144,8 @@ const emptyProblems = (
         { message: desc.typeName, err: result.error },
         'a rule of buf.validate fails on an empty message',
       )
-    else if (!told.has(message)) {
-      told.add(message)
+    else if (!reported.has(message)) {
+      reported.add(message)
       problems.push(
         problem('validation', `${desc.typeName}: its rules of buf.validate cannot be used`, message),
       )
@@ -158,7 +158,7 @@ const emptyProblems = (
  * The work of a message whose violations are all looked for. A megabyte of mistakes would take seconds to
  * tell.
  */
-const MOST_TOLD = 5_000
+const MAX_REPORTED = 5_000
 
 /** Evaluates each rule of a message once, and none where the message holds too much for them. */
 const checkOf =
@@ -166,7 +166,7 @@ const checkOf =
   (message, ignoredMask) => {
     const { work, tooLarge } = ruleWork(desc, plan, message, ignoredMask)
     if (tooLarge.length > 0) throw InvalidArgument.of(tooLarge)
-    const isLarge = work > MOST_TOLD
+    const isLarge = work > MAX_REPORTED
     return (violations) => {
       const result = (isLarge ? quick : all).validate(desc, message)
       if (result.kind === 'valid') return

@@ -26,7 +26,7 @@ export const loadRuleFacts = async (): Promise<RuleFacts> => {
   const ofMessage = (message: DescMessage): readonly string[] => [
     ...(hasOption(message, rules.message)
       ? [
-          ...getOption(message, rules.message).cel.map(told),
+          ...getOption(message, rules.message).cel.map(reported),
           ...getOption(message, rules.message).oneof.map(
             ({ fields, required }) =>
               `${required ? 'exactly' : 'at most'} one of ${fields.join(', ')} is set`,
@@ -46,7 +46,7 @@ const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredR
   const shared = {
     required,
     ignore: ignore === Ignore.ALWAYS ? 'always' : ignore === Ignore.IF_ZERO_VALUE ? 'if zero' : 'never',
-    expressions: cel.map(told),
+    expressions: cel.map(reported),
   } as const
   if (type.case === undefined) return { ...shared, kind: undefined, set: new Map() }
   const reflected = reflect(rules.FieldRulesSchema, field)
@@ -85,5 +85,5 @@ const plain = (value: unknown, { oneof, message }: DescField): unknown => {
 const withoutTypes = (key: string, value: unknown): unknown =>
   key === '$typeName' || key === '$unknown' ? undefined : typeof value === 'bigint' ? String(value) : value
 
-const told = ({ id, message, expression }: Validate.Rule): string =>
+const reported = ({ id, message, expression }: Validate.Rule): string =>
   message !== '' ? message : `${id === '' ? '' : `${id}: `}\`${expression}\``

@@ -43,7 +43,7 @@ const SIZES: ReadonlySet<string> = new Set([
 const NONE: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'example'])
 
 /** The rules that say how large a value may be at most, as protovalidate says it. */
-const MOST: Readonly<Record<string, Pick<Most, 'of'> & { readonly says: (count: bigint) => string }>> = {
+const MAX: Readonly<Record<string, Pick<Most, 'of'> & { readonly says: (count: bigint) => string }>> = {
   'repeated.max_items': { of: 'entries', says: (n) => `must contain no more than ${n} item(s)` },
   'map.max_pairs': { of: 'entries', says: (n) => `map must be at most ${n} entries` },
   'string.max_len': { of: 'characters', says: (n) => `must be at most ${n} characters` },
@@ -90,7 +90,7 @@ export const rulePlans = (
     return {
       field,
       most: setIn(own).flatMap(([name, value]) => {
-        const most = MOST[name]
+        const most = MAX[name]
         return most === undefined
           ? []
           : [{ count: Number(value), of: most.of, ruleId: name, text: most.says(value as bigint) }]

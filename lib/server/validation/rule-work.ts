@@ -8,7 +8,7 @@ import { isAsked } from './masked-path.js'
 import type { FieldPlan, MessagePlan, Most } from './rule-plan.js'
 
 /** The maximum cost of a message's rules. A rule that reads one value costs 1. */
-const MOST_WORK = 100_000
+const MAX_WORK = 100_000
 /** If a longer string breaks a rule of its size, its other rules are not evaluated. */
 const LONG_TEXT = 1_000
 /** A character costs less than a value. */
@@ -41,7 +41,7 @@ export const ruleWork = (
   const add = (costs: readonly ExpressionCost[], value: unknown): void => {
     if (exceeded !== undefined) return
     for (const cost of costs) work += costOf(cost, value)
-    if (work > MOST_WORK) exceeded = pathToString(path)
+    if (work > MAX_WORK) exceeded = pathToString(path)
   }
 
   const inMessage = ({ whole, fields }: MessagePlan, value: Message): void => {
@@ -125,14 +125,14 @@ const costOf = ({ degree, splits }: ExpressionCost, value: unknown): number => {
 const sizeOf = (value: unknown, perCharacter: number): number => {
   let size = 0
   const count = (one: unknown): void => {
-    if (size > MOST_WORK) return
+    if (size > MAX_WORK) return
     size += 1
     if (typeof one === 'string' || one instanceof Uint8Array) size += one.length * perCharacter
-    else if (Array.isArray(one)) for (let i = 0; i < one.length && size <= MOST_WORK; i++) count(one[i])
+    else if (Array.isArray(one)) for (let i = 0; i < one.length && size <= MAX_WORK; i++) count(one[i])
     else if (typeof one === 'object' && one !== null) {
       // Of a message these are fields, and few; of a map they are entries.
       for (const key in one) {
-        if (size > MOST_WORK) return
+        if (size > MAX_WORK) return
         if (key !== '$typeName') count((one as Readonly<Record<string, unknown>>)[key])
       }
     }

@@ -5,7 +5,7 @@ export interface Form {
   /** The key of an entity that has none yet. */
   readonly none: '' | undefined
   /** True if every repository makes keys of the type. */
-  readonly isMinted: boolean
+  readonly isIdentity: boolean
 }
 
 /** If the names are not keys: `a`, `b` … are the first numbers, and `k0`, `k1` … come after them. */
@@ -14,20 +14,20 @@ const numberOf = (name: string): number => {
   return name.length === 1 ? name.charCodeAt(0) - 96 : 100 + Number(name.slice(1))
 }
 
-const TEXT: Form = { textOf: (name) => name, none: '', isMinted: true }
+const TEXT: Form = { textOf: (name) => name, none: '', isIdentity: true }
 
 const FORMS: readonly Form[] = [
   TEXT,
-  { textOf: (name) => String(numberOf(name)), none: undefined, isMinted: false },
+  { textOf: (name) => String(numberOf(name)), none: undefined, isIdentity: false },
   {
     textOf: (name) => `00000000-0000-7000-8000-${numberOf(name).toString(16).padStart(12, '0')}`,
     none: '',
-    isMinted: true,
+    isIdentity: true,
   },
   {
     textOf: (name) => new Date(Date.UTC(2000, 0, numberOf(name))).toISOString().slice(0, 10),
     none: undefined,
-    isMinted: false,
+    isIdentity: false,
   },
 ]
 

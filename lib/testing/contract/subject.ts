@@ -136,12 +136,12 @@ export class Contract<E extends object> {
   /** True if every repository generates keys of the type, or the database does. */
   get mintsByItself(): boolean {
     const isFit = (this.model.key.maxLength ?? UUID_LENGTH) >= UUID_LENGTH
-    return (this.#form.isMinted && isFit) || this.isCounted
+    return (this.#form.isIdentity && isFit) || this.isCounted
   }
 
   /** True if the database generates the keys, and callers choose none. */
   get isCounted(): boolean {
-    return this.model.key.isMinted === true
+    return this.model.key.isIdentity === true
   }
 
   /** Names of stored entities in the order of their keys. */

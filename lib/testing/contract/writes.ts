@@ -16,12 +16,12 @@ export const WRITES: readonly Case[] = [
   [
     'create mints a key when there is none, another one each time',
     async (on) => {
-      const minted = await on.store('', '').catch((error: unknown) => {
+      const generated = await on.store('', '').catch((error: unknown) => {
         // A number or a date cannot be made up, unless the repository has a generator.
         if (on.mintsByItself || !(error instanceof InvalidArgument)) throw error
       })
-      if (minted === undefined) return assert.deepEqual(await on.names(), [])
-      const keys = minted.map((entity) => on.nameOf(entity))
+      if (generated === undefined) return assert.deepEqual(await on.names(), [])
+      const keys = generated.map((entity) => on.nameOf(entity))
       assert.equal(new Set(keys).size, 2)
       assert.ok(keys.every((key) => key !== ''))
     },

@@ -12,7 +12,7 @@ export interface Stranger {
   readonly who: string
   readonly headers: Headers
   /** Without an identity, Unauthenticated is also correct. */
-  readonly isNobody: boolean
+  readonly isAnonymous: boolean
 }
 
 /** Strangers call every method that is not public. Each must be denied, before anything else is checked. */
@@ -24,8 +24,8 @@ export const checkDenial = async (
 ): Promise<void> => {
   for (const { desc, path, rule } of methods) {
     if (rule === undefined || rule.public === true) continue
-    for (const { who, headers, isNobody } of strangers) {
-      if (!isNobody && openMethods.includes(path)) continue
+    for (const { who, headers, isAnonymous } of strangers) {
+      if (!isAnonymous && openMethods.includes(path)) continue
       const request = create(desc.input, bound(desc))
       for (const outcome of await probe.sendAll(desc, request, { headers, mustNotSee: a.mustNotSee }))
         if (!isDenied(outcome))

@@ -187,8 +187,8 @@ export const read = (
   outcomes: readonly Outcome[],
   { spoken }: Pick<Scene, 'spoken'>,
 ): ResponseValues => {
-  const minted = subjects.filter(({ isMinted }) => isMinted)
-  const counted = new Set(minted.map(({ message, key }) => `${message.typeName}.${key.localName}`))
+  const generated = subjects.filter(({ isIdentity }) => isIdentity)
+  const counted = new Set(generated.map(({ message, key }) => `${message.typeName}.${key.localName}`))
   return new Map(
     outcomes.flatMap((outcome, page) =>
       [...responseValuesOf(outcome, spoken, counted)].map(
@@ -199,7 +199,7 @@ export const read = (
 }
 
 /** Each of many calls follows as many pages. */
-const MOST_PAGES = 20
+const MAX_PAGES = 20
 
 const call = async (
   { probe }: World,
@@ -209,7 +209,7 @@ const call = async (
 ): Promise<readonly Outcome[]> => {
   const [listener] = probe.listeners
   if (listener === undefined) return []
-  const { outcomes } = await sendPages(probe, listener, method.desc, scene.request, caller, MOST_PAGES)
+  const { outcomes } = await sendPages(probe, listener, method.desc, scene.request, caller, MAX_PAGES)
   if (state === 'first') for (const outcome of outcomes) await look?.(outcome, scene)
   return outcomes
 }

@@ -254,7 +254,7 @@ const checkCreate = async (
   if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === theirs)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
   // Nobody chooses a number that the database makes.
-  if (subject.isMinted) return
+  if (subject.isIdentity) return
   const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(b, subject, method, again))
   if (refused?.code !== CODES.ALREADY_EXISTS) return
@@ -291,11 +291,11 @@ const checkPublic = async (
   { live }: Rows,
   listener: ListenerClient,
 ): Promise<void> => {
-  const nobody: Caller = { headers: {}, mustNotSee: b.mustNotSee }
+  const stranger: Caller = { headers: {}, mustNotSee: b.mustNotSee }
   for (const kind of ['get', 'list', 'batchGet'] as const) {
     const method = subject.of(kind)
     if (method?.rule?.public !== true) continue
     const asking = { key: live.key, fields: { page_size: 1000 } }
-    await probe.send(listener, method.desc, requestFor(a, subject, method, asking), nobody)
+    await probe.send(listener, method.desc, requestFor(a, subject, method, asking), stranger)
   }
 }

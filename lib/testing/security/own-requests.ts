@@ -8,7 +8,7 @@ import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import { madeUpRequests, mayName, plainRequest } from './made-up-requests.js'
 import { aNameOf, COMING, type Dependence, dependenceOf, inField, NAMED } from './dependence.js'
 import type { VariedRequest } from './effects.js'
-import { checkUsed, MOST_PAGES, usedRequest, variedOf } from './own-variants.js'
+import { checkUsed, MAX_PAGES, usedRequest, variedOf } from './own-variants.js'
 import { foreignRows, namedRow } from './scenes.js'
 import {
   keysWith,
@@ -223,14 +223,14 @@ const sendOwn = async (
     Message,
   ]
   takeOver(desc, others, request)
-  await sendPages(probe, listener, desc, others, a, MOST_PAGES)
-  const { outcomes, isCut } = await sendPages(probe, listener, desc, request, b, MOST_PAGES)
+  await sendPages(probe, listener, desc, others, a, MAX_PAGES)
+  const { outcomes, isCut } = await sendPages(probe, listener, desc, request, b, MAX_PAGES)
   const first = await probe.send(listener, desc, others, a)
   const next = first && nextRequest(desc, request, first)
   const taken = next && (await probe.send(listener, desc, next, b))
   for (const { response } of [...outcomes, ...(taken === undefined ? [] : [taken])])
     await checkReturned(world, listener, { desc, response }, { caller: b, owner: a })
-  if (isCut) probe.findings.leaveOut(path, `not tried: pages after the first ${MOST_PAGES}`)
+  if (isCut) probe.findings.leaveOut(path, `not tried: pages after the first ${MAX_PAGES}`)
   return outcomes[0]
 }
 

@@ -15,9 +15,9 @@ import { isReadable } from './world/watched-rows.js'
 import { draft, newKey, type Row, type Side, type World } from './world/world.js'
 
 /** More pages than most methods have. */
-export const MOST_PAGES = 100
+export const MAX_PAGES = 100
 /** Names of fields in a reason. */
-const MOST_NAMES = 5
+const MAX_NAMES = 5
 
 /** A method's request with values of its booleans and enums. */
 export interface Varied {
@@ -85,8 +85,8 @@ const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldName
 }
 
 const listed = (names: readonly string[]): string =>
-  names.slice(0, MOST_NAMES).join(', ') +
-  (names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '')
+  names.slice(0, MAX_NAMES).join(', ') +
+  (names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '')
 
 /** Calls the method as the owner of new rows of the first tenant. */
 export const usedRequest = async (
@@ -140,7 +140,7 @@ const seenWhenUsed = async (
     if (typeof own === 'string' || subject === undefined || row === undefined) return []
     const key = state === 'absent' ? newKey(subject, a) : row.key
     const request = make(keysWith(own, index, key))
-    const { outcomes } = await sendPages(probe, listener, method.desc, request, b, MOST_PAGES)
+    const { outcomes } = await sendPages(probe, listener, method.desc, request, b, MAX_PAGES)
     if (outcomes.length === 0) return []
     const spoken = spokenOf(own.map((one, at) => (at === index ? { ...one, key } : one)))
     seen.push({ state, response: read(world, outcomes, { spoken }) })
@@ -167,7 +167,7 @@ export const ownWrites = async (
           subject,
           { ...method, standard },
           {
-            key: isCreate && subject.isMinted ? '' : key,
+            key: isCreate && subject.isIdentity ? '' : key,
             entity: draft(world, subject, side),
             mask: maskableFields(subject)
               .slice(0, 1)

@@ -14,7 +14,7 @@ import type { Subject } from './world/subjects.js'
 import type { World } from './world/world.js'
 
 /** Rows of one response that are asked for again. */
-const MOST = 20
+const MAX = 20
 
 /** A call's response. */
 export interface Returning {
@@ -33,7 +33,7 @@ export const checkReturned = async (
   { caller, owner }: { readonly caller: Caller; readonly owner: Caller },
 ): Promise<void> => {
   const { probe } = world
-  for (const { subject, key } of rowsIn(world, response, desc.output).slice(0, MOST)) {
+  for (const { subject, key } of rowsIn(world, response, desc.output).slice(0, MAX)) {
     const get = subject.of('get')
     if (get === undefined) continue
     const request = requestFor(world.a, subject, get, { key })

@@ -22,7 +22,7 @@ export interface Limited {
 }
 
 /** More pages than the check has rows. */
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 
 /** Somebody reaches for a row of the own tenant that a decision by row excludes: it is not there. */
 export const checkRowIsolation = async (
@@ -104,7 +104,7 @@ const checkPages = async (
   const pages: Outcome[] = []
   const found: string[] = []
   let token = ''
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const fields = { page_size: 1, page_token: token }
     const outcome = await probe.send(
       listener,

@@ -255,12 +255,12 @@ const checkServing = async (
     }
     const unknown = newCanary('unknown-')
     const strangers: readonly Stranger[] = [
-      { who: 'nobody', headers: {}, isNobody: true },
+      { who: 'nobody', headers: {}, isAnonymous: true },
       ...(await Promise.all(
         [newTenant('nowhere-'), tenants[0]].map(async (tenant) => ({
           who: 'somebody whom no grant knows',
           headers: await headersOf({ subject: unknown, tenant }),
-          isNobody: false,
+          isAnonymous: false,
         })),
       )),
     ]

@@ -14,5 +14,5 @@ export class Failure extends Error {
   }
 }
 
-export const NOBODY_RESPONDS = 3
+export const NO_RESPONSE = 3
 export const CONFLICT = 4

@@ -9,7 +9,7 @@ describe('watched paths', () => {
   let watching: ReturnType<typeof watchedPaths>
   let heard: (paths: readonly string[]) => void = () => undefined
   /** What is told next. */
-  const told = (): Promise<readonly string[]> => new Promise((resolve) => (heard = resolve))
+  const reported = (): Promise<readonly string[]> => new Promise((resolve) => (heard = resolve))
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'ashlar-watched-'))
@@ -24,7 +24,7 @@ describe('watched paths', () => {
 
   it('are told of each time that an editor replaces a file', async () => {
     for (const text of ['a', 'b', 'c']) {
-      const next = told()
+      const next = reported()
       writeFileSync(join(folder, 'draft'), text)
       renameSync(join(folder, 'draft'), join(folder, 'src/tasks/task.ts'))
       expect(await next).to.deep.equal(['src/tasks/task.ts'])
@@ -33,14 +33,14 @@ describe('watched paths', () => {
 
   it('are told of files in folders that come later, and come again', async () => {
     for (const text of ['a', 'b']) {
-      let next = told()
+      let next = reported()
       mkdirSync(join(folder, 'src/new/deep'), { recursive: true })
       writeFileSync(join(folder, 'src/new/deep/a.ts'), text)
       expect(await next).to.include('src/new/deep/a.ts')
-      next = told()
+      next = reported()
       writeFileSync(join(folder, 'src/new/deep/a.ts'), `${text}${text}`)
       expect(await next).to.deep.equal(['src/new/deep/a.ts'])
-      next = told()
+      next = reported()
       rmSync(join(folder, 'src/new'), { recursive: true })
       await next
     }

@@ -68,8 +68,8 @@ describe('ashlar generate resource with keys of each type', () => {
   it(`writes a project that compiles and migrates${drilling ? ', and passes its tests' : ''}`, async () => {
     const made = await project.ashlar(
       ...['generate', 'resource', 'Ledger(id:uuid title:string!)', 'Ledger/Entry(id:int64 title:string!)'],
-      ...['Folder(id:int32 title:string!)', 'Folder/Line(id:int32(minted) title:string!)'],
-      ...['Ticket(id:int64(minted) title:string!)', 'Ticket/Step(title:string!)'],
+      ...['Folder(id:int32 title:string!)', 'Folder/Line(id:int32(generated) title:string!)'],
+      ...['Ticket(id:int64(generated) title:string!)', 'Ticket/Step(title:string!)'],
     )
     expect(made.exit, made.stderr).to.equal(0)
     const entity = readFileSync(join(project.folder, 'src/steps/step.ts'), 'utf8')

@@ -533,16 +533,16 @@ onEachEngine('the commands of an operator', (database, dialect) => {
       const denied = await runCommand(['migrate', 'lint'], limited)
       expect(denied.exit).to.equal(0)
       expect(denied.stderr).to.include(`note: ${folder}: `)
-      const told = found((await runCommand(['migrate', 'lint', '--json'], limited)).stdout)
-      expect(told.map(({ level, why }) => [level, why?.kind])).to.deep.equal([['note', 'noDatabase']])
+      const reported = found((await runCommand(['migrate', 'lint', '--json'], limited)).stdout)
+      expect(reported.map(({ level, why }) => [level, why?.kind])).to.deep.equal([['note', 'noDatabase']])
       expect((await runCommand(['migrate', 'lint', '--strict'], limited)).exit).to.equal(1)
     } finally {
       await user.drop()
     }
     const other = dialect === 'postgres' ? 'mysql' : 'postgres'
     const elsewhere = { cwd: place.path, env: { ASHLAR_DATABASE_URL: `${other}://nobody@localhost/none` } }
-    const [told] = found((await runCommand(['migrate', 'lint', '--json'], elsewhere)).stdout)
-    expect(told?.why?.kind).to.equal('otherEngine')
+    const [reported] = found((await runCommand(['migrate', 'lint', '--json'], elsewhere)).stdout)
+    expect(reported?.why?.kind).to.equal('otherEngine')
   })
 
   it('say that there is no version to check, and try none that lint refuses', async () => {

@@ -35,7 +35,7 @@ const VIEW = file('0002_v', 'CREATE VIEW v AS SELECT 1 AS one', 'DROP VIEW v')
 /** On MySQL its way down stops half-way. */
 const HALF_UP = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'
 const HALF_DOWN = 'DROP TABLE c1;\nDROP TABLE gone;\nDROP TABLE c2'
-const NOBODY = 'http.createServer((call, reply) => reply.end()).listen(process.env.PORT)'
+const NONE = 'http.createServer((call, reply) => reply.end()).listen(process.env.PORT)'
 
 onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
   let folder: string
@@ -44,7 +44,7 @@ onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
     mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
     writeFileSync(join(folder, 'load.mjs'), 'export default async (url) => void (await fetch(url))\n')
     writeFileSync(join(folder, 'none.mjs'), 'export const one = 1\n')
-    writeFileSync(join(folder, 'image.mjs'), `import http from 'node:http'\n${NOBODY}\n`)
+    writeFileSync(join(folder, 'image.mjs'), `import http from 'node:http'\n${NONE}\n`)
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 

@@ -92,7 +92,7 @@ describe('ashlar openapi', function () {
 })
 
 describe('the first difference', () => {
-  for (const [name, found, wanted, told] of [
+  for (const [name, found, wanted, reported] of [
     ['is none of the same text', 'a\nb\n', 'a\nb\n', undefined],
     ['is that there is no file', undefined, 'a\n', 'there is no such file'],
     ['is a changed line', 'a\n x\n', 'a\nb\n', 'line 2 is "x" and has to be "b"'],
@@ -100,6 +100,6 @@ describe('the first difference', () => {
     ['is a line too many', 'a\nb', 'a', 'line 2 is "b" and has to be missing'],
   ] as const)
     it(name, () => {
-      expect(firstDifference(found, wanted)).to.equal(told)
+      expect(firstDifference(found, wanted)).to.equal(reported)
     })
 })

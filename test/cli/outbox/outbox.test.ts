@@ -96,10 +96,10 @@ describeOn('ashlar outbox', servers, (backend) => {
     ])
     const behind = await outbox(['status', '--max-lag', '0', '--json'])
     expect(behind.exit).to.equal(1)
-    const { kept, ...told } = JSON.parse(behind.stdout.replace(TIME, 'T')) as { kept: number }
+    const { kept, ...reported } = JSON.parse(behind.stdout.replace(TIME, 'T')) as { kept: number }
     // Events that everybody has done are removed a little later.
     expect(kept).to.be.within(1, 6)
-    expect(told).to.deep.equal({
+    expect(reported).to.deep.equal({
       unsequenced: 1,
       last: 5,
       cursors: [{ name: 'relay:nats', position: 5, lag: 1, deadLetters: 0, isRunning: false, lastSeen: 'T' }],

@@ -3,7 +3,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { emit } from '../../../lib/persistence/emit.js'
 import { Aborted, ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
 import { inAcme, rejection } from '../repository/subject.js'
-import { Box, type ToldHolder } from './told-subject.js'
+import { Box, type ToldHolder } from './reported-subject.js'
 
 class Stop extends Error {}
 

@@ -3,7 +3,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
 import { emit, type OwnEvent } from '../../../lib/persistence/emit.js'
 import { inAcme, rejection } from '../repository/subject.js'
-import type { ToldHolder } from './told-subject.js'
+import type { ToldHolder } from './reported-subject.js'
 
 class Stop extends Error {}
 

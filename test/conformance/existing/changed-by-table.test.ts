@@ -4,7 +4,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict, ErrNotFound, InvalidArgument } from '../../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
-import { databases, describeOn, merged } from '../../support/databases/backends.js'
+import { databases, describeOn, coalesced } from '../../support/databases/backends.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { rejection } from '../../support/rejection.js'
 import { engineOf, QuietShift, Shift, SHIFTS } from './existing-entities.js'
@@ -14,7 +14,7 @@ const asAcme = <T>(fn: () => Promise<T>): Promise<T> =>
 
 const NEVER_SET = new Date('2001-01-01T00:00:00Z')
 
-describeOn('what a table changes by itself', [...databases, ...merged], (backend) => {
+describeOn('what a table changes by itself', [...databases, ...coalesced], (backend) => {
   let close: () => Promise<void>
   let dataSource: DataSource
   let shifts: InstanceType<ReturnType<typeof repositoryOf<Shift>>>

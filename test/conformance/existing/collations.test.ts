@@ -10,7 +10,13 @@ import type { EntityClass } from '../../../lib/resource/resource-model.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import { repositoryContract } from '../../../lib/testing/contract/repository-contract.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
-import { backends, describeOn, merged, type OpenBackend, partsOn } from '../../support/databases/backends.js'
+import {
+  backends,
+  describeOn,
+  coalesced,
+  type OpenBackend,
+  partsOn,
+} from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 import { COLLATIONS, type Collated, collatedEntities, type Depot, makeCollated } from './collated-entities.js'
 import { engineOf } from './existing-entities.js'
@@ -63,7 +69,7 @@ const isFound = (one: PromiseSettledResult<unknown>): unknown =>
 
 const SUBJECT = 'texts that a collation takes for the same'
 
-describeOn(SUBJECT, [...backends, ...merged], (backend) => {
+describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   const engine = engineOf(backend.name)
   const entities = collatedEntities(COLLATIONS[engine ?? 'sqlite'])
   let opened: OpenBackend

@@ -5,7 +5,7 @@ import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
-import { backends, describeOn, merged } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced } from '../../support/databases/backends.js'
 import { collated } from '../repository/open-subject.js'
 import { Haul, Quarried } from './existing-entities.js'
 
@@ -30,7 +30,7 @@ const FULL = {
 }
 const NAMES = ['null a', 'zero b', 'null c', 'full d', 'zero e', 'null f', 'full g']
 
-describeOn('NULL in existing tables', [...backends, ...merged], (backend) => {
+describeOn('NULL in existing tables', [...backends, ...coalesced], (backend) => {
   const model = resourceModel(Quarried)
   const zeros = model.fields.filter(({ nullIsZero }) => nullIsZero === true)
   const ordered = zeros.filter(({ filterable, json }) => filterable && json === undefined)

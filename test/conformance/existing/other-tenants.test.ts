@@ -16,7 +16,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { AshlarError } from '../../../lib/errors.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { newDev } from '../../../lib/secrets/index.js'
-import { databases, describeOn, merged } from '../../support/databases/backends.js'
+import { databases, describeOn, coalesced } from '../../support/databases/backends.js'
 import { engineOf } from './existing-entities.js'
 
 @Entity('people')
@@ -91,7 +91,7 @@ type Operations = Record<string, (...operands: readonly unknown[]) => Promise<un
 
 describeOn(
   'rows of other tenants and of none, in tables that are there',
-  [...databases, ...merged],
+  [...databases, ...coalesced],
   (backend) => {
     let dataSource: DataSource
     let close: () => Promise<void>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { repositoryContract } from '../../../lib/testing/contract/repository-contract.js'
-import { type BackendName, backends, describeOn, merged } from '../../support/databases/backends.js'
+import { type BackendName, backends, describeOn, coalesced } from '../../support/databases/backends.js'
 import { drilling } from '../../support/drill.js'
 import { callOver } from './form-calls.js'
 import { ASKED, CHOICES } from './form-choices.js'
@@ -17,7 +17,7 @@ const isAsked = (name: BackendName, at: number): boolean =>
 /** The contract is asked of fewer rows, because it has tests of its own. */
 const hasContract = (at: number): boolean => drilling || at % 6 === 1
 
-describeOn('what people bring', [...backends, ...merged], (backend) => {
+describeOn('what people bring', [...backends, ...coalesced], (backend) => {
   const { name } = backend
   const asked = FORMS.filter(
     ({ choice }, at) => isAsked(name, at) && !(name === 'memory' && choice.hasTrigger),

@@ -6,7 +6,7 @@ import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repos
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import type { Backend } from '../../support/databases/backends.js'
-import { doing, Entry, Task, told } from '../../support/entities/hooked.js'
+import { doing, Entry, Task, reported } from '../../support/entities/hooked.js'
 import { collated } from '../repository/open-subject.js'
 import { inAcme } from '../repository/subject.js'
 
@@ -83,7 +83,7 @@ function inMemory(): HookedSubject {
 
 /** Hooks do nothing again, and have been told nothing. */
 export function quiet(): void {
-  told.length = 0
+  reported.length = 0
   for (const event of Object.keys(doing)) Reflect.deleteProperty(doing, event)
 }
 
@@ -111,7 +111,7 @@ export const casesOf = (holder: HookedHolder) => ({
   },
   texts: async () => (await inAcme(() => holder.subject.entries.list())).items.map(({ text }) => text),
   events: (...without: readonly string[]) =>
-    told
+    reported
       .filter(([event]) => event !== 'AfterLoad' && !without.includes(event))
       .map(([event, id]) => `${event} ${id}`),
 })

@@ -1,18 +1,18 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
-import { doing, told } from '../../support/entities/hooked.js'
+import { doing, reported } from '../../support/entities/hooked.js'
 import { inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder } from './hooked-subject.js'
 
 /** What `@AfterLoad` is told of. */
 export const loads = (holder: HookedHolder): void => {
   const { make, stored, texts } = casesOf(holder)
-  const loaded = () => told.filter(([event]) => event === 'AfterLoad').map(([, id]) => id)
+  const loaded = () => reported.filter(([event]) => event === 'AfterLoad').map(([, id]) => id)
 
   describe('@AfterLoad', () => {
     beforeEach(async () => {
       for (const id of ['a', 'b', 'c']) await make(id, { title: id })
-      told.length = 0
+      reported.length = 0
       doing.AfterLoad = (task) => {
         task.label = `${task.title}!`
         task.slug = 'shown'

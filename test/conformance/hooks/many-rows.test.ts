@@ -3,9 +3,9 @@ import { ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import { watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { type Backend, backends, describeOn } from '../../support/databases/backends.js'
-import { doing, told } from '../../support/entities/hooked.js'
+import { doing, reported } from '../../support/entities/hooked.js'
 import { openFamily, type OpenFamily } from '../deletion/family-subject.js'
-import { openTold, type ToldSubject } from '../events/told-subject.js'
+import { openTold, type ToldSubject } from '../events/reported-subject.js'
 import { type HookedSubject, openHooked } from './hooked-subject.js'
 import { inAcme, rejection } from '../repository/subject.js'
 
@@ -34,7 +34,7 @@ describeOn('many rows', backends, (backend) => {
     const make = async (...ids: string[]) => {
       for (const id of ids)
         await subject().tasks.create({ id, title: 'old', code: id, revision: 1, tags: {} })
-      told.length = 0
+      reported.length = 0
     }
 
     it('calls the hooks of each row', () =>
@@ -47,9 +47,9 @@ describeOn('many rows', backends, (backend) => {
           'slug-a 2',
           'slug-b 2',
         ])
-        told.length = 0
+        reported.length = 0
         expect(await subject().tasks.deleteMany(filter`title = "old"`)).to.equal(2)
-        expect(told.filter(([event]) => event === 'AfterSoftRemove').map(([, id]) => id)).to.deep.equal([
+        expect(reported.filter(([event]) => event === 'AfterSoftRemove').map(([, id]) => id)).to.deep.equal([
           'a',
           'b',
         ])

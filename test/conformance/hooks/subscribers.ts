@@ -4,7 +4,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { Aborted, Internal } from '../../../lib/errors.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import type { HookEvent } from '../../../lib/resource/typeorm/declared-hooks.js'
-import { doing, Entry, Task, told } from '../../support/entities/hooked.js'
+import { doing, Entry, Task, reported } from '../../support/entities/hooked.js'
 import { inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder, hookedOptions, quiet } from './hooked-subject.js'
 
@@ -17,7 +17,7 @@ export const subscribers = (holder: HookedHolder): void => {
   const hear = (name: string) => (event: Heard) => {
     const entity = event.entity as unknown as Task
     heard.push([name, entity, event])
-    told.push([name as HookEvent, entity.id])
+    reported.push([name as HookEvent, entity.id])
     return then[name]?.(event, entity)
   }
   const { stored, texts, events } = casesOf(holder)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { increment } from '../../../lib/resource/values/increment.js'
-import { doing, Task, told } from '../../support/entities/hooked.js'
+import { doing, Task, reported } from '../../support/entities/hooked.js'
 import { asTenant, inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder, quiet } from './hooked-subject.js'
 
@@ -162,7 +162,7 @@ export const writes = (holder: HookedHolder): void => {
       inAcme(async () => {
         await holder.subject.entries.create({ id: 'e', text: 'x' })
         await holder.subject.entries.delete('e')
-        expect(told).to.deep.equal([
+        expect(reported).to.deep.equal([
           ['BeforeRemove', 'e'],
           ['AfterRemove', 'e'],
         ])
@@ -194,7 +194,7 @@ export const writes = (holder: HookedHolder): void => {
       expect((await stored('a'))?.revision).to.equal(1)
       quiet()
       expect(await inAcme(() => holder.subject.tasks.purgeExpired(new Date(1)))).to.equal(1)
-      expect(told).to.deep.equal([])
+      expect(reported).to.deep.equal([])
     })
 
     it('see no secret and no token, which the caller gets all the same', async () => {
@@ -231,7 +231,7 @@ export const writes = (holder: HookedHolder): void => {
           tasks.update('a', { title: 'b' }, ['title'], { where: filter`title = ${'x'}` }),
           ErrNotFound,
         )
-        expect(told).to.deep.equal([])
+        expect(reported).to.deep.equal([])
         await tasks.delete('a', { ifMatch: etag })
         await rejection(tasks.undelete('a', { ifMatch: etag }), ErrPreconditionFailed)
       })

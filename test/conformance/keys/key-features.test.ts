@@ -15,7 +15,7 @@ import {
   openWithTables,
   pooled,
 } from '../../support/databases/backends.js'
-import { mergeInCrowds } from '../../support/databases/merged-calls.js'
+import { mergeInCrowds } from '../../support/databases/coalesced-calls.js'
 import { drilling } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
 import { type Kept, told, VAULTS, type Vault } from './vaults.js'

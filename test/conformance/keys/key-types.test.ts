@@ -13,7 +13,7 @@ import {
   type Backend,
   backends,
   describeOn,
-  merged,
+  coalesced,
   type OpenBackend,
   pooled,
 } from '../../support/databases/backends.js'
@@ -33,7 +33,7 @@ const asAcme = <T>(fn: () => Promise<T>): Promise<T> => as('acme', fn)
 
 const SHARED: readonly BackendName[] = ['sqlite', 'postgres', 'mariadb', 'mysql8', 'pgbouncer']
 
-describeOn('keys', [...backends, ...pooled, ...merged], (backend) => {
+describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
   const asked = KEYED.filter(isAskedOn(backend))
   const entities = asked.flatMap(({ Lot, Part }) => [Lot, Part])
   let shared = new MemoryDatabase()
@@ -277,7 +277,7 @@ describeOn('keys', [...backends, ...pooled, ...merged], (backend) => {
  */
 function isAskedOn({ name, condition, form }: Backend): (_: Keyed, index: number) => boolean {
   const at = SHARED.indexOf(name) + (condition?.includes('crowds') === true ? 3 : 0)
-  const every = form === undefined ? 2 : form === 'merging' ? 11 : 4
+  const every = form === undefined ? 2 : form === 'coalescing' ? 11 : 4
   return ({ isOf }, index) =>
     isOf?.(name) !== false &&
     (drilling || (at < 0 && form === undefined) || (index + at + every) % every === 0)

@@ -5,7 +5,7 @@ import { ErrConflict, ErrNotFound, Internal } from '../../../lib/errors.js'
 import type { PartValue } from '../../../lib/resource/keys/key-part.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import { backends, describeOn, merged, type OpenBackend } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced, type OpenBackend } from '../../support/databases/backends.js'
 import { collated } from '../repository/open-subject.js'
 import { asTenant, inAcme, rejection } from '../repository/subject.js'
 
@@ -64,7 +64,7 @@ class Plain {
 const ENTITIES = [Word, Code, Numbered, Digits, Uuid, Plain]
 const UUID = '0189f7ea-ae2c-4809-8aeb-b819cf5e9e7f'
 
-describeOn('a key that a hook sets', [...backends, ...merged], (backend) => {
+describeOn('a key that a hook sets', [...backends, ...coalesced], (backend) => {
   let opened: OpenBackend
   const on = <E extends object>(entity: new () => E) =>
     opened.dataSource === undefined

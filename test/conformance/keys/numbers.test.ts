@@ -10,7 +10,13 @@ import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { PartValue } from '../../../lib/resource/keys/key-part.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { newDev } from '../../../lib/secrets/index.js'
-import { backends, describeOn, merged, type OpenBackend, pooled } from '../../support/databases/backends.js'
+import {
+  backends,
+  describeOn,
+  coalesced,
+  type OpenBackend,
+  pooled,
+} from '../../support/databases/backends.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { drilling } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
@@ -28,7 +34,7 @@ const as = <T>(tenant: string, fn: () => Promise<T>): Promise<T> =>
 const asAcme = <T>(fn: () => Promise<T>): Promise<T> => as('acme', fn)
 const encryptor = newDev(Buffer.alloc(32, 7))
 
-describeOn('numbers that the database mints', [...backends, ...merged, ...pooled], (backend) => {
+describeOn('numbers that the database mints', [...backends, ...coalesced, ...pooled], (backend) => {
   const asked = NUMBERED.filter((_, at) => drilling || isAskedOn(backend.name, at))
   const entities = asked.flatMap(({ Ticket, Step, Mark }) => [Ticket, Step, Mark])
   let opened: OpenBackend

@@ -31,7 +31,7 @@ import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
-import { backends, describeOn, merged, type OpenBackend } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced, type OpenBackend } from '../../support/databases/backends.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { rejection } from '../../support/rejection.js'
 import { liveSchemaOf } from '../../persistence/comparison/live-schema.js'
@@ -105,7 +105,7 @@ async function makeTheRest(dataSource: DataSource, isExact: boolean): Promise<vo
   )
 }
 
-describeOn('what is left to TypeORM', [...backends, ...merged], (backend) => {
+describeOn('what is left to TypeORM', [...backends, ...coalesced], (backend) => {
   let opened: OpenBackend
   let boats: Repository<Boat>
   const memory = new MemoryDatabase()

@@ -10,7 +10,7 @@ import { type EntityClass, resourceModel } from '../../../lib/resource/resource-
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import type { ServerBuilder } from '../../../lib/server/server-builder.js'
-import { type Backend, backends, describeOn, merged } from '../../support/databases/backends.js'
+import { type Backend, backends, describeOn, coalesced } from '../../support/databases/backends.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { Badge, Country, Person, Project, Step, Task } from '../../support/entities/plans.js'
 import {
@@ -198,7 +198,7 @@ const asAda = <T>(fn: () => Promise<T>): Promise<T> =>
 const SPECIMENS = (entity: EntityClass<object>) => (builder: ServerBuilder, of: Repositories) =>
   builder.register(SpecimenService, of(entity), { weighSpecimen: unserved })
 
-describeOn('fields whose properties are called otherwise', [...backends, ...merged], (backend) => {
+describeOn('fields whose properties are called otherwise', [...backends, ...coalesced], (backend) => {
   it('are told from others by no call, no error and no event', async () => {
     const [same, other] = await Promise.all([
       serve(backend, [Plain], SPECIMENS(Plain)),

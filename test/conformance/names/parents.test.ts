@@ -8,7 +8,7 @@ import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
-import { type Backend, backends, describeOn, merged } from '../../support/databases/backends.js'
+import { type Backend, backends, describeOn, coalesced } from '../../support/databases/backends.js'
 import { Bill, Guest, Stay } from './stays.js'
 import { BillService } from '../../support/gen/stays_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
@@ -43,7 +43,7 @@ const asAcme = <T>(fn: () => Promise<T>): Promise<T> => as('acme', fn)
 
 const bill = (guestId: string, stayId: string, id = 'new') => ({ id, guestId, stayId, title: id })
 
-describeOn('the parent in a name', [...backends, ...merged], (backend) => {
+describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
   let at: Stays
   let running: RunningServer
   let client: ForeignClient

@@ -7,7 +7,7 @@ import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repos
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { Field } from '../../../lib/resource/fields/field.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
-import { backends, describeOn, merged } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced } from '../../support/databases/backends.js'
 import { drill } from '../../support/drill.js'
 import { classOf, type Property, type Shape, shapes, type Values, valuesOf } from './random-class.js'
 import { collated } from '../repository/open-subject.js'
@@ -45,7 +45,7 @@ describe('a class that is refused', () => {
   })
 })
 
-describeOn('the properties of a class', [...backends, ...merged], (backend) => {
+describeOn('the properties of a class', [...backends, ...coalesced], (backend) => {
   it('hold their own values, whatever they are called and however they are declared', async () => {
     const entities = accepted.map(({ entity }) => entity)
     const { dataSource, database, close } = await backend.open(entities)

@@ -19,7 +19,7 @@ import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
-import { backends, describeOn, merged, openWithTables } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced, openWithTables } from '../../support/databases/backends.js'
 import { NoteSchema } from '../../support/gen/specimens_pb.js'
 import { rejection } from '../../support/rejection.js'
 import { inAcme } from '../repository/subject.js'
@@ -57,7 +57,7 @@ class Comment extends Kept {
 
 describeOn(
   "times and versions of TypeORM's decorators in a new table",
-  [...backends, ...merged],
+  [...backends, ...coalesced],
   (backend) => {
     it('are set and counted by each write', async () => {
       const { dataSource, close } = await openWithTables(backend, [Note, Comment])

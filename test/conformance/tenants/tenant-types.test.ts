@@ -14,7 +14,7 @@ import {
   type BackendName,
   backends,
   describeOn,
-  merged,
+  coalesced,
   type OpenBackend,
   partsOn,
 } from '../../support/databases/backends.js'
@@ -53,7 +53,7 @@ const asSystem = <T>(fn: () => Promise<T>, tenant?: string): Promise<T> =>
 const SUBJECT = 'tenants of any type'
 const MERGERS: readonly BackendName[] = ['sqlite', 'postgres', 'mariadb']
 
-describeOn(SUBJECT, [...backends, ...merged], (backend) => {
+describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   const asked = drilling ? TENANTED : TENANTED.slice(0, FEW).filter(isAskedOn(backend))
   const entities = asked.flatMap(({ Bill, Line, Org }) => [Bill, Line, ...(Org === undefined ? [] : [Org])])
   let opened: OpenBackend
@@ -302,7 +302,7 @@ describeOn(SUBJECT, [...backends, ...merged], (backend) => {
  */
 function isAskedOn({ name, form, condition }: Backend): (_: Tenanted, index: number) => boolean {
   const place = MERGERS.indexOf(name) * 2 + (condition?.includes('crowds') === true ? 1 : 0)
-  if (form === 'merging') return (_, index) => index % (MERGERS.length * 2) === place
+  if (form === 'coalescing') return (_, index) => index % (MERGERS.length * 2) === place
   const at = ['postgres', 'mariadb', 'mysql8', 'pgbouncer'].indexOf(name)
   return (_, index) => at < 0 || (index + at) % 2 === 0
 }

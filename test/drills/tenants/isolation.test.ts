@@ -11,7 +11,7 @@ import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import { collated } from '../../conformance/repository/open-subject.js'
-import { backends, describeOn, merged, type OpenBackend } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced, type OpenBackend } from '../../support/databases/backends.js'
 import { drill, drilling } from '../../support/drill.js'
 import { Club, clubEntities, Fee, Member } from './clubs.js'
 import { Maker } from '../../support/entities/instruments.js'
@@ -50,7 +50,7 @@ const ACCESS: Config = {
   },
 }
 
-describeOn('tenants with equal keys and relations', [...backends, ...merged], (backend) => {
+describeOn('tenants with equal keys and relations', [...backends, ...coalesced], (backend) => {
   let opened: OpenBackend
   const memory = { database: new MemoryDatabase() }
   let clubs: Clubs

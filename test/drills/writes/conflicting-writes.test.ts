@@ -8,7 +8,7 @@ import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { increment } from '../../../lib/resource/values/increment.js'
 import { collated } from '../../conformance/repository/open-subject.js'
 import { asTenant } from '../../conformance/repository/subject.js'
-import { databases, describeOn, merged, type OpenBackend } from '../../support/databases/backends.js'
+import { databases, describeOn, coalesced, type OpenBackend } from '../../support/databases/backends.js'
 import { drill } from '../../support/drill.js'
 import { type Observed, SerialRow } from './serial-model.js'
 
@@ -49,7 +49,7 @@ interface Made {
   readonly title: string
 }
 
-describeOn('callers with conflicting writes', [...databases, ...merged], (backend) => {
+describeOn('callers with conflicting writes', [...databases, ...coalesced], (backend) => {
   let opened: OpenBackend
   let crates: InstanceType<typeof Crates>
   before(async () => {

@@ -33,7 +33,7 @@ const REFUSED: readonly (readonly [
   ],
   ['two files of one number', { ...OK, '0002_b.up.sql': '' }, TWO],
   ['ways up and down of two names', { ...OK, '0002_b.down.sql': '' }, TWO],
-  ['a way down alone', { '0002_a.down.sql': '' }, { kind: 'noWayUp', version: '0002_a' }],
+  ['a way down alone', { '0002_a.down.sql': '' }, { kind: 'noUpMigration', version: '0002_a' }],
   ['a module that starts at 0001', { '0001_a.up.sql': '' }, { kind: 'reserved', version: '0001_a' }],
   [
     'an edited baseline',

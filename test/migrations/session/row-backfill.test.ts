@@ -245,7 +245,7 @@ describe('a file with a backfill', () => {
     writeFileSync(join(folder, '0002_fill.up.sql'), 'SELECT 1')
     const filled = moduleOf(`table: 't', reads: [], sets: ['a'], row: () => undefined`)
     const problem = await refusal('0002_fill.up.js', filled)
-    expect(problem).to.have.property('kind', 'twoWaysUp')
+    expect(problem).to.have.property('kind', 'twoUpMigrations')
     expect([problem?.['file'], problem?.['other']]).to.have.members(['0002_fill.up.js', '0002_fill.up.sql'])
   })
 

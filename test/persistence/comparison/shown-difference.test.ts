@@ -47,7 +47,7 @@ const EACH: Samples<Difference> = {
   fault: [{ text: 'is at fault' }],
   addColumn: [{ column: column() }],
   generated: [{ column: column(), live: live() }],
-  unminted: [{ column: column({ name: 'id', isMinted: true }), live: live({ name: 'id' }) }],
+  unminted: [{ column: column({ name: 'id', isIdentity: true }), live: live({ name: 'id' }) }],
   type: [
     { column: column(), live: live({ type: 'text' }) },
     { column: column(), live: live({ type: 'character varying(79)' }) },

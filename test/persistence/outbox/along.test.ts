@@ -113,7 +113,7 @@ describeOn('a new row and its event', postgres, (backend) => {
 
   for (const merge of ['all', 'tenant', 'off'] as const)
     it(`are one statement, with merge: '${merge}'`, async () => {
-      const repository = await warmed({ merge })
+      const repository = await warmed({ coalesce: merge })
       const made = await inAcme(() => repository.create(full(1)))
       await inAcme(() => repository.create({ ...full(2), id: 'chosen' }))
       expect(

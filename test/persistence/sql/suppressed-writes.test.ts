@@ -7,7 +7,7 @@ import { ErrNotFound, ErrPreconditionFailed, Internal } from '../../../lib/error
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
-import { databases, describeOn, merged } from '../../support/databases/backends.js'
+import { databases, describeOn, coalesced } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 
 abstract class Guarded {
@@ -51,7 +51,7 @@ const TRIGGERS: Readonly<Record<string, (table: string) => readonly string[]>> =
          BEGIN INSERT INTO notes VALUES ('${event}'); SELECT RAISE(IGNORE); END`,
     ),
 }
-const ENGINES = [...databases, ...merged].filter(({ name }) => /postgres|sqlite/.test(name))
+const ENGINES = [...databases, ...coalesced].filter(({ name }) => /postgres|sqlite/.test(name))
 
 describeOn('a write that a trigger suppresses', ENGINES, (backend) => {
   let dataSource: DataSource
@@ -143,7 +143,7 @@ const MOVING: Readonly<Record<string, readonly string[]>> = {
       `CREATE TRIGGER moves_${event} BEFORE ${event} ON clips FOR EACH ROW SET NEW.account_id = IF(NEW.title = 'move', 'umbra', NEW.account_id)`,
   ),
 }
-const MOVERS = [...databases, ...merged].filter(({ name }) => !/sqlite/.test(name))
+const MOVERS = [...databases, ...coalesced].filter(({ name }) => !/sqlite/.test(name))
 
 describeOn('a trigger that gives a row to another tenant', MOVERS, (backend) => {
   it('is INTERNAL, is logged on PostgreSQL, and leaves nothing behind', async () => {

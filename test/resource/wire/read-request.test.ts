@@ -2,7 +2,7 @@ import { NO_LIMITS } from '../../../lib/resource/messages/message-limits.js'
 import { create, type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
-import { MOST_UNKNOWN_FIELDS, readRequest } from '../../../lib/resource/wire/read-request.js'
+import { MAX_UNKNOWN_FIELDS, readRequest } from '../../../lib/resource/wire/read-request.js'
 import { drill } from '../../support/drill.js'
 import { AllTypesSchema } from '../../support/gen/jsontypes_pb.js'
 import { EchoRequestSchema } from '../../support/gen/specimens_pb.js'
@@ -27,7 +27,7 @@ const OF_NO_TYPE = [0xc0, 0xa9, 0x07, 0]
 const PADDING = sized(1, Buffer.alloc(30_000, 'x'))
 
 describe('fields of a request that its type does not have', () => {
-  const [MOST, MORE] = [MOST_UNKNOWN_FIELDS, MOST_UNKNOWN_FIELDS + 1]
+  const [MOST, MORE] = [MAX_UNKNOWN_FIELDS, MAX_UNKNOWN_FIELDS + 1]
   const outcomeOf = (bytes: Uint8Array): string => {
     try {
       readRequest(EchoRequestSchema, bytes, NO_LIMITS)

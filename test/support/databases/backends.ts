@@ -10,7 +10,7 @@ import type { EntityClass } from '../../../lib/resource/resource-model.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
 import { type Form, isAskedIn, isAskedOn } from './forms.js'
-import { mergeEach, mergeInCrowds } from './merged-calls.js'
+import { mergeEach, mergeInCrowds } from './coalesced-calls.js'
 import { hostileDatabase, pooledDatabase } from './pooled-database.js'
 import { serviceUrl } from '../running/services.js'
 import { leftOut } from '../running/summary.js'
@@ -97,12 +97,12 @@ const PGBOUNCER: Backend = {
 /**
  * A backend while calls share statements: each alone in the statement of several, or together with others.
  */
-const merging = (backend: Backend): readonly Backend[] =>
+const coalescing = (backend: Backend): readonly Backend[] =>
   Object.entries({ 'merging each call': mergeEach, 'merging calls in crowds': mergeInCrowds }).map(
     ([condition, begin]) => ({
       ...backend,
       condition,
-      form: 'merging',
+      form: 'coalescing',
       open: async (entities, naming) => {
         const end = begin()
         try {
@@ -149,7 +149,7 @@ export const pooled = asked([PGBOUNCER])
 export const mergers = asked([SQLITE, POSTGRES, MARIADB])
 
 /** The same while calls do, for the suites of single rows. */
-export const merged = mergers.flatMap(merging)
+export const coalesced = mergers.flatMap(coalescing)
 
 /** The ones with a database behind them. */
 export const databases: readonly Backend[] = backends.filter(({ name }) => name !== 'memory')

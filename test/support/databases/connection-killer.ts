@@ -4,7 +4,7 @@ import type { Executor, Lease } from '../../../lib/persistence/engines/executor/
 import { column, run } from './statement.js'
 
 /** The number of times the server is queried whether a connection is gone, 5 ms apart. */
-const MOST_LOOKS = 1000
+const MAX_LOOKS = 1000
 
 /** What became of a run whose connection was to be killed. */
 export interface Killing<T> {
@@ -138,7 +138,7 @@ export class ConnectionKiller {
   }
 
   async #until(count: () => Promise<string>): Promise<void> {
-    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
       if ((await count()) === '0') return
       await new Promise((resolve) => setTimeout(resolve, 5))
     }

@@ -17,7 +17,7 @@ export const demotionOf = (dataSource: DataSource): Demotion =>
 
 /** Sessions end, and those that begin afterwards are read-only. Resolves when the pool has noticed. */
 function onPostgres(dataSource: DataSource): Demotion {
-  const inPool = () => Promise.all(Array.from({ length: MOST }, () => dataSource.query('SELECT 1')))
+  const inPool = () => Promise.all(Array.from({ length: MAX }, () => dataSource.query('SELECT 1')))
   const change = async (setting: string) => {
     const [row]: { name: string }[] = await dataSource.query('SELECT current_database() AS name')
     const name = row?.name ?? ''
@@ -40,7 +40,7 @@ function onPostgres(dataSource: DataSource): Demotion {
 }
 
 /** As many connections as a pool has unless it is told. */
-const MOST = 10
+const MAX = 10
 
 const onSqlite = (dataSource: DataSource): Demotion => ({
   demote: async () => void (await dataSource.query('PRAGMA query_only = 1')),

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm'
 import { ConnectionKiller, type Killing } from './connection-killer.js'
 
 /** More than any of the operations sends. */
-const MOST_STATEMENTS = 60
+const MAX_STATEMENTS = 60
 
 /** As many as a pool has at the most. */
 const POOL = 8
@@ -44,7 +44,7 @@ export async function everyStatementMayBeTheLast<T>(
   }
   await prepare()
   const { sent } = await succeeds(0)
-  expect(sent).to.be.within(3, MOST_STATEMENTS)
+  expect(sent).to.be.within(3, MAX_STATEMENTS)
   for (let position = 1; position <= sent; position++) {
     const at = `statement ${position} of ${sent}`
     await prepare()

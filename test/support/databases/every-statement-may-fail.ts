@@ -9,7 +9,7 @@ class InjectedFailure extends Error {
 }
 
 /** Far above what any operation sends. */
-const MOST_STATEMENTS = 200
+const MAX_STATEMENTS = 200
 
 /**
  * Fails the 1st, 2nd, 3rd … statement of `operation` until one run sends fewer than that, and checks after
@@ -25,7 +25,7 @@ export async function everyStatementMayFail(
   invariant: (outcome: 'failed' | 'succeeded') => Promise<'prepared' | void>,
 ): Promise<number> {
   let isPrepared = false
-  for (let failing = 1; failing <= MOST_STATEMENTS; failing++) {
+  for (let failing = 1; failing <= MAX_STATEMENTS; failing++) {
     if (!isPrepared) await prepare()
     const restore = failStatement(executorOf(dataSource), failing)
     const outcome = await operation().then(
@@ -39,7 +39,7 @@ export async function everyStatementMayFail(
       return sent
     }
   }
-  return expect.fail(`more than ${MOST_STATEMENTS} statements`)
+  return expect.fail(`more than ${MAX_STATEMENTS} statements`)
 }
 
 /** Makes the n-th statement from now on fail, transaction control included; answers how to undo that. */

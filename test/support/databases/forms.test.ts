@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { MergedCalls } from '../../../lib/persistence/merging/merged-calls.js'
+import { CoalescedCalls } from '../../../lib/persistence/coalescing/coalesced-calls.js'
 import { sourceFiles } from '../sources/source-files.js'
 import { type Form, FORMS, isAskedIn, isAskedOn, ON_FEW } from './forms.js'
-import { mergeEach, mergeInCrowds } from './merged-calls.js'
+import { mergeEach, mergeInCrowds } from './coalesced-calls.js'
 
 describe('the forms of backends', () => {
   const run = { backends: process.env.BACKENDS }
@@ -39,7 +39,7 @@ describe('the forms of backends', () => {
 
   for (const merge of [mergeEach, mergeInCrowds])
     it(`change a process once, whichever of several backends is closed first: ${merge === mergeEach ? 'each' : 'crowds'}`, () => {
-      const methods = () => [MergedCalls.prototype.run, MergedCalls.prototype.isSole]
+      const methods = () => [CoalescedCalls.prototype.run, CoalescedCalls.prototype.isSole]
       const own = methods()
       const [first, second] = [merge(), merge()]
       const changed = methods()

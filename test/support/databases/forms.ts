@@ -2,7 +2,7 @@ import { askedBackends } from '../running/asked.js'
 import { drilling } from '../drill.js'
 
 /** Another way to reach a backend that runs the same code but for a few places. */
-export type Form = 'merging' | 'pooler' | 'mysql8' | 'better-sqlite3'
+export type Form = 'coalescing' | 'pooler' | 'mysql8' | 'better-sqlite3'
 
 /**
  * What `npm test` asks in each form, and where the code differs there. A line names the subject of a suite,
@@ -10,7 +10,7 @@ export type Form = 'merging' | 'pooler' | 'mysql8' | 'better-sqlite3'
  * `BACKENDS` names the form.
  */
 export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
-  merging: {
+  coalescing: {
     'repository: states': 'get, create, delete and update of one row share statements',
     'repository: updates':
       'an update shares its statement with others of the same mask, and compares its etag there',

@@ -30,15 +30,15 @@ import {
 } from '../../../decorators/index.js'
 import type { HookEvent } from '../../../lib/resource/typeorm/declared-hooks.js'
 
-type Told = readonly [event: HookEvent, id: string]
+type Reported = readonly [event: HookEvent, id: string]
 
 /** What the hooks of the entities below were told, in this order. */
-export const told: Told[] = []
+export const reported: Reported[] = []
 /** What a test lets a hook do. */
 export const doing: Partial<Record<HookEvent, (entity: Task) => unknown>> = {}
 
 const tell = (event: HookEvent, entity: { readonly id: string }): unknown => {
-  told.push([event, entity.id])
+  reported.push([event, entity.id])
   return doing[event]?.(entity as Task)
 }
 

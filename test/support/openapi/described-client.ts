@@ -68,7 +68,7 @@ export class DescribedClient {
     const query = requiredQuery.map((name) => `${name}=${QUERY[name] ?? '1'}`).join('&')
     const valid: Sent = { path, query, ...(body !== undefined && { body }) }
     await this.call(id, 400, { ...valid, query: `${query}&no_such_parameter=1` })
-    if (statuses.includes('403')) await this.call(id, 403, { ...valid, headers: NOBODY })
+    if (statuses.includes('403')) await this.call(id, 403, { ...valid, headers: NONE })
     if (statuses.includes('404') && variables.length > 0 && !id.includes('.List'))
       await this.call(id, 404, valid)
     if (!hasBody) return
@@ -94,7 +94,7 @@ export class DescribedClient {
 
 /** Values of required parameters that 1 is not a value of. */
 const QUERY: Readonly<Record<string, string>> = { update_mask: '*', names: 'shelves/nobody/books/nobody' }
-const NOBODY = { 'account-id': '', subject: '', groups: '' }
+const NONE = { 'account-id': '', subject: '', groups: '' }
 
 function fail(text: string): never {
   throw new Error(text)

@@ -134,7 +134,7 @@ export class TransitServer {
       return errors(response, 405, 'unsupported operation')
     const body = parse(request.body)
     if (body === undefined) return errors(response, 400, 'failed to parse JSON input: invalid character')
-    if (stringsIn(body) > MOST_STRINGS)
+    if (stringsIn(body) > MAX_STRINGS)
       return errors(response, 400, 'failed to parse JSON input: the number of strings exceeds the limit')
     const key = this.#keys.get(match[2] ?? '')
     if (key === undefined) return errors(response, 400, 'encryption key not found')
@@ -190,7 +190,7 @@ interface TokenLife {
 const newToken = (): string => `hvs.${randomBytes(18).toString('base64url')}`
 
 /** What a server of default settings takes in a request. */
-const MOST_STRINGS = 1000
+const MAX_STRINGS = 1000
 
 /** Names and values, as the server counts them. */
 function stringsIn(value: unknown): number {

@@ -18,7 +18,7 @@ import { type Authorizer, ServerBuilder } from '../../../lib/server/index.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { securityCheck, type SecurityReport } from '../../../lib/testing/index.js'
 import { openSubject } from '../../conformance/repository/open-subject.js'
-import { backends, describeOn, merged } from '../../support/databases/backends.js'
+import { backends, describeOn, coalesced } from '../../support/databases/backends.js'
 import { drilling } from '../../support/drill.js'
 import { Specimen } from '../../support/entities/specimen.js'
 import {
@@ -41,7 +41,7 @@ const served = (specimens: MemoryRepository<Specimen>) =>
   )
 
 /** It asks for one row after another, which are merged in the same way on each engine. */
-const alsoMerged = merged.filter(
+const alsoMerged = coalesced.filter(
   ({ name, condition }) => drilling || (name === 'postgres' && condition?.includes('each') === true),
 )
 

@@ -10,7 +10,7 @@ import {
   dropped,
   droppedColumn,
 } from '../../sql/statement-shape.js'
-import { actionsOnOldTables, toldBy } from './old-tables.js'
+import { actionsOnOldTables, reportedBy } from './old-tables.js'
 
 /** Statements that break running code, or that lose data. */
 export const BREAKING_RULES: readonly Rule[] = [
@@ -51,7 +51,7 @@ export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'renaming-column',
     level: 'danger',
-    check: toldBy((action) => renamesColumn(action)),
+    check: reportedBy((action) => renamesColumn(action)),
   },
   {
     name: 'renaming-table',
@@ -59,7 +59,7 @@ export const BREAKING_RULES: readonly Rule[] = [
     check: (statement, file) => {
       const cursor = new Cursor(statement.tokens)
       if (cursor.take('RENAME', 'TABLE') && !file.created.has(cursor.name() ?? '')) return true
-      return toldBy((action) => renamesTable(action))(statement, file)
+      return reportedBy((action) => renamesTable(action))(statement, file)
     },
   },
   {
@@ -78,12 +78,12 @@ export const BREAKING_RULES: readonly Rule[] = [
     name: 'ban-drop-not-null',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action) => hasWords(alteredColumn(action)?.change ?? [], 'DROP', 'NOT', 'NULL')),
+    check: reportedBy((action) => hasWords(alteredColumn(action)?.change ?? [], 'DROP', 'NOT', 'NULL')),
   },
   {
     name: 'adding-required-field',
     level: 'danger',
-    check: toldBy((action, { engine }) =>
+    check: reportedBy((action, { engine }) =>
       addedColumns(action, engine.syntax).some(({ definition }) => isRequired(definition)),
     ),
   },

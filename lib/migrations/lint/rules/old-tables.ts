@@ -16,7 +16,7 @@ export function actionsOnOldTables(
 }
 
 /** A rule's check that looks at each of those actions and returns the first finding. */
-export const toldBy =
+export const reportedBy =
   (check: (action: readonly Token[], file: FileFacts) => Found): Rule['check'] =>
   (statement, file) =>
     actionsOnOldTables(statement, file)

@@ -2,7 +2,7 @@ import { hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
 import type { FileFacts, Rule } from './lint-rule.js'
 import type { Token } from '../../sql/tokenize.js'
 import { addedColumns, addedConstraint, type Column, typeOf } from '../../sql/statement-shape.js'
-import { toldBy } from './old-tables.js'
+import { reportedBy } from './old-tables.js'
 
 /** Statements that rewrite every row of a table under an exclusive lock. */
 export const REWRITE_RULES: readonly Rule[] = [
@@ -10,7 +10,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-field-with-default',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action, { engine }) =>
+    check: reportedBy((action, { engine }) =>
       addedColumns(action, engine.syntax).some(({ definition }) => hasVolatileDefault(definition)),
     ),
   },
@@ -18,7 +18,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-stored-generated-column',
     level: 'danger',
     ofCopies: true,
-    check: toldBy((action, file) =>
+    check: reportedBy((action, file) =>
       addedColumns(action, file.engine.syntax).some(
         (column) => isStored(column.definition) && !isSearchVector(column),
       )
@@ -31,7 +31,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-search-vector',
     level: 'advice',
     dialect: 'postgres',
-    check: toldBy((action, file) =>
+    check: reportedBy((action, file) =>
       addedColumns(action, file.engine.syntax).some(
         (column) => isStored(column.definition) && isSearchVector(column),
       )
@@ -43,7 +43,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-auto-increment-column',
     level: 'danger',
     ofCopies: true,
-    check: toldBy((action, { engine }) =>
+    check: reportedBy((action, { engine }) =>
       addedColumns(action, engine.syntax).some(
         (column) =>
           SERIALS.includes(typeOf(column).name) ||
@@ -56,7 +56,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-primary-key-constraint',
     level: 'danger',
     ofCopies: true,
-    check: toldBy((action, { engine }) => {
+    check: reportedBy((action, { engine }) => {
       const constraint = addedConstraint(action)
       const isKey =
         addedColumns(action, engine.syntax).some(({ definition }) =>
@@ -70,7 +70,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'changing-column-type',
     level: 'danger',
     ofCopies: true,
-    check: toldBy((action, { engine }) => engine.changesColumnType(action)),
+    check: reportedBy((action, { engine }) => engine.changesColumnType(action)),
   },
 ]
 

@@ -12,7 +12,7 @@ import {
   createTable,
   isDdl,
 } from '../../sql/statement-shape.js'
-import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
+import { actionsOnOldTables, reportedBy } from '../../lint/rules/old-tables.js'
 
 /** MySQL commits each DDL statement by itself, and copies tables where PostgreSQL only locks them. */
 export const MYSQL_RULES: readonly Rule[] = [
@@ -66,7 +66,7 @@ export const MYSQL_RULES: readonly Rule[] = [
     level: 'danger',
     ofCopies: true,
     dialect: 'mysql',
-    check: toldBy((action) => addedConstraint(action)?.kind === 'FOREIGN' && { isCopied: true }),
+    check: reportedBy((action) => addedConstraint(action)?.kind === 'FOREIGN' && { isCopied: true }),
   },
   {
     name: 'rebuilding-a-table',
@@ -115,7 +115,7 @@ export const MYSQL_RULES: readonly Rule[] = [
     name: 'adding-volatile-default',
     level: 'danger',
     dialect: 'mysql',
-    check: toldBy((action) =>
+    check: reportedBy((action) =>
       addedColumns(action, mysqlSyntax).some(({ definition }) => isExpression(definition)),
     ),
   },

@@ -11,7 +11,7 @@ import {
   createIndex,
   dropped,
 } from '../../sql/statement-shape.js'
-import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
+import { actionsOnOldTables, reportedBy } from '../../lint/rules/old-tables.js'
 
 /** PostgreSQL statements that lock a table exclusively while they read all of it. */
 export const LOCK_RULES: readonly Rule[] = [
@@ -56,7 +56,7 @@ export const LOCK_RULES: readonly Rule[] = [
     name: 'adding-foreign-key-constraint',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action) => {
+    check: reportedBy((action) => {
       const adds = addedColumns(action, postgresSyntax).some(({ definition }) =>
         hasWords(definition, 'REFERENCES'),
       )
@@ -85,7 +85,7 @@ export const LOCK_RULES: readonly Rule[] = [
     name: 'disallow-unique-constraint',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action) => {
+    check: reportedBy((action) => {
       const constraint = addedConstraint(action)
       const isUnique =
         addedColumns(action, postgresSyntax).some(({ definition }) => hasWords(definition, 'UNIQUE')) ||
@@ -97,7 +97,7 @@ export const LOCK_RULES: readonly Rule[] = [
     name: 'adding-exclusion-constraint',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action) => addedConstraint(action)?.kind === 'EXCLUDE'),
+    check: reportedBy((action) => addedConstraint(action)?.kind === 'EXCLUDE'),
   },
   {
     name: 'adding-not-null-field',

@@ -11,7 +11,7 @@ import type { BeginOptions } from '../../dialects/dialect.js'
 import type { RowCall } from '../../rows/row-call.js'
 import type { Target } from '../../rows/row-target.js'
 import { deleteWithChildren } from './delete-with-children.js'
-import { isSoft, type Member, tellsOf } from './family.js'
+import { isSoft, type Member, emitsOf } from './family.js'
 import { type PurgeOptions, type PurgeStep, purgeWithChildren } from './purge-with-children.js'
 import { fixedSnapshot } from './refused-deletion.js'
 import type { StoredRows } from './stored-rows.js'
@@ -45,7 +45,7 @@ export interface Snapshot<C extends RowCall> {
 /** Deletes, undeletes and purges rows of a resource that refers to others, or that others refer to. */
 export class FamilyWriter<E extends object, C extends RowCall> {
   readonly callsHooks: boolean
-  readonly tells: boolean
+  readonly emits: boolean
   /** Undefined where nothing refers to the resource, too. */
   readonly #snapshot: Snapshot<C> | undefined
 
@@ -56,7 +56,7 @@ export class FamilyWriter<E extends object, C extends RowCall> {
     private readonly sources: Sources,
   ) {
     this.callsHooks = callsHooks(member, family)
-    this.tells = tellsOf(member)
+    this.emits = emitsOf(member)
     if (isSoft(member) && member.children.length > 0) this.#snapshot = family.snapshot
   }
 
@@ -67,8 +67,8 @@ export class FamilyWriter<E extends object, C extends RowCall> {
 
   /** Removing rows needs no snapshot: the database itself keeps the parents of rows. */
   get purging() {
-    const { callsHooks, tells } = this
-    return { callsHooks, tells, settings: {}, checkJoined: () => Promise.resolve() }
+    const { callsHooks, emits } = this
+    return { callsHooks, emits, settings: {}, checkJoined: () => Promise.resolve() }
   }
 
   /** @throws ErrPreconditionFailed inside of a transaction that does not. */
@@ -122,8 +122,8 @@ export class FamilyWriter<E extends object, C extends RowCall> {
       },
       delete: (at: Date | undefined) => {
         const { deleteTime } = this.member.model
-        const isTold = at !== undefined && deleteTime !== undefined
-        return this.alone.delete(call, row, isTold ? { ...patch, [deleteTime.property]: at } : patch)
+        const isReported = at !== undefined && deleteTime !== undefined
+        return this.alone.delete(call, row, isReported ? { ...patch, [deleteTime.property]: at } : patch)
       },
     }))
     return deleteWithChildren(this.member, roots, rows, {

@@ -99,9 +99,9 @@ export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined
 
 /** True if there are events of it, or of what goes with it. */
-export const tellsOf = ({ model, children }: Member, seen: readonly Member[] = []): boolean =>
+export const emitsOf = ({ model, children }: Member, seen: readonly Member[] = []): boolean =>
   model.events !== undefined ||
-  children.some(({ child }) => !seen.includes(child) && tellsOf(child, [...seen, child]))
+  children.some(({ child }) => !seen.includes(child) && emitsOf(child, [...seen, child]))
 
 /** Why a resource cannot be deleted as it is declared, one sentence each. */
 export const deletionProblems = ({ model, undeletedBy }: Member): readonly Problem[] =>

@@ -1,6 +1,6 @@
 import { predicateOf } from '../../query/predicate.js'
 import { goesAlong, isLeftBySoftDelete, isSoft, type Edge, type Member } from './family.js'
-import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refused-deletion.js'
+import { MAX_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refused-deletion.js'
 import type { ReferenceAccess, RelatedAccess, RowLimits } from '../../contract/related-options.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
 
@@ -142,7 +142,7 @@ class Planning {
       if (count === 0 && !isRefused) continue
       referring.push({
         type: child.model.type,
-        ...(await this.#told(child, pending, count, isRefused)),
+        ...(await this.#reported(child, pending, count, isRefused)),
         isForceable: !isRefused && this.options.force === false && (!this.#isSoft || isSoft(child)),
       })
     }
@@ -159,16 +159,16 @@ class Planning {
     const [only, another] = pending
     const known = countsAll ? 0 : this.#found.countOf(child)
     if (only !== undefined && another === undefined && known === 0)
-      return this.rows.count(only.edge, only.parents, which, MOST_COUNTED + 1)
+      return this.rows.count(only.edge, only.parents, which, MAX_COUNTED + 1)
     const seen = new RowSet()
     for (const { edge, parents } of pending)
-      for (const row of await this.rows.find(edge, parents, which, known + MOST_COUNTED + 1))
+      for (const row of await this.rows.find(edge, parents, which, known + MAX_COUNTED + 1))
         if (countsAll || !this.#found.has(row)) seen.add(row)
-    return Math.min(seen.size, MOST_COUNTED + 1)
+    return Math.min(seen.size, MAX_COUNTED + 1)
   }
 
   /** The part of the rows that the caller may learn of. */
-  async #told(
+  async #reported(
     child: Member,
     pending: readonly Pending[],
     found: number,
@@ -177,7 +177,7 @@ class Planning {
     const visible = await this.#visible(child, pending, found, isRefused)
     const count = visible?.count
     if (this.#isSoft || !isSoft(child)) return { count }
-    if (visible === undefined || visible.count > MOST_COUNTED)
+    if (visible === undefined || visible.count > MAX_COUNTED)
       return { count, untilPurged: { deleted: undefined } }
     const which: Which = { ...visible.which, state: 'live' }
     const live = await this.#countOf(child, pending, which, isRefused)
@@ -211,7 +211,7 @@ class Planning {
   async unset(): Promise<DeletionPlan['unset']> {
     const unset: { readonly edge: Edge; readonly rows: readonly StoredRow[] }[] = []
     for (const { edge, parents } of this.#unsetting) {
-      const found = await this.rows.find(edge, parents, this.#which, MOST_FOUND)
+      const found = await this.rows.find(edge, parents, this.#which, MAX_FOUND)
       const staying = found.filter((row) => !this.#found.has(row))
       const { tenant } = this.options
       if (tenant !== undefined && staying.some((row) => row.tenant !== undefined && row.tenant !== tenant))
@@ -223,7 +223,7 @@ class Planning {
 }
 
 /** No limit, as every engine takes it. */
-const MOST_FOUND = 2 ** 31 - 1
+const MAX_FOUND = 2 ** 31 - 1
 
 /** True if rows of many tenants may refer to the parent. */
 const isAcross = ({ child, parent }: Edge): boolean =>
@@ -241,7 +241,7 @@ export async function mayReach(
   if (limits.isNone) return false
   if (limits.where !== undefined) {
     const where = predicateOf(edge.child.model, limits.where)
-    const within = new RowSet(await rows.find(edge, parents, { ...which, where }, MOST_FOUND))
+    const within = new RowSet(await rows.find(edge, parents, { ...which, where }, MAX_FOUND))
     if (!found.every((row) => within.has(row))) return false
   }
   if (limits.test === undefined) return true

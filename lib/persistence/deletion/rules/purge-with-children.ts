@@ -44,7 +44,7 @@ export async function purgeWithChildren(
 const ALL = { state: 'all' } as const
 
 /** No limit, as every engine takes it. */
-const MOST_FOUND = 2 ** 31 - 1
+const MAX_FOUND = 2 ** 31 - 1
 
 /** Most expired rows have no children: one statement for each relation finds that out. */
 async function withoutChildren(
@@ -56,7 +56,7 @@ async function withoutChildren(
   const known = new RowSet(expired)
   const referredTo = new Set<StoredRow>()
   for (const edge of member.children)
-    for (const child of await rows.find(edge, expired, ALL, MOST_FOUND)) {
+    for (const child of await rows.find(edge, expired, ALL, MAX_FOUND)) {
       const parent = known.parentOf(child, edge)
       if (parent !== undefined) referredTo.add(parent)
     }
@@ -77,7 +77,7 @@ async function removeWithChildren(
     const next: StoredRow[] = []
     for (const parents of byMember(level))
       for (const edge of parents[0]?.member.children ?? []) {
-        const children = (await rows.find(edge, parents, ALL, MOST_FOUND)).filter((row) => !gone.has(row))
+        const children = (await rows.find(edge, parents, ALL, MAX_FOUND)).filter((row) => !gone.has(row))
         if (tenant !== undefined && children.some((row) => row.tenant !== undefined && row.tenant !== tenant))
           return
         if (edge.relation.onDelete === 'set null') unset.push({ edge, rows: children })

@@ -2,7 +2,7 @@ import { ErrConflict, type ErrorDetail, ErrPreconditionFailed } from '../../../e
 import { byCodePoint } from '../../../text/code-point-order.js'
 
 /** Counts above this number are reported as "more than". */
-export const MOST_COUNTED = 1000
+export const MAX_COUNTED = 1000
 
 /** Rows of another resource that refer to a resource and so block its deletion. */
 export interface Referring {
@@ -47,7 +47,7 @@ function advice({ count, untilPurged }: Referring): string {
 
 const counted = (count: number | undefined): string => {
   if (count === undefined) return 'resources'
-  if (count > MOST_COUNTED) return `more than ${MOST_COUNTED} resources`
+  if (count > MAX_COUNTED) return `more than ${MAX_COUNTED} resources`
   return count === 1 ? '1 resource' : `${count} resources`
 }
 

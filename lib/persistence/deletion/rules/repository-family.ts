@@ -37,8 +37,8 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
 
   /** The writer if another resource refers to this one, or if an event is written for each removed row. */
   get purges(): FamilyWriter<E, C> | undefined {
-    const isTold = this.model.events?.on.has('purged') === true
-    return this.deletes ?? (isTold ? this.purgesEach : undefined)
+    const isReported = this.model.events?.on.has('purged') === true
+    return this.deletes ?? (isReported ? this.purgesEach : undefined)
   }
 
   /** The writer if each removed row matters, whatever the resource. */

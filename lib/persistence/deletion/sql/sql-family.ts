@@ -82,7 +82,7 @@ export class SqlFamily implements FamilyRows<SqlCall> {
 }
 
 /** So many keys one statement takes, whatever the engine. */
-const MOST_KEYS = 1000
+const MAX_KEYS = 1000
 
 class SqlStoredRows implements StoredRows {
   constructor(
@@ -313,7 +313,7 @@ function* inGroups(rows: readonly StoredRow[]): Generator<{
 }
 
 function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += MOST_KEYS) yield all.slice(at, at + MOST_KEYS)
+  for (let at = 0; at < all.length; at += MAX_KEYS) yield all.slice(at, at + MAX_KEYS)
 }
 
 /** The rows of each tenant, in key order, so that two deletions never wait for each other. */

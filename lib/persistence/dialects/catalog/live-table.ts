@@ -33,7 +33,7 @@ export interface LiveColumn {
   /** The expression from which the database generates its values; empty if it has no expression. */
   readonly generated: string | undefined
   /** True if the database generates the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
-  readonly isMinted?: boolean
+  readonly isIdentity?: boolean
   /**
    * The rest of its definition, as a statement repeats it that has to write the whole column: how it is
    * generated, ON UPDATE, CHECK, INVISIBLE, COMMENT.

@@ -32,7 +32,7 @@ export interface ColumnDefinition {
   /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
   /** True if the database generates its values, integers that count up; it is the primary key. */
-  readonly isMinted?: true
+  readonly isIdentity?: true
 }
 
 export interface IndexDefinition {
@@ -43,7 +43,7 @@ export interface IndexDefinition {
   readonly where: string | undefined
   /** True if an application declares the condition: a comparison asks whether there is one. */
   readonly hasOwnWhere?: true
-  /** How PostgreSQL keeps it; a B-tree by default. */
+  /** The index type on PostgreSQL; a B-tree by default. */
   readonly method?: string
 }
 

@@ -154,7 +154,7 @@ function columnOf(
     fallback: exact === undefined ? fallbackOf(row, type, isMariadb) : mysqlConstant(exact, type),
     isFallbackCut: exact === undefined && isCut(row),
     generated: typeof row.made === 'string' && row.made !== '' ? row.made : undefined,
-    isMinted: /\bauto_increment\b/i.test(String(row.extra)),
+    isIdentity: /\bauto_increment\b/i.test(String(row.extra)),
   }
 }
 

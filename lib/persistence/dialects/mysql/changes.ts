@@ -65,9 +65,9 @@ const liveText = ({
 
 /** A column of a database as MODIFY repeats it: what is not repeated is lost. */
 const modifiedText = (live: LiveColumn): string => {
-  const minted = live.isMinted === true ? ' AUTO_INCREMENT' : ''
+  const generated = live.isIdentity === true ? ' AUTO_INCREMENT' : ''
   const fallback = live.fallback ?? live.ownFallback
-  return liveText({ ...live, fallback, rest: `${minted}${live.rest ?? ''}` })
+  return liveText({ ...live, fallback, rest: `${generated}${live.rest ?? ''}` })
 }
 
 /** The same with what the model says of it: a default of the table stays unless the model has another. */

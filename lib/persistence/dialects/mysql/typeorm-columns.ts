@@ -16,7 +16,7 @@ const OF_A_LENGTH = /^(?:n?varchar|national varchar|varbinary)$/
 
 export const mysqlTypeormColumns: TypeormColumnsSql = {
   computed: undefined,
-  minted: '',
+  generated: '',
   types: new Set(TYPES),
   typed: (type, options) => {
     if (['enum', 'simple-enum', 'set'].includes(type))

@@ -107,7 +107,7 @@ function columnOf(row: CatalogRow): LiveColumn {
     nullable: row.nullable === true,
     fallback: isGenerated || written === undefined ? undefined : postgresDefault(written, String(row.type)),
     generated: isGenerated ? (written ?? '') : row.is_identity === true ? '' : undefined,
-    isMinted: row.is_minted === true,
+    isIdentity: row.is_minted === true,
   }
 }
 

@@ -10,7 +10,7 @@ const COUNTED: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
 /** The generated keys whose column types cannot count. */
 export const uncountedKeys = ({ columns }: TableDefinition): readonly string[] =>
   columns
-    .filter(({ isMinted, type }) => isMinted === true && !COUNTED.has(type))
+    .filter(({ isIdentity, type }) => isIdentity === true && !COUNTED.has(type))
     .map(({ name, type }) => `${name} is ${type}, in which nothing is counted: drop unsigned`)
 
 export const postgresMigration: MigrationSql = {

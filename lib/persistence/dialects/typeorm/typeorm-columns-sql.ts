@@ -11,5 +11,5 @@ export interface TypeormColumnsSql {
   /** The clauses after a type: the collation, and the value that an update sets. */
   readonly attributes: (options: ColumnOptions) => string
   /** The clause after the type of a generated number; empty if the engine has none. */
-  readonly minted: string
+  readonly generated: string
 }

@@ -3,10 +3,10 @@ import { kindOf } from '../../../resource/kinds/kinds.js'
 import type { KindsSql } from './kind-sql.js'
 
 /** The most arguments of a function. */
-const MOST_COLUMNS = 100
+const MAX_COLUMNS = 100
 
 /** JSON writes some characters as six, and JavaScript's strings have 512 MiB at most. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** The name that a statement gives to the rows that it gathers, or keeps. */
 export const PAGE = '(page)'
@@ -46,8 +46,8 @@ interface Gathering {
 
 export const gatheredBy =
   ({ quote, kinds, all, array, bytes }: Gathering): Gathered =>
-  (columns, maxBytes = MOST_BYTES) => {
-    if (columns.length > MOST_COLUMNS) return undefined
+  (columns, maxBytes = MAX_BYTES) => {
+    if (columns.length > MAX_COLUMNS) return undefined
     // In ORDER BY a selected name takes precedence over a column's: no column has one of these.
     const names = columns.map((_, i) => quote(`(${i})`))
     const elements: string[] = []
@@ -67,7 +67,7 @@ export const gatheredBy =
     const seen = [
       ...(sizes.length === 0
         ? []
-        : [`SUM(${sizes.join(' + ')}) > ${Math.min(maxBytes, MOST_BYTES)} AS is_large`]),
+        : [`SUM(${sizes.join(' + ')}) > ${Math.min(maxBytes, MAX_BYTES)} AS is_large`]),
       ...(inexact.length === 0 ? [] : [`BOOL_OR(${inexact.join(' OR ')}) AS is_inexact`]),
     ]
     const cases = [

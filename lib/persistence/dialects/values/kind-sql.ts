@@ -204,7 +204,7 @@ export const OF_DECIMAL = {
     (field: Facets): Decode =>
     (value) =>
       decimalOf(String(value), field),
-  // What the property cannot hold is unset in the entity.
+  // A value that the property cannot hold is unset in the entity.
   exact: (stored: unknown, value: unknown, field: Facets) =>
     stored === null || stored === undefined ? value : exactDecimal(String(stored as string), field),
 }

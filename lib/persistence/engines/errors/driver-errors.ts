@@ -12,7 +12,7 @@ export interface DriverError {
 }
 
 /** The most nested errors that are read. */
-const MOST = 16
+const MAX = 16
 
 /**
  * The errors inside an error, innermost first: TypeORM and the framework wrap what a driver threw. Never
@@ -22,7 +22,7 @@ export function driverErrors(error: unknown): readonly DriverError[] {
   const found: DriverError[] = []
   const seen = new Set<unknown>()
   const walk = (thrown: unknown): void => {
-    if (typeof thrown !== 'object' || thrown === null || seen.has(thrown) || seen.size > MOST) return
+    if (typeof thrown !== 'object' || thrown === null || seen.has(thrown) || seen.size > MAX) return
     seen.add(thrown)
     walk(propertyOf(thrown, 'driverError'))
     walk(propertyOf(thrown, 'cause'))

@@ -1,7 +1,7 @@
 import type { Statement } from './executor.js'
 
 /** Prepared statements use server memory until their connection closes, and clients choose filter texts. */
-const MOST = 500
+const MAX = 500
 
 const seen = new WeakSet<Statement>()
 
@@ -55,6 +55,6 @@ export class NamedStatements {
 
   /** True to close the connection: a new one starts with none. */
   get isFull(): boolean {
-    return this.closing === undefined && this.#kept.size >= MOST
+    return this.closing === undefined && this.#kept.size >= MAX
   }
 }

@@ -37,7 +37,7 @@ const SESSION = [
 ]
 
 /** Of one connection. `max_prepared_stmt_count`, 16,382 by default, is shared by all clients of a server. */
-const MOST_PREPARED = 128
+const MAX_PREPARED = 128
 /** ER_MAX_PREPARED_STMT_COUNT_REACHED */
 const NO_ROOM = 1461
 
@@ -125,7 +125,7 @@ class MysqlConnection implements PooledConnection {
   signal: CallEnd | undefined
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements({
-    most: MOST_PREPARED,
+    most: MAX_PREPARED,
     close: ({ text }) => this.connection.unprepare({ ...TEXT, sql: text }),
   })
   /** The transaction state that the server reported last. */

@@ -31,7 +31,7 @@ export class ChangeEvents<E extends object> {
     return model.events && new ChangeEvents(model, model.events)
   }
 
-  hears(kind: ChangeKind): boolean {
+  includes(kind: ChangeKind): boolean {
     return this.events.on.has(kind)
   }
 
@@ -39,7 +39,7 @@ export class ChangeEvents<E extends object> {
   rows(changes: readonly Change<E>[], call: EventCall): OutboxRow[] {
     const rows: OutboxRow[] = []
     for (const change of changes) {
-      if (!this.hears(change.kind)) continue
+      if (!this.includes(change.kind)) continue
       const changed = change.kind === 'updated' ? this.#changed(change) : undefined
       if (changed?.length !== 0) rows.push(this.#row(change, changed, call))
     }

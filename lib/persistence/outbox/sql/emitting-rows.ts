@@ -38,10 +38,10 @@ export class EmittingRows<E extends object> implements Rows<E> {
   ) {}
 
   get insertsAtOnce(): boolean {
-    if (!this.next.insertsAtOnce || !this.events.hears('created') || this.#isKept)
+    if (!this.next.insertsAtOnce || !this.events.includes('created') || this.#isKept)
       return this.next.insertsAtOnce
     // The event has the key and what the table fills, which are known when the row is there.
-    if (this.model.key.isMinted === true || this.model.isFilledByTable) return false
+    if (this.model.key.isIdentity === true || this.model.isFilledByTable) return false
     return (this.#isKept = this.written.isKept())
   }
 
@@ -60,7 +60,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   async insert(call: SqlCall, write: RowWrite): Promise<E> {
-    if (!this.events.hears('created')) return this.next.insert(call, write)
+    if (!this.events.includes('created')) return this.next.insert(call, write)
     if (this.insertsAtOnce) {
       const after = this.written.entityOf(write.values)
       const [event] = this.events.rows([{ kind: 'created', after }], call.context)
@@ -72,7 +72,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   async update(call: SqlCall, write: RowWrite): Promise<E | undefined> {
-    if (!this.events.hears('updated')) return this.next.update(call, write)
+    if (!this.events.includes('updated')) return this.next.update(call, write)
     const before = await this.#locked(call, write)
     const after = await this.next.update(call, write)
     const hidden = this.events.hiddenIn(write.values)
@@ -81,7 +81,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   async delete(call: SqlCall, write: RowWrite): Promise<boolean> {
-    if (write.isRemovedNext === true || !this.events.hears('deleted')) return this.next.delete(call, write)
+    if (write.isRemovedNext === true || !this.events.includes('deleted')) return this.next.delete(call, write)
     const before = await this.#locked(call, write)
     const isDeleted = before !== undefined && (await this.next.delete(call, write))
     if (isDeleted) await this.#tell(call, [await this.#deletedNow(call, write, before)])
@@ -89,7 +89,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   async undelete(call: SqlCall, write: RowWrite): Promise<E | undefined> {
-    if (!this.events.hears('undeleted')) return this.next.undelete(call, write)
+    if (!this.events.includes('undeleted')) return this.next.undelete(call, write)
     const before = await this.#locked(call, write)
     const after = await this.next.undelete(call, write)
     if (after !== undefined) await this.#tell(call, [{ kind: 'undeleted', before, after }])
@@ -101,7 +101,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   async #batchUpdate(next: Batches<E>, call: SqlCall, items: readonly RowPatch[], reach: Reach) {
-    if (!this.events.hears('updated')) return next.batchUpdate(call, items, reach)
+    if (!this.events.includes('updated')) return next.batchUpdate(call, items, reach)
     const keys = items.map(({ key }) => key)
     const stored = await this.#lockedBatch(call, keys, reach)
     const updated = await next.batchUpdate(call, items, reach)
@@ -121,7 +121,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
     reach: Reach,
     values: Readonly<Values>,
   ) {
-    if (!this.events.hears('deleted')) return next.batchDelete(call, keys, reach, values)
+    if (!this.events.includes('deleted')) return next.batchDelete(call, keys, reach, values)
     const stored = await this.#lockedBatch(call, keys, reach)
     const deleted = await next.batchDelete(call, [...stored.keys()], reach, values)
     const changes = [...stored.values()].map((before) => this.#deleted(before, values))
@@ -139,7 +139,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
     tenant: string | undefined,
     remove: () => Promise<unknown>,
   ): Promise<void> {
-    if (!this.events.hears('purged')) return void (await remove())
+    if (!this.events.includes('purged')) return void (await remove())
     const gone = await this.batchGet(call, keys, { tenant }, { lock: FOR_WRITE, showDeleted: true })
     await remove()
     const changes = gone.map((before): Change<E> => ({ kind: 'purged', before }))

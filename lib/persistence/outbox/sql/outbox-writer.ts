@@ -6,7 +6,7 @@ import { SQLITE_OUTBOX } from './outbox-tables.js'
 import { WakeUp } from './wake-up.js'
 
 /** So many rows one statement takes. */
-const MOST_ROWS = 64
+const MAX_ROWS = 64
 
 const COLUMNS = 'id, account_id, aggregate_type, aggregate_id, event_type, payload, created_time'
 
@@ -53,7 +53,7 @@ export class OutboxWriter {
     // Within the transaction, which may take it back.
     if (this.#createTable !== undefined) await on.run(this.#createTable, [], run)
     for (let at = 0; at < rows.length;) {
-      const count = largestPowerOfTwo(Math.min(MOST_ROWS, rows.length - at))
+      const count = largestPowerOfTwo(Math.min(MAX_ROWS, rows.length - at))
       const values = rows.slice(at, at + count).flatMap(outboxValues)
       await on.run(this.#insert(count), values, run)
       at += count

@@ -5,7 +5,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
 import type { Taken } from '../../rows/parents.js'
-import { newColumns } from './last-minted.js'
+import { newColumns } from './last-generated.js'
 import { takenFrom } from './row-predicate.js'
 
 /** Selects a column in a statement. @param column - quoted and qualified. */
@@ -25,8 +25,8 @@ export const inserted = ({ fields }: ResourceModel): readonly Field[] =>
   fields.filter(({ generated, isNotInserted }) => generated !== true && isNotInserted !== true)
 
 /** The fields of a row whose key the database generates: all but the key. */
-export const unminted = (model: ResourceModel): readonly Field[] =>
-  inserted(model).filter(({ isMinted }) => isMinted !== true)
+export const withoutKey = (model: ResourceModel): readonly Field[] =>
+  inserted(model).filter(({ isIdentity }) => isIdentity !== true)
 
 /**
  * Inserts a row. Writes nothing if a parent is missing. Values: those of its locks first, then one per field,
@@ -44,7 +44,7 @@ export function insertText(
   const names = fields.map((field) => dialect.text.quote(field.column)).join(', ')
   const values = fields.map((field) => text.bind(field)).join(', ')
   const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
-  const row = fields.length === 0 ? dialect.ddl.minting.alone : `(${names}) ${source}`
+  const row = fields.length === 0 ? dialect.ddl.identity.alone : `(${names}) ${source}`
   const insert = `INSERT INTO ${table} ${row}`
   const read = newColumns(model, dialect)
   // The result also shows whether a parent is missing.
@@ -56,9 +56,9 @@ export function insertText(
 }
 
 /** Selects the row for which the connection last generated a key. Values: [tenant]. */
-export function mintedText({ model, dialect, table, select }: InsertedTable, isOwned: boolean): string {
+export function generatedRowText({ model, dialect, table, select }: InsertedTable, isOwned: boolean): string {
   const text = new Placeholders(dialect)
   const { entityFields, key } = model
   const mine = isOwned ? ` AND ${isOfTenant(model, (field) => text.bind(field), dialect)}` : ''
-  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.text.quote(key.column)} = ${dialect.ddl.minting.last ?? ''}${mine}`
+  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.text.quote(key.column)} = ${dialect.ddl.identity.last ?? ''}${mine}`
 }

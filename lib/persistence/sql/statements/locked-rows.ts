@@ -29,11 +29,11 @@ export function lockedRows(
     owner === undefined
       ? ofSomeTenant(model, dialect)
       : ` AND ${isOfTenant(model, () => `(SELECT $1::${type})`, dialect)}`
-  const sought = equalSql(quote(key.column), key, 'k.key', dialect)
+  const requested = equalSql(quote(key.column), key, 'k.key', dialect)
   const live = deleteTime === undefined ? '' : ` AND ${quote(deleteTime.column)} IS NULL`
   return (
     `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
-    `CROSS JOIN LATERAL (SELECT ${owner === undefined ? '1' : quote(owner.column)} AS tenant FROM ${table} WHERE ${sought}${mine}${live}${also(where)} FOR UPDATE) r) `
+    `CROSS JOIN LATERAL (SELECT ${owner === undefined ? '1' : quote(owner.column)} AS tenant FROM ${table} WHERE ${requested}${mine}${live}${also(where)} FOR UPDATE) r) `
   )
 }
 

@@ -26,7 +26,7 @@ import {
 } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
-import { type InsertedTable, insertText, mintedText, type ReadColumn } from './insert-text.js'
+import { type InsertedTable, insertText, generatedRowText, type ReadColumn } from './insert-text.js'
 import { lockedRows, sameRow } from './locked-rows.js'
 import {
   also,
@@ -109,8 +109,8 @@ export class Statements {
   }
 
   /** The row for which the connection last generated a key. Values: [tenant]. */
-  minted(tenant: boolean): Statement {
-    return this.#shape(`minted ${tenant}`, () => mintedText(this.#into, tenant))
+  generatedRow(tenant: boolean): Statement {
+    return this.#shape(`minted ${tenant}`, () => generatedRowText(this.#into, tenant))
   }
 
   /**

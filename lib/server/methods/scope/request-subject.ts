@@ -5,7 +5,7 @@ import { valueOf } from '../../chain/method.js'
 import type { RequestSubject } from '../../chain/named-errors.js'
 
 /** Of what a caller sent, in a message. */
-const MOST_CHARACTERS = 128
+const MAX_CHARACTERS = 128
 
 /** The fields in which the request of a standard method names resources. */
 interface NamingFields {
@@ -60,12 +60,12 @@ const textOf = (value: unknown): string => String((value ?? '') as string | numb
 const shown = (keys: readonly string[]): string => {
   const [first = ''] = keys
   if (first === '') return ''
-  if (keys.length === 1) return sentText(first, MOST_CHARACTERS)
+  if (keys.length === 1) return sentText(first, MAX_CHARACTERS)
   let text = ''
   for (const [index, key] of keys.entries()) {
     const before = index === 0 ? '' : index === keys.length - 1 ? ' or ' : ', '
-    const next = `${before}${sentText(key, MOST_CHARACTERS / 2)}`
-    if (text.length + next.length > MOST_CHARACTERS) return `${text} or one of ${keys.length - index} more`
+    const next = `${before}${sentText(key, MAX_CHARACTERS / 2)}`
+    if (text.length + next.length > MAX_CHARACTERS) return `${text} or one of ${keys.length - index} more`
     text += next
   }
   return text

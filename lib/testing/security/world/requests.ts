@@ -51,8 +51,8 @@ export const requestFor = (
       init[standard.keys.localName] = keys.flatMap((one) => heldKey(standard.keys, one) ?? [])
       break
     case 'create':
-      init[standard.resource.localName] = subject.isMinted ? entity : keyed(key)
-      if (standard.id !== undefined && !subject.isMinted)
+      init[standard.resource.localName] = subject.isIdentity ? entity : keyed(key)
+      if (standard.id !== undefined && !subject.isIdentity)
         init[standard.id.localName] = heldKey(standard.id, idOf(subject, key))
       break
     case 'update':

@@ -39,9 +39,9 @@ export const nextRequest = (
   { code, response }: Outcome,
 ): Message | undefined => {
   const asked = desc.input.fields.find(({ name }) => name === 'page_token')
-  const told = desc.output.fields.find(({ name }) => name === 'next_page_token')
-  if (code !== CODES.OK || asked?.scalar !== ScalarType.STRING || told === undefined) return undefined
-  const token = (response as Local | undefined)?.[told.localName]
+  const reported = desc.output.fields.find(({ name }) => name === 'next_page_token')
+  if (code !== CODES.OK || asked?.scalar !== ScalarType.STRING || reported === undefined) return undefined
+  const token = (response as Local | undefined)?.[reported.localName]
   if (typeof token !== 'string' || token === '' || token === (request as Local)[asked.localName])
     return undefined
   const next = clone(desc.input, request)

@@ -28,7 +28,7 @@ export interface Subject {
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
   /** True if the database makes the keys, so that nobody chooses one. */
-  readonly isMinted: boolean
+  readonly isIdentity: boolean
   /** Makes texts for the key, or for the last part of the name. */
   readonly newText: NewText
   /** The class of its entities. */
@@ -113,7 +113,7 @@ const subjectOf = (
       const isInName = model?.name?.variables.some((variable) => variable.field.proto === field.name) ?? false
       return [{ field, target: relation.target(), isInName }]
     }),
-    isMinted: model?.key.isMinted === true,
+    isIdentity: model?.key.isIdentity === true,
     newText: newTextThat((text) => fitsIn(model?.key, text) && fitsOnWire(key, text)),
     scope: scopeOf(methods, model),
     sharedParent: model?.name && parentOf(model.name),

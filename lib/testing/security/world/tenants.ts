@@ -37,7 +37,7 @@ export function tenantsOf(
   for (const text of given) {
     const model = strangerTo(text)
     if (model !== undefined)
-      throw refused(`${JSON.stringify(text)} is not a tenant of ${told(model)}${meant(model, text)}`)
+      throw refused(`${JSON.stringify(text)} is not a tenant of ${reported(model)}${meant(model, text)}`)
   }
   return { two: given, another: make, areMadeUp: false }
 }
@@ -49,12 +49,12 @@ const isTenantOf = ({ tenant, tenantPart }: ResourceModel, text: string): boolea
   (tenantPart.valueOf(text) !== undefined && text.length <= (tenant?.maxLength ?? Infinity))
 
 const noneFits = (models: readonly ResourceModel[]): string => {
-  const all = models.filter(({ tenant }) => tenant !== undefined).map(told)
+  const all = models.filter(({ tenant }) => tenant !== undefined).map(reported)
   return `no tenant can be made up that is one of ${[...new Set(all)].join(', ')}: give two`
 }
 
 /** The resource, and what its tenants are. */
-const told = ({ entity, tenant }: ResourceModel): string => {
+const reported = ({ entity, tenant }: ResourceModel): string => {
   const length = tenant?.maxLength === undefined ? '' : ` of at most ${tenant.maxLength} characters`
   return `${entity.name}, whose ${tenant?.property ?? 'tenant'} is of the kind ${tenant?.kind ?? 'string'}${length}`
 }

@@ -34,8 +34,8 @@ export interface Variants {
 }
 
 /** With more combinations, each value is tried alone. */
-const MOST_COMBINATIONS = 16
-const MOST = 32
+const MAX_COMBINATIONS = 16
+const MAX = 32
 const DEEPEST = 3
 
 /** Names of fields that are values of others. */
@@ -99,7 +99,7 @@ export const variantsOf = (
     ...desc.fields.flatMap((field) => alongsideOf(field, names)),
   ]
   const count = choices.reduce((product, options) => product * options.length, 1)
-  const isAll = count <= MOST_COMBINATIONS
+  const isAll = count <= MAX_COMBINATIONS
   const combined = isAll
     ? choices.reduce<readonly (readonly Option[])[]>(
         (some, options) => some.flatMap((before) => options.map((option) => [...before, option])),
@@ -119,8 +119,8 @@ export const variantsOf = (
     const isOfItsOwn = options.some((one) => one.isOfItsOwn)
     return [{ name: options.map(({ name }) => name).join(', '), isOfItsOwn, of }]
   })
-  const missing = isAll && variants.length <= MOST ? '' : 'combinations of its booleans and enums'
-  return { variants: variants.slice(0, MOST), missing }
+  const missing = isAll && variants.length <= MAX ? '' : 'combinations of its booleans and enums'
+  return { variants: variants.slice(0, MAX), missing }
 }
 
 /**

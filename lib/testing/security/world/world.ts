@@ -115,8 +115,8 @@ const nameWith = ({ segments, variables }: NamePattern, key: string): string => 
 
 /** The key of what others are in. */
 const parentKey = (subject: Subject, location: Location): string | undefined => {
-  const { name, isMinted, repository } = subject
-  if (isMinted) return undefined
+  const { name, isIdentity, repository } = subject
+  if (isIdentity) return undefined
   const key = parentText(repository?.model.key)
   return name === undefined
     ? key
@@ -222,7 +222,7 @@ export const sendRow = async (
   if (create === undefined) return storeRow(world, subject, side, asked, content)
   let said = ''
   const one = newKey(subject, side)
-  const keys = subject.isMinted ? [one] : subject.keyPattern === '*' ? ['', one] : [one]
+  const keys = subject.isIdentity ? [one] : subject.keyPattern === '*' ? ['', one] : [one]
   for (const key of asked === undefined ? keys : [asked]) {
     const request = requestFor(side, subject, create, { key, entity: draft(world, subject, side, content) })
     const [listener] = world.probe.listeners
@@ -267,7 +267,7 @@ export const storeRow = async (
   const chosen = name === undefined && !isChosen(key) ? asked : (asked ?? newKey(subject, side))
   const values = name === undefined ? [chosen] : (name.parse(chosen ?? '') ?? [])
   for (const [at, field] of (name?.variables.map((part) => part.field) ?? [key]).entries()) {
-    const text = subject.isMinted && field.property === key.property ? undefined : values[at]
+    const text = subject.isIdentity && field.property === key.property ? undefined : values[at]
     if (text !== undefined)
       Object.assign(entity, { [field.property]: keyPartOf(field).valueOf(text) ?? text })
   }

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { Failure, NOBODY_RESPONDS } from '../idp-failure.js'
+import { Failure, NO_RESPONSE } from '../idp-failure.js'
 
 /** A rotation makes a key, which takes a while on a busy machine. */
 const TIMEOUT_MS = 30_000
@@ -11,11 +11,11 @@ export async function callControl<T>(socketPath: string, path: string, body: obj
     if (code === 'ENOENT' || code === 'ECONNREFUSED')
       throw new Failure(
         `no provider runs here (${socketPath}): start one with "ashlar-idp serve", or name its --state`,
-        NOBODY_RESPONDS,
+        NO_RESPONSE,
       )
     if (code === 'EACCES')
-      throw new Failure(`${socketPath} belongs to another user: ask as that user`, NOBODY_RESPONDS)
-    throw new Failure(`the provider did not respond: ${message}`, NOBODY_RESPONDS)
+      throw new Failure(`${socketPath} belongs to another user: ask as that user`, NO_RESPONSE)
+    throw new Failure(`the provider did not respond: ${message}`, NO_RESPONSE)
   })
   const value = JSON.parse(text) as T & { readonly error?: string }
   if (status !== 200) throw new Failure(value.error ?? `the provider refused with status ${status}`)

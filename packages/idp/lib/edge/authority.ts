@@ -23,7 +23,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const DAY_MS = 24 * 60 * 60 * 1000
 const AUTHORITY_DAYS = 825
 const CERTIFICATE_DAYS = 30
-const MOST_CERTIFICATES = 500
+const MAX_CERTIFICATES = 500
 
 /**
  * A certificate authority of this machine, which signs the certificates of the hosts that the edge serves.
@@ -63,7 +63,7 @@ export async function openAuthority(home: string, now: () => number = Date.now):
       const known = made.get(host)
       if (known !== undefined && known.until > now()) return known.certificate
       const [oldest] = made.keys()
-      if (made.size >= MOST_CERTIFICATES && oldest !== undefined) made.delete(oldest)
+      if (made.size >= MAX_CERTIFICATES && oldest !== undefined) made.delete(oldest)
       const ofHost = signed(host, certificate, key, now())
       made.set(host, { certificate: ofHost, until: now() + (CERTIFICATE_DAYS - 1) * DAY_MS })
       return ofHost

@@ -1,10 +1,10 @@
 import { request } from 'node:http'
-import { CONFLICT, Failure, NOBODY_RESPONDS } from '../idp-failure.js'
+import { CONFLICT, Failure, NO_RESPONSE } from '../idp-failure.js'
 import type { EdgeHome } from './edge-home.js'
 
 const TIMEOUT_MS = 5_000
 const LARGEST_BYTES = 8 << 20
-const NOBODY = ['ENOENT', 'ECONNREFUSED']
+const NONE = ['ENOENT', 'ECONNREFUSED']
 
 /** The properties that the daemon lists of a route. */
 export type ListedRoute = Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute
   if (!Array.isArray(list))
     throw new Failure(
       `what listens at ${home.socketPath} is not an edge: end it, or set DEVEDGE_HOME`,
-      NOBODY_RESPONDS,
+      NO_RESPONSE,
     )
   return list.filter((one): one is ListedRoute => typeof one === 'object' && one !== null)
 }
@@ -29,11 +29,11 @@ export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute
 export async function registerRoute(home: EdgeHome, route: object): Promise<void> {
   const response = await callEdge(home, 'PUT', JSON.stringify(route))
   if (response === undefined)
-    throw new Failure('the edge ended before the route was registered: try again', NOBODY_RESPONDS)
+    throw new Failure('the edge ended before the route was registered: try again', NO_RESPONSE)
   if (response.status === 201 || response.status === 200) return
   throw new Failure(
     `the edge refused the route: ${response.text.trim().slice(0, 200)}`,
-    response.status === 409 ? CONFLICT : NOBODY_RESPONDS,
+    response.status === 409 ? CONFLICT : NO_RESPONSE,
   )
 }
 
@@ -53,7 +53,7 @@ async function callEdge(
       return await exchange(address, method, body)
     } catch (error) {
       const { code = '', message } = error as NodeJS.ErrnoException
-      if (!NOBODY.includes(code)) throw new Failure(`the edge does not respond: ${message}`, NOBODY_RESPONDS)
+      if (!NONE.includes(code)) throw new Failure(`the edge does not respond: ${message}`, NO_RESPONSE)
     }
   }
   return undefined

@@ -3,9 +3,9 @@ import { quoted } from './parse-duration.js'
 import type { EdgeRoute, KeptRoute } from './edge-route.js'
 import { routeJson } from './route-json.js'
 
-const MOST_ROUTES = 10_000
+const MAX_ROUTES = 10_000
 /** Of the list of all routes. Its readers take no more than 8 MiB. */
-const MOST_BYTES = 6 << 20
+const MAX_BYTES = 6 << 20
 const NANOSECONDS_PER_MS = 1_000_000
 
 /** Why a route is not registered. */
@@ -55,12 +55,12 @@ export class Registry {
         `conflict: host ${quoted(host)} path ${quoted(route.path)} is owned by ${quoted(known.route.owner)}`,
       )
     const size = Buffer.byteLength(routeJson(route))
-    const isFull = () => (known === undefined ? 1 : 0) + this.#entries.size > MOST_ROUTES
+    const isFull = () => (known === undefined ? 1 : 0) + this.#entries.size > MAX_ROUTES
     const bytes = () => this.#bytes - (known?.size ?? 0) + size
-    if (isFull() || bytes() > MOST_BYTES) this.#sweep()
-    if (isFull()) throw new RouteConflict(`conflict: there are ${MOST_ROUTES} routes already`)
-    if (bytes() > MOST_BYTES)
-      throw new RouteConflict(`conflict: the routes would take more than ${MOST_BYTES} bytes together`)
+    if (isFull() || bytes() > MAX_BYTES) this.#sweep()
+    if (isFull()) throw new RouteConflict(`conflict: there are ${MAX_ROUTES} routes already`)
+    if (bytes() > MAX_BYTES)
+      throw new RouteConflict(`conflict: the routes would take more than ${MAX_BYTES} bytes together`)
     this.#bytes = bytes()
     const now = this.now()
     this.#entries.set(key, {

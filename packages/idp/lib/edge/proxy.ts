@@ -12,7 +12,7 @@ import { isCoded, removeHopHeaders } from './hop-headers.js'
 const VIA = '1.1 ashlar-edge'
 
 /** Requests of one connection at a time. Browsers send one. */
-const MOST_PIPELINED = 10
+const MAX_PIPELINED = 10
 
 /** Passes requests and upgrades to the upstreams of their hosts. */
 export interface EdgeProxy {
@@ -43,7 +43,7 @@ export function proxyOf(registry: Registry): EdgeProxy {
     request: (request, response) => {
       const { socket } = request
       const others = pending.get(socket) ?? 0
-      if (others >= MOST_PIPELINED) return void socket.destroy()
+      if (others >= MAX_PIPELINED) return void socket.destroy()
       pending.set(socket, others + 1)
       response.once('close', () => pending.set(socket, (pending.get(socket) ?? 1) - 1))
       const way = wayOf(request, registry)

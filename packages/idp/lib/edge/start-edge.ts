@@ -36,9 +36,9 @@ export interface RunningEdge {
 
 const PORTS = [443, 8443]
 /** Any user of the machine reaches the address of the daemon, and may send 1 MiB by each. */
-const MOST_DAEMON_CONNECTIONS = 100
+const MAX_DAEMON_CONNECTIONS = 100
 /** Of each address for https, whether they carry requests or a WebSocket. */
-const MOST_PROXY_CONNECTIONS = 500
+const MAX_PROXY_CONNECTIONS = 500
 
 /** Starts the daemon and its proxy. @throws Failure where a daemon runs already, or the port is taken. */
 export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge> {
@@ -51,7 +51,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge>
   try {
     const authority = await openAuthority(home.folder)
     const overTcp = createServer(onlyLocal(daemon))
-    overTcp.maxConnections = MOST_DAEMON_CONNECTIONS
+    overTcp.maxConnections = MAX_DAEMON_CONNECTIONS
     const isBound = await listens(overTcp, home.port, home.host)
     if (isBound) servers.push(overTcp)
     else
@@ -117,7 +117,7 @@ function proxyServer(
     request,
   )
   server.on('upgrade', upgrade)
-  server.maxConnections = MOST_PROXY_CONNECTIONS
+  server.maxConnections = MAX_PROXY_CONNECTIONS
   return server
 }
 

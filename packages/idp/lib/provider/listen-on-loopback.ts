@@ -6,7 +6,7 @@ import { takenPort } from './taken-port.js'
 const IPV4 = '127.0.0.1'
 const IPV6 = '::1'
 /** Of each address. What they have sent of 16 KiB of headers and 56 KiB of a body each is 36 MiB. */
-const MOST_CONNECTIONS = 500
+const MAX_CONNECTIONS = 500
 const TIMES = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 }
 
 /** Servers on the loopback addresses of this machine, with one port. */
@@ -28,7 +28,7 @@ export async function listenOnLoopback(
   let handler: RequestListener = (_request, response) => void response.end()
   const make = (): Server => {
     const server = createServer(TIMES, (request, response) => handler(request, response))
-    server.maxConnections = MOST_CONNECTIONS
+    server.maxConnections = MAX_CONNECTIONS
     server.on('clientError', (_error, socket) => {
       if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
     })

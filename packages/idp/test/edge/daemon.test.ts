@@ -112,7 +112,7 @@ describe("the daemon's protocol", () => {
       expect([got.status, got.body]).to.deep.equal([status, text])
     })
 
-  const SPELLINGS = [
+  const FORMS = [
     ...[
       'App.dev.test',
       'APP.DEV.TEST',
@@ -129,7 +129,7 @@ describe("the daemon's protocol", () => {
       'App.dev.test.:8443',
     ],
   ]
-  for (const host of SPELLINGS)
+  for (const host of FORMS)
     it(`the host ${JSON.stringify(host)} is app.dev.test`, async () => {
       expect((await put({ host: 'app.dev.test', owner: 'one' })).status).to.equal(201)
       expect(await put({ host, owner: 'two' })).to.include({

@@ -75,7 +75,7 @@ const PROBLEMS: Samples<MigrationProblem> = {
   ],
   otherName: [{ version, name: '0004_books' }],
   notOfTheseFiles: [{ version }],
-  noWayDown: [{ version }],
+  noDownMigration: [{ version }],
   rollBackStopped: [
     { cause, rolledBack: [], left: ['0003_b', '0002_a'], to: 1 },
     { cause, rolledBack: ['0003_b'], left: ['0002_a'], to: 0 },
@@ -149,8 +149,8 @@ const PROBLEMS: Samples<MigrationProblem> = {
   hasNul: [{ file }],
   notUtf8: [{ file }],
   unreadable: [{ file, code: 'EACCES' }],
-  twoWaysUp: [{ file, other: '0004_size.up.ts' }],
-  noWayUp: [{ version }],
+  twoUpMigrations: [{ file, other: '0004_size.up.ts' }],
+  noUpMigration: [{ version }],
   reserved: [{ version }, { version, framework: '0001_framework_init' }],
   duplicateNumber: [
     { versions: ['0004_a', '0004_b'], behind: [] },

@@ -11,7 +11,7 @@ import { securityCheck } from '../../../../lib/testing/index.js'
 import { collated } from '../../../conformance/repository/open-subject.js'
 import { drill, drilling } from '../../../support/drill.js'
 import { wireCall } from '../../../support/connect/wire-client.js'
-import { backends, describeOn, merged, type OpenBackend } from '../../../support/databases/backends.js'
+import { backends, describeOn, coalesced, type OpenBackend } from '../../../support/databases/backends.js'
 import { TaskService } from '../../../support/gen/plans_pb.js'
 import { altered } from '../../../support/grpc/altered.js'
 import { ForeignClient } from '../../../support/grpc/clients.js'
@@ -73,7 +73,7 @@ const headersOf = (tenant: string) => ({
 const tenantOf = (hex: string | undefined) => Buffer.from(hex ?? '', 'hex').toString('utf16le')
 
 /** The engines that are servers are asked in the drill. */
-const asked = [...backends, ...merged].filter(
+const asked = [...backends, ...coalesced].filter(
   ({ name }) => drilling || name === 'memory' || name === 'sqlite',
 )
 

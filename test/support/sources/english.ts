@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import ts from 'typescript'
+import { root } from '../root.js'
+
+/**
+ * A part of `npm run check`: patterns of comments and messages that are never good English, and words that
+ * names do not use. See "Wording" in CONTRIBUTING.md.
+ */
+const COMMENTS: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/^\s*(?:\/\*\*?|\*|\/\/) ?(?:What|Whether|Who|Whom|How|Where)\b/, 'begin with what the reader gets'],
+  [/\b(?:that|who) (?:is|are|was|were) (?:not )?there\b/, 'write "existing" or "missing"'],
+]
+const TEXTS: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [
+    /(?<!\b[Tt]here )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|later\b|earlier\b|need\b|such\b)[a-z]/,
+    'write "is not a"',
+  ],
+]
+
+/** Whole words of camelCase, PascalCase, snake_case and kebab-case names. */
+const WORDS = new Set([
+  ...['told', 'tells', 'untold', 'sought', 'hears', 'landed', 'dearest', 'spelling', 'spellings'],
+  ...['merged', 'merging', 'believes', 'nobody', 'minted', 'most', 'least'],
+])
+const PHRASES = /(?:^|-)(?:way|ways)-(?:up|down)(?:-|$)|(?:^|-)let-in(?:-|$)/
+/** Names in which the word is the right one. */
+const EXCEPTIONS: ReadonlySet<string> = new Set([
+  // Credentials are minted.
+  ...['MintedCredential', 'minted'],
+  // Helpdesk tickets are merged.
+  'merged',
+])
+
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+
+/** True if a declared name or the name of a file uses a word that it must not. `most` counts in constants. */
+const isPrivate = (name: string): boolean => {
+  const words = wordsOf(name)
+  const isConstant = /^[A-Z\d_]+$/.test(name)
+  return (
+    words.some((word) => WORDS.has(word) && (isConstant || (word !== 'most' && word !== 'least'))) ||
+    PHRASES.test(words.join('-'))
+  )
+}
+
+const folders = ['lib', 'cli', 'decorators', 'packages', 'bench', 'test/support']
+const paths = execFileSync('git', ['ls-files', '-z', ...folders], { cwd: root, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => /(?<!\.d)\.ts$/.test(path) && !path.includes('/gen/'))
+const problems: string[] = []
+for (const path of paths) {
+  const text = readFileSync(join(root, path), 'utf8')
+  const isPublic = !/^(?:bench|test)\/|\/test\//.test(path)
+  for (const [at, line] of text.split('\n').entries()) {
+    const isComment = /^\s*(?:\/\/|\/\*|\*)/.test(line)
+    for (const [pattern, advice] of [...(isComment ? COMMENTS : []), ...TEXTS])
+      if (isPublic && pattern.test(line)) problems.push(`${path}:${at + 1}: ${advice}: ${line.trim()}`)
+  }
+  if (isPrivate(basename(path, '.ts'))) problems.push(`${path}: rename the file`)
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const visit = (node: ts.Node): void => {
+    const { name } = node as { readonly name?: ts.Node }
+    const isDeclaration =
+      name !== undefined &&
+      (ts.isIdentifier(name) || ts.isPrivateIdentifier(name)) &&
+      !ts.isPropertyAccessExpression(node) &&
+      !ts.isImportSpecifier(node) &&
+      !ts.isExportSpecifier(node)
+    if (isDeclaration && isPrivate(name.text) && !EXCEPTIONS.has(name.text)) {
+      const { line } = file.getLineAndCharacterOfPosition(name.getStart())
+      problems.push(`${path}:${line + 1}: rename ${name.text}`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+}
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) console.error(`${problems.length} problems`)
+process.exitCode = problems.length > 0 ? 1 : 0
