@@ -103,7 +103,7 @@ export function lineage(entity: object): object[] {
   return classes
 }
 
-/** The facts of a class with those of its base classes; the nearest wins. */
+/** The facts of a class and its base classes; the nearest wins. */
 export function inheritedFacts(entity: object): EntityFacts {
   const all = noFacts()
   for (const ancestor of lineage(entity).reverse()) {

@@ -32,7 +32,7 @@ export function spanOf({ text, file }: ProtoSource, path: readonly number[]): Sp
   return undefined
 }
 
-/** The tab widths to try: current buf's, and those of protoc and of earlier versions. */
+/** The tab widths to try: current buf's, and the widths of protoc and earlier versions. */
 const TABS = [4, 8]
 
 /** Lines and columns count from 0, and a column is a character or what a tab fills. */

@@ -79,7 +79,7 @@ ${parent === undefined ? '' : parentsMade(parent)}  })
     const made = await acme('POST', ${create('secret')}, sample)
     assert.equal(made.status, 200, JSON.stringify(made.body))
 
-    // Another tenant's looks like one that never existed, whatever is asked of it.
+    // Another tenant's resource looks like one that never existed, for every method.
     for (const method of ['GET', 'PATCH', 'DELETE']) {
       const query = method === 'PATCH' ? '?update_mask=${first}' : ''
       const body = method === 'PATCH' ? sample : undefined
@@ -103,7 +103,7 @@ const parentPath = ({ names, key }: ParentSample, owner: SampleKey): string =>
     ? `/v1/\${${owner}}`
     : `/v1/${names.camels}/${key.sample(owner)}`
 
-/** The database makes the keys of the parents, which are those of the first tenant. */
+/** The database generates the keys of the parents, and the first tenant's are used. */
 const GENERATED_PARENTS = `  let first: string
   let second: string
 `

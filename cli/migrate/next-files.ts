@@ -45,7 +45,7 @@ export const emptyVersion = (description: string): NextVersion => ({
 
 /**
  * The folders with each engine's files. A folder with its own files is for `dialect` only. Otherwise they are
- * the existing engine folders, or those of every engine if none exists.
+ * the existing engine folders, or every engine's if none exists.
  */
 export function foldersOf(
   folder: string,

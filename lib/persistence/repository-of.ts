@@ -42,7 +42,7 @@ type CredentialNames<E> = {
   [K in keyof E]-?: IsCredential<NonNullable<E[K]>> extends true ? K & string : never
 }[keyof E]
 
-/** The type of an entity's key: that of its property `id`, else `name`; a string where it has neither. */
+/** The type of an entity's key: the type of its property `id`, or `name`; a string if it has neither. */
 export type KeyOf<E> = E extends { readonly id: infer K extends PartValue }
   ? K
   : E extends { readonly name: infer K extends PartValue }

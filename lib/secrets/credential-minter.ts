@@ -66,7 +66,7 @@ export interface CredentialOptions {
 export interface CheckOptions extends CredentialOptions {
   /**
    * Called by a check that fails: returns the specs of stored credentials that may be new to the minter. It
-   * knows its own, and those of the credentials that it has checked.
+   * knows its own, and the specs of credentials that it has checked.
    */
   readonly specs?: () => Promise<readonly HashSpec[]> | undefined
   /**

@@ -200,7 +200,7 @@ export class Server {
     return this.#registrations.registry.parts()
   }
 
-  /** Full names of the methods that were recorded in addition to those of the services. */
+  /** Full names of the methods that were recorded in addition to the services'. */
   recordedMethods(): readonly string[] {
     return [...this.#registrations.recorded]
   }

@@ -32,8 +32,8 @@ const inFileOf = (mask: DescField): readonly DescMessage[] =>
   [...nestedTypes(mask.parent.file)].filter((type) => type.kind === 'message')
 
 /**
- * The names that a mask being read may contain besides those of the response: as it would be written without
- * a message beside it.
+ * The names that a mask being read may contain besides the response's: as it would be written without a
+ * message beside it.
  */
 export const otherwiseNamed = (mask: DescField): readonly DescMessage[] =>
   masked(mask).length > 0 ? [] : inFileOf(mask)

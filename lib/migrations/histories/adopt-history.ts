@@ -102,8 +102,8 @@ export interface IncompleteTable {
 }
 
 /**
- * Compares the columns that the framework's files add with those of the database, as far as the user may read
- * them. A missing table is not reported.
+ * Compares the columns that the framework's files add with the database's, as far as the user may read them.
+ * A missing table is not reported.
  */
 async function incompleteTables(
   session: Session,

@@ -90,8 +90,8 @@ export class CoalescedStatements {
   }
 
   /**
-   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that conflicts
-   * with another is missing from the result, and has no event.
+   * Inserts rows (PostgreSQL). Values: one for each field, then the events' values. A row that conflicts with
+   * another is missing from the result, and has no event.
    * @param along - inserts the event of each row.
    */
   insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {

@@ -19,11 +19,11 @@ export interface CredentialRow<E> {
 const REFUSED = Object.freeze({ ok: false, record: undefined })
 
 /**
- * Checks a presented token: prefix, hash, and that its owner lives and has not expired. Whatever is wrong
- * with it, the result is the same, and an unknown public id takes the work of a wrong secret.
+ * Checks a presented token: prefix, hash, and that its owner is live and has not expired. The result is the
+ * same for every failure, and an unknown public id takes as long as a wrong secret.
  * @param find - the live row with this public id, over all tenants.
- * @param specs - those of the stored credentials; undefined in memory, and in a transaction, which must not
- * wait for another connection.
+ * @param specs - of the stored credentials; undefined in memory, and in a transaction, which must not wait
+ * for another connection.
  */
 export async function checkCredential<E extends object>(
   model: ResourceModel<E>,

@@ -309,7 +309,7 @@ export function tracked<T>(name: string, call: Promise<T>): Promise<T> {
 /** Settings as a user writes them, including TypeORM's names. */
 type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'maxAttempts' | 'retries']?: unknown }
 
-/** @throws TypeError for settings of a savepoint, which uses those of the outermost transaction. */
+/** @throws TypeError for settings of a savepoint, which uses the outermost transaction's. */
 export function refuseNested({ isolation, readOnly, maxAttempts, retries }: NestedSettings): void {
   if ([isolation, readOnly, maxAttempts, retries].every((setting) => setting === undefined)) return
   throw new TypeError(

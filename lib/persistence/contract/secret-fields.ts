@@ -220,7 +220,7 @@ export interface EntityToWrite {
   readonly fieldMask?: readonly string[]
 }
 
-/** @param isBatch - true if the entities are those of `requests`. */
+/** @param isBatch - true if the entities belong to `requests`. */
 export type PrepareSecrets = (
   entities: readonly EntityToWrite[],
   context: RequestContext,

@@ -38,7 +38,8 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 
   /**
-   * Sends a list's statement together with those of the relations of these paths, whose rows `read` takes.
+   * Sends a list's statement together with the statements of the relations of these paths, whose rows `read`
+   * takes.
    * @throws as `read` does.
    */
   pageOn(call: SqlCall, paths: readonly string[], scope: Scope): PageReading {
@@ -130,7 +131,7 @@ async function filled<A>(
   return found.map((entities) => entities ?? (rest.next().value as readonly object[]))
 }
 
-/** Sends the statement of a page and, in the same round trip, those of the relations of its rows. */
+/** Sends the statement of a page and, in the same round trip, the statements of its rows' relations. */
 class PageExecutor implements Executor {
   readonly dialect: Dialect
   readonly endsReads = true

@@ -44,7 +44,7 @@ const among = (column: Field, texts: readonly string[]): FilterNode => {
   return { kind: 'among', column, values }
 }
 
-/** The values of each tenant, separate from those of the others. */
+/** The values of each tenant, separate from the other tenants' values. */
 function ofEach(
   target: ResourceModel,
   by: Field,

@@ -3,8 +3,8 @@ import { kindOf } from '../kinds/kinds.js'
 import type { Field, ValueField } from './field.js'
 
 /**
- * The values of a property whose `@Column()` has a `transformer`. The kind of its field, and what belongs to
- * the kind, are those of the column.
+ * The values of a property whose `@Column()` has a `transformer`. The kind of its field and the kind's facets
+ * are the column's.
  */
 export interface Transformed {
   /** The value of a property as its column holds it; null for none. */

@@ -44,7 +44,7 @@ export type Loaded<T, P extends string> = unknown extends P
   : [P] extends [never]
     ? T
     : {
-        // Before the entity itself, so that an array's methods are those of the loaded array.
+        // Before the entity itself, so that an array's methods are the loaded array's.
         [K in Head<P> & keyof T & string]-?: NonNullable<T[K]> extends readonly unknown[]
           ? LoadedValue<NonNullable<T[K]>, Below<P, K>>
           : LoadedValue<NonNullable<T[K]>, Below<P, K>> | undefined

@@ -21,7 +21,7 @@ export interface ShownReference {
 /** A reference of any type refers to nothing in particular. */
 const ANY = '*'
 
-/** The references of a resource, including those of the messages inside it. */
+/** The references of a resource, including the messages inside it. */
 export function referenceFields(message: DescMessage, seen = new Set<DescMessage>()): ReferenceField[] {
   if (seen.has(message)) return []
   seen.add(message)

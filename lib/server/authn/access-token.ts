@@ -6,8 +6,7 @@ export type AccessTokenMark = (claims: JWTPayload) => boolean
 
 /**
  * Claims that bind an ID token to the request it responds to (OpenID Connect Core, 2 and 3.3.2.11; FAPI 1.0,
- * part 2, 5.1.1; CIBA, 10.3.1). Access tokens do not have them, except `nonce` in those of Keycloak before
- * 25.
+ * part 2, 5.1.1; CIBA, 10.3.1). Access tokens do not have them, except `nonce` in Keycloak before 25.
  */
 const OF_ID_TOKENS = ['at_hash', 'c_hash', 's_hash', 'urn:openid:params:jwt:claim:rt_hash', 'nonce']
 

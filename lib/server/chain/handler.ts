@@ -35,11 +35,11 @@ export interface Handler {
   /** The way in which it applies a row-level decision; `none` is not run for such a call. */
   readonly rowAccess: RowAccessUse
   /**
-   * The change it makes to related resources, each of which the authorizer is asked about; omitted if there
-   * is none.
+   * The change it makes to related resources, each of which needs the authorizer's permission; omitted if it
+   * makes none.
    */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
-  /** True if it may write references to other resources, each of which the authorizer is asked about. */
+  /** True if it may write references to other resources, each of which needs the authorizer's permission. */
   readonly refers?: boolean | undefined
   /**
    * True if the authorizer may be asked what the caller may list: where filters and orders name relations,

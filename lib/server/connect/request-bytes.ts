@@ -28,7 +28,7 @@ export interface RequestForm {
 /**
  * The message of a body. JSON is read as the gateway reads it: strictly, and without losing a digit.
  * @param onInflated - receives the size after decompression.
- * @throws the errors of the gateway, and those of envelopes.
+ * @throws the gateway's errors, and the envelopes'.
  */
 export const messageOf = async (
   form: RequestForm,

@@ -96,10 +96,7 @@ const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel,
   return lists
 }
 
-/**
- * The rule of a List, if it states who may list all of the resources: there is no request that would fill a
- * template.
- */
+/** The rule of a List, if it states who may list all of the resources: no request would fill a template. */
 const ruleOfAll = (list: DescMethod, rules: RuleSet): Rule | undefined => {
   const rule = rules.declared(pathOf(list))
   return rule?.resource?.includes('{') === true ? undefined : rule

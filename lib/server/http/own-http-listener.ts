@@ -68,8 +68,8 @@ export class OwnHttpListener {
 
   /**
    * Stops accepting and resolves when the last response is sent. Idle connections stay as long as other
-   * responses are open, so that their next response can close them; then they are cut. Those of HTTP/2 are
-   * told at once (GOAWAY): their clients know which requests to send elsewhere.
+   * responses are open, so that their next response can close them; then they are cut. HTTP/2 connections
+   * receive a GOAWAY at once, so that their clients know which requests to send elsewhere.
    */
   async drain(): Promise<void> {
     if (!this.#server.listening) return

@@ -6,7 +6,7 @@ import { schemeOf } from '../../gateway/routing/target.js'
 import type { Telemetry } from '../observability/telemetry.js'
 
 /**
- * The listener, with a span and a duration for each request, including those of mounted handlers. A request
+ * The listener, with a span and a duration for each request, including mounted handlers' requests. A request
  * is named after its route, so that names are few. Probes are left out.
  */
 export const traced = (listener: RequestListener, telemetry: Telemetry | undefined): RequestListener => {

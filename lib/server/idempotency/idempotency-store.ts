@@ -27,9 +27,9 @@ export interface StoredReply {
 }
 
 /**
- * Why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store had no room, the store
- * failed, its content may hold secrets and cannot be read, or nobody knows whether the call took effect
- * (`unknown`).
+ * The reason why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store had no
+ * room, the store failed, its content may hold secrets and cannot be read, or it is not known whether the
+ * call took effect (`unknown`).
  */
 export type Omission = 'size' | 'room' | 'failure' | 'content' | 'unknown'
 

@@ -38,9 +38,10 @@ export interface Keeping {
 /**
  * Runs the call and stores its response. A caller whose deadline passes gets its error at once. The key is
  * held until the handler has settled, so that the result is stored for the retry. Once the handler has
- * returned, a failure of the store never frees the key: the effect must not happen twice. Nor does a failure
- * of the handler after which nobody knows whether the effect has happened.
- * @param settle - called with what can be replayed, undefined for nothing, before any caller gets a response.
+ * returned, a failure of the store never frees the key, because the effect must not happen twice. Neither
+ * does a failure of the handler after which the effect is unknown.
+ * @param settle - called with the response to replay, or undefined for none, before any caller gets a
+ * response.
  */
 export const runClaimed = (
   { store, redaction, logger, unrecorded }: Keeping,

@@ -18,7 +18,8 @@ interface Unrecorded {
 
 /**
  * Calls that ran, or may have, and whose response the store could not save. As long as this process lives,
- * duplicates find them here and do not run again. The store is told as soon as possible, for other processes.
+ * duplicates find them here and do not run again. The store is updated as soon as possible, for other
+ * processes.
  */
 export class UnrecordedCalls {
   readonly #calls = new Map<string, Unrecorded>()

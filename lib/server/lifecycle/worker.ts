@@ -3,8 +3,8 @@ import type { ObservedWorker } from '../observability/observed-worker.js'
 /** A relay or a consumer of `ashlar/events` that runs in the process beside the calls. */
 export interface Worker extends ObservedWorker {
   /**
-   * Called before the server listens. What it returns are problems that stop the start. @param workers - all
-   * workers of the server.
+   * Called before the server listens. Returns the problems that prevent startup. @param workers - all workers
+   * of the server.
    */
   startUpCheck?(workers: readonly Worker[]): Promise<readonly string[]>
   /** Called when the server serves. */

@@ -47,7 +47,7 @@ export const operationsService = (
     if (record === undefined) throw new ErrNotFound()
     return record
   }
-  /** The operations of the tenant, followed by those of the principal. */
+  /** The operations of the tenant, followed by the principal's. */
   const listed = async (call: ServerCall, after: string, limit: number) => {
     const tenant = tenantOf(call)
     if (!isInReach(call, after)) throw foreignToken()

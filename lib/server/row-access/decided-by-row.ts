@@ -20,8 +20,7 @@ export interface DecidedByRow {
 }
 
 /**
- * Carries out a row-level decision. The authorizer is asked about `get` once per call and resource, if
- * needed.
+ * Carries out a row-level decision. The authorizer decides about `get` once per call and resource, if needed.
  */
 export const rowAccess = (decided: DecidedByRow): RowAccess => {
   const { decision, request, message, explain } = decided

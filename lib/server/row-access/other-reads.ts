@@ -33,7 +33,7 @@ const READING = ['get', 'batchGet', 'list'] as const
 
 /**
  * The rows that a call may read through a repository: those that a Get would return to the caller, or a
- * BatchGet or List if the resource has no Get. If no method returns its rows, the authorizer is asked about
+ * BatchGet or List if the resource has no Get. If no method returns its rows, the authorizer decides about
  * `get` of its type.
  */
 export class OtherReads {
@@ -93,7 +93,7 @@ export class OtherReads {
 
 type Question = Pick<Asked, 'verb' | 'resource' | 'isPublic'>
 
-/** No request fills a template here, so the authorizer is asked about the type. */
+/** No request fills a template here, so the authorizer decides about the type. */
 const asRuled = (
   { verb: ruled = '', resource = '', public: isPublic = false }: Rule,
   verb: string,

@@ -10,7 +10,7 @@ export interface RelatedQuestion extends Pick<AuthorizationRequest, 'principal' 
 }
 
 /**
- * A caller's permissions on the resources related to the call's resource. The authorizer is asked about each
+ * A caller's permissions on the resources related to the call's resource. The authorizer decides about each
  * type, with the type as the resource.
  */
 export class AuthorizedRelated implements RelatedDecisions {

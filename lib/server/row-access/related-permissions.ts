@@ -7,7 +7,7 @@ type Permissions = AuthorizedServer['permissions']
 const CHANGING = ['delete', 'batchDelete', 'undelete'] as const
 
 /**
- * The permissions that are checked besides those of methods: for the resources related to a delete or an
+ * The permissions that are checked besides the methods': for the resources related to a delete or an
  * undelete.
  */
 export const relatedPermissions = (registry: Registry): Permissions =>

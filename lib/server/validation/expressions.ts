@@ -80,7 +80,7 @@ function* ruleMessages(desc: DescMessage, message: Message): Generator<Message> 
 
 /**
  * A message type for each expression, with that expression as its only rule, because a validator compiles
- * expressions one at a time, and never those of unset fields.
+ * expressions one at a time, and never an unset field's.
  */
 export const probesOf = (expressions: readonly Expression[], rules: typeof Rules): DescMessage[] => {
   const file = create(FileDescriptorProtoSchema, {

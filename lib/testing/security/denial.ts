@@ -34,7 +34,10 @@ export const checkDenial = async (
   }
 }
 
-/** Whoever may do everything in one tenant may not write what all tenants share, only because of that. */
+/**
+ * A caller who may do everything in one tenant may not, for that reason alone, write rows that all tenants
+ * share.
+ */
 export const checkSharedWrites = async (
   { probe }: World,
   methods: readonly ServedMethod[],

@@ -208,7 +208,7 @@ const checkList = async (
   }
 }
 
-/** Lists of both tenants are asked alike, unless the numbers of their parents differ. */
+/** Lists of both tenants use the same request, unless the numbers of their parents differ. */
 const locationsOf = (subject: Subject, [own, other]: readonly [Location, Location]): readonly Location[] => {
   const textOf = (location: Location) =>
     [...subject.scope.keys()].map((name) => scopeTextAt(location, subject, name)).join()
@@ -253,7 +253,7 @@ const checkCreate = async (
   const made = await send(b, requestFor(b, subject, method, { key, entity: claimed }))
   if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === theirs)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
-  // Nobody chooses a number that the database makes.
+  // Callers do not choose a generated number.
   if (subject.isIdentity) return
   const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(b, subject, method, again))

@@ -17,7 +17,7 @@ export type RequestFactory = (key: (message: string) => string, n: number) => ob
 /** A request with the keys of resources in it. */
 export interface NamingRequest {
   readonly method: ServedMethod
-  /** The resources that it names, in the order in which they are asked for. */
+  /** The resources that it names, in the order in which they are requested. */
   readonly named: readonly Subject[]
   readonly make: (keys: readonly string[]) => Message
 }

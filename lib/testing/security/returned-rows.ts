@@ -13,7 +13,7 @@ import { getField } from '../../resource/messages/local-field.js'
 import type { Subject } from './world/subjects.js'
 import type { World } from './world/world.js'
 
-/** Rows of one response that are asked for again. */
+/** The maximum number of rows of one response that are read again. */
 const MAX = 20
 
 /** A call's response. */
@@ -23,8 +23,8 @@ export interface Returning {
 }
 
 /**
- * Every resource in what a call returned is one that a Get returns to the same caller.
- * @param owner - somebody who may get it; what a Get returns to nobody is no longer there.
+ * Every resource in a response is one that a Get returns to the same caller.
+ * @param owner - a caller who may get it; a resource that no Get returns no longer exists.
  */
 export const checkReturned = async (
   world: World,

@@ -24,7 +24,10 @@ export interface Limited {
 /** More pages than the check has rows. */
 const MAX_PAGES = 100
 
-/** Somebody reaches for a row of the own tenant that a decision by row excludes: it is not there. */
+/**
+ * A caller tries to reach a row of its own tenant that a row-level decision excludes, which must look
+ * missing.
+ */
 export const checkRowIsolation = async (
   world: World,
   subject: Subject,
@@ -45,7 +48,7 @@ export const checkRowIsolation = async (
 }
 
 /**
- * The types that the authorizer is asked about: those in the rules of standard methods, and, for related
+ * The types that the authorizer decides about: those in the rules of standard methods, and, for related
  * resources, the type of the entity.
  */
 export const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>

@@ -12,9 +12,9 @@ import type { Subject } from './world/subjects.js'
 import { makeRow, newKey, type Row, type World } from './world/world.js'
 
 /**
- * Somebody who may use all rows but some calls a method of the application, for each row that its request
- * names, and for those that it may lead to. What its rule names is not asked for: a rule may name another
- * resource.
+ * A caller who may use all rows but some calls a method of the application, for each row that its request
+ * names, and for those that it may lead to. The resource in its rule is not used, because a rule may name
+ * another one.
  */
 export const checkRowRequests = async (
   world: World,
@@ -128,7 +128,7 @@ interface Hidden {
 
 /**
  * True if a string of the row came back. A copy of another resource's string does not count, nor one that a
- * row of the request has as well: whoever may reach that row may see it.
+ * row of the request has as well, because a caller who reaches that row may see it.
  */
 const holds = ({ madeUp }: World, { response, message: said }: Outcome, { subject, row, shown }: Hidden) => {
   const all = [said, ...textsIn(response)].join('\n')

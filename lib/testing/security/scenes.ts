@@ -209,7 +209,7 @@ const coming = (world: World, side: Side, { add, shown, rows, request, spoken }:
   }
 }
 
-/** Visible rows below those of the request, for what is below these. */
+/** Visible rows below the request's rows, as parents of the rows below them. */
 const addBetween = async (world: World, side: Side, near: Map<Subject, Row>): Promise<void> => {
   for (const subject of world.subjects) {
     if (near.has(subject) || ![...near.keys()].some((above) => isBelow(subject, above))) continue

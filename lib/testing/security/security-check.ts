@@ -62,10 +62,9 @@ export interface SecurityOptions {
   readonly requests?: Requests
   /**
    * Functions that create the state a method or a resource needs, by gRPC full method name or by the full
-   * name of the resource's message:
-   * `{ '/orders.v1.OrderService/Ship': ({ client, keys: [id] }) => client(OrderService).pay({ id }) }`.
-   * The function of a method runs before each request that names resources of a tenant, and that of a
-   * resource before each one that the check creates.
+   * name of the resource's message: `{ '/orders.v1.OrderService/Ship': ({ client, keys: [id] }) =>
+   * client(OrderService).pay({ id }) }`. A method's function runs before each request that names resources of
+   * a tenant, and a resource's before each one that the check creates.
    */
   readonly prepare?: Preparations
   /** True to start the workers of a builder (relays and consumers). Default: false. */
@@ -149,7 +148,7 @@ export async function securityCheck(
 }
 
 interface Run {
-  /** Somebody of the first tenant who reaches some rows, where the authorizer decides by row. */
+  /** A caller of the first tenant who reaches some rows, if the authorizer decides by row. */
   readonly limited: string
   readonly reach: RowReach & { isOn: boolean }
   tenants: Tenants
@@ -340,8 +339,8 @@ const checkAccepted = (methods: ReturnType<typeof servedMethods>, accept: Accept
 }
 
 /**
- * Rows that all tenants share are nobody's to isolate: what remains is who writes them, which only the
- * options can say.
+ * Rows that all tenants share need no isolation. The remaining question is who writes them, which only the
+ * options can answer.
  */
 const leaveOutShared = (
   methods: ReturnType<typeof servedMethods>,

@@ -167,7 +167,7 @@ class Planning {
     return Math.min(seen.size, MAX_COUNTED + 1)
   }
 
-  /** The part of the rows that the caller may learn of. */
+  /** The part of the rows that may be reported to the caller. */
   async #reported(
     child: Member,
     pending: readonly Pending[],
@@ -185,8 +185,8 @@ class Planning {
   }
 
   /**
-   * The number of rows that the caller learns of. Rows of another tenant, and rows that the caller may not
-   * list, are not counted.
+   * The number of rows that is reported to the caller. Rows of another tenant, and rows that the caller may
+   * not list, are not counted.
    */
   async #visible(
     child: Member,

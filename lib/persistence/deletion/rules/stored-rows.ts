@@ -47,8 +47,8 @@ export interface StoredRows {
   /** The entities of rows of one resource. */
   entities(rows: readonly StoredRow[]): Promise<object[]>
   /**
-   * The time of a deletion that is identified by its time: later than that of every deleted row that refers
-   * to these. Undefined if a column identifies deletions.
+   * The time of a deletion that is identified by its time: later than every deleted row's that refers to
+   * these. Undefined if a column identifies deletions.
    */
   deletionTime(rows: readonly StoredRow[]): Promise<Date | undefined>
   /** Deletes live rows of one resource softly, with their hooks. */

@@ -110,7 +110,7 @@ function foreignTime(stored: unknown): Date | undefined {
 const DATE = /([0-9]{4,6})-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])/.source
 const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
 const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
-/** The formats of PostgreSQL and MySQL, and those of a time in UTC or with an offset that SQLite reads. */
+/** The formats of PostgreSQL and MySQL, and of a time in UTC or with an offset that SQLite reads. */
 const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?( BC)?$`)
 
 /**

@@ -29,8 +29,8 @@ export const withoutKey = (model: ResourceModel): readonly Field[] =>
   inserted(model).filter(({ isIdentity }) => isIdentity !== true)
 
 /**
- * Inserts a row. Writes nothing if a parent is missing. Values: those of its locks first, then one per field,
- * then those of the event.
+ * Inserts a row. Writes nothing if a parent is missing. Values: the locks' values first, then one per field,
+ * then the event's.
  */
 export function insertText(
   { model, dialect, table, select }: InsertedTable,

@@ -114,7 +114,7 @@ export class Statements {
   }
 
   /**
-   * Values: those of its locks first, one per field, the operand of an increment, key, [tenant], [etag],
+   * Values: the locks' values first, one per field, the operand of an increment, key, [tenant], [etag],
    * [where]. Reaches live rows only.
    */
   update(

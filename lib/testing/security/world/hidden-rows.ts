@@ -18,7 +18,7 @@ import {
   type World,
 } from './world.js'
 
-/** Rows of which the next ones are told by which they are in, or refer to. */
+/** Rows that identify the next ones, which are in them or refer to them. */
 export type Near = ReadonlyMap<Subject, Row>
 
 /** Values that stand out, different for each resource, and others that differ from them in each field. */
@@ -151,8 +151,8 @@ const storedKey = ({ name, repository }: Subject, key: string): string => {
 }
 
 /**
- * Adds a row of each resource, those above first. Where one is added, the next ones are near it.
- * @param isChained - the rows that are added are what the next ones are in.
+ * Adds a row of each resource, parents first. The next rows are near an added one.
+ * @param isChained - true if the added rows are the parents of the next ones.
  */
 export const addRows = async (
   world: World,

@@ -33,7 +33,7 @@ const FORMS: readonly NewText[] = [
   () => letters().toString(36),
 ]
 
-/** Texts of the first form that fits, else of any. @param kind - the longest that they begin with. */
+/** Strings of the first form that fits, or of any form. @param kind - the longest prefix. */
 export const newTextThat = (fits: (text: string) => boolean, kind = 'check-'): NewText =>
   FORMS.find((make) => fits(make(kind))) ?? newCanary
 
@@ -44,7 +44,7 @@ const PARENTS = ['check', '00000000-0000-4000-8000-000000000007', '7', '2030-01-
 export const parentText = (field: Field | undefined): string =>
   PARENTS.find((text) => fitsIn(field, text)) ?? 'check'
 
-/** True if a repository makes no key of its own, so that somebody chooses it. */
+/** True if a repository generates no key, so that the caller chooses it. */
 export const isChosen = (field: Field): boolean => kindOf(field).key?.takesUuid(field) === false
 
 /** A key as a filter has it, of what the field's property holds. */

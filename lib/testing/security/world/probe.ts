@@ -24,7 +24,7 @@ export class Probe {
     readonly listeners: readonly ListenerClient[],
     readonly findings: Findings,
     private readonly subjects: readonly Subject[],
-    /** Secrets and tokens, which nobody may see. */
+    /** Secrets and tokens, which no response may contain. */
     readonly secrets: Canaries,
   ) {}
 

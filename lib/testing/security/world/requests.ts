@@ -98,7 +98,10 @@ export const scopeAt = (location: Location, subject: Subject, field: DescField):
   return (field.scalar === undefined ? undefined : wireKey(field, text)) ?? A_NUMBER
 }
 
-/** Values for the fields that locate a resource. One that is in a parent of its own is asked for there. */
+/**
+ * Values for the fields that locate a resource. A resource with a parent of its own is requested in that
+ * parent.
+ */
 const scopeOf = (
   location: Location,
   subject: Subject,

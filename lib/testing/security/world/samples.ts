@@ -15,7 +15,7 @@ import type { Subject } from './subjects.js'
 
 /** Generates values. */
 export interface Making {
-  /** Makes the values of one resource differ from those of another. */
+  /** Distinguishes the values of one resource from another's. */
   readonly n: number
   /** The prefix of every text in an ordinary field. */
   readonly text: string

@@ -27,7 +27,7 @@ export interface Subject {
   readonly name: NamePattern | undefined
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
-  /** True if the database makes the keys, so that nobody chooses one. */
+  /** True if the database generates the keys, so that callers choose none. */
   readonly isIdentity: boolean
   /** Makes texts for the key, or for the last part of the name. */
   readonly newText: NewText

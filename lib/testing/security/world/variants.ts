@@ -164,7 +164,7 @@ const isOf = (value: unknown, key: string): boolean =>
     ? value.includes(key)
     : (typeof value === 'number' || typeof value === 'bigint') && String(value) === key
 
-/** All values of a field; those of a map with their keys. */
+/** All values of a field; of a map, with their keys. */
 const valuesOf = (message: Message, field: DescField): readonly unknown[] => {
   const value = getField(message, field)
   if (value === undefined) return []

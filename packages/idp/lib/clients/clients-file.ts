@@ -13,9 +13,9 @@ const NO_REDIRECT = ['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'abo
 export type Clients = ReadonlyMap<string, Client>
 
 /**
- * The clients of a file, by id. Once every entry of a text could be used, only such a text replaces it: a
- * file that is gone counts as a broken edit, too. Until then an entry that cannot be used is left out, and
- * named, and without the file there are no clients.
+ * The clients of a file, by id. Once every entry of a text was valid, only such a text replaces it: a missing
+ * file counts as an invalid edit, too. Until then an invalid entry is left out, and reported, and without the
+ * file there are no clients.
  */
 export function clientsFile(
   path: string,

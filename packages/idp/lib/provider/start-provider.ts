@@ -117,7 +117,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
   const timers = [
     setInterval(() => {
       removals.end()
-      // An edit that cannot be used is reported although nobody opens a page.
+      // An invalid edit is reported even if no page is opened.
       context.problems()
       state.store.sweep()
     }, WATCH_MS).unref(),

@@ -12,7 +12,7 @@ export const identityClaims = ({ tiles }: ProviderContext, user: User) => ({
   apps: tiles().map(({ clientId }) => clientId),
 })
 
-/** The claims about a user in access tokens, besides those of RFC 9068. */
+/** The claims about a user in access tokens, besides RFC 9068's. */
 export const accessClaims = (user: User, authTime: number) => ({
   ...(user.tenant === '' ? {} : { tenant: user.tenant }),
   groups: [...user.groups],
