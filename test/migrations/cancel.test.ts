@@ -57,7 +57,7 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
     expect(await migrator(files).verify()).to.deep.equal([])
   })
 
-  it('on the way down leaves what the next run, up or down, goes on from', async () => {
+  it('in the down migration leaves what the next run, up or down, goes on from', async () => {
     const files = { ...tables(2), ...WIDER }
     for (const next of ['up', 'down'] as const) {
       await migrator(files).up()

@@ -56,7 +56,7 @@ onEachEngine('a correction by hand', (database) => {
     expect(await states({})).to.deep.equal({ 1: 'applied', 8001: 'applied' })
   })
 
-  it('says what a way down loses', async () => {
+  it('says what a down migration loses', async () => {
     const files = {
       ...tables(2),
       ...file('0003_c', 'ALTER TABLE t2 ADD c int', 'ALTER TABLE t2 DROP COLUMN c; DELETE FROM t2'),

@@ -47,7 +47,7 @@ export function saidOf({ url }: FreshDatabase, heading: Heading = databaseText):
   return database === undefined ? '' : `${heading(database)}\n`
 }
 
-/** `0002_a` with a way up and down, or only with a way up. */
+/** `0002_a` with an up migration and down, or only with an up migration. */
 export const file = (name: string, up: string, down?: string): Record<string, string> => ({
   [`${name}.up.sql`]: up,
   ...(down === undefined ? {} : { [`${name}.down.sql`]: down }),

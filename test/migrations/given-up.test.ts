@@ -29,7 +29,7 @@ onEachEngine('a version that failed and is given up', (database, dialect) => {
     expect(await stateOf(files, 2)).to.include({ state: 'pending' })
   })
 
-  it('is a backfill that stays unfinished where its way down fails', async () => {
+  it('is a backfill that stays unfinished where its down migration fails', async () => {
     const fill = '-- ashlar:backfill\nUPDATE t SET n = id'
     const create = 'CREATE TABLE t (id bigint PRIMARY KEY, n bigint, CHECK (n < 250))'
     const files = { ...file('0002_t', create, 'DROP TABLE t'), ...file('0003_fill', fill, 'DROP TABLE gone') }
@@ -59,7 +59,7 @@ onEachEngine('a version that failed and is given up', (database, dialect) => {
       expect(await database().tables()).to.include('a')
     })
 
-    it('is not taken for applied where its way down fails because nothing was done', async () => {
+    it('is not taken for applied where its down migration fails because nothing was done', async () => {
       const files = {
         ...tables(2),
         ...file('0003_other', 'RENAME TABLE t2 TO other', 'RENAME TABLE other TO t2'),
@@ -109,7 +109,7 @@ onEachEngine('a version that failed and is given up', (database, dialect) => {
       expect((await database().rows('SELECT n FROM n')).map(({ n }) => Number(n))).to.deep.equal([1])
     })
   } else
-    it('leaves an unusable index, which the way down drops', async () => {
+    it('leaves an unusable index, which the down migration drops', async () => {
       const files = {
         ...file('0002_t', 'CREATE TABLE t (n int)', 'DROP TABLE t'),
         ...file('0003_i', 'CREATE UNIQUE INDEX CONCURRENTLY i ON t (n)', 'DROP INDEX CONCURRENTLY i'),

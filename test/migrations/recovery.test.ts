@@ -155,7 +155,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(await database().tables()).to.not.include('t2')
   })
 
-  it('on the way down is dirty, and the version still applied: the next way up finds it so', async () => {
+  it('in the down migration is dirty, and the version still applied: the next up migration finds it so', async () => {
     const files = { ...tables(2), '0002_t2.down.sql': 'DROP TABLE not_there' }
     await migrator(files).up()
     const failure = await failureOf(migrator(files).down(1))
@@ -188,7 +188,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(await migrator(tables(2, 3)).verify()).to.deep.equal([])
   })
 
-  it('on the way down is rolled back by the corrected file', async () => {
+  it('in the down migration is rolled back by the corrected file', async () => {
     const files = { ...tables(2), '0002_t2.down.sql': 'DROP TABLE not_there' }
     await migrator(files).up()
     await failureOf(migrator(files).down(1))
@@ -197,7 +197,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect((await migrator(tables(2)).up()).applied).to.deep.equal(['0002_t2'])
   })
 
-  it('after a cut-off way down is refused when its file was edited meanwhile', async () => {
+  it('after a cut-off down migration is refused when its file was edited meanwhile', async () => {
     const files = { ...tables(2), '0002_t2.down.sql': 'DROP TABLE not_there' }
     await migrator(files).up()
     await failureOf(migrator(files).down(1))
@@ -263,7 +263,7 @@ onEachEngine('a failed migration', (database, dialect) => {
       })
     })
 
-    it('on the way down goes on behind what is done, up or down', async () => {
+    it('in the down migration goes on behind what is done, up or down', async () => {
       const files = file(
         '0002_a',
         'CREATE TABLE a (id bigint); CREATE TABLE b (id bigint)',
@@ -287,7 +287,7 @@ onEachEngine('a failed migration', (database, dialect) => {
       }
     })
 
-    it('on the way down plans what finishes it, and what that loses', async () => {
+    it('in the down migration plans what finishes it, and what that loses', async () => {
       const files = file(
         '0002_a',
         'CREATE TABLE a (id bigint);\nCREATE TABLE b (id bigint)',

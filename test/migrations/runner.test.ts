@@ -59,7 +59,7 @@ onEachEngine('a run of migrations', (database, dialect) => {
     )
   })
 
-  it('refuses a version without a way down', async () => {
+  it('refuses a version without a down migration', async () => {
     const failure = await failureOf(migrator(file('0002_b', 'CREATE TABLE b (id bigint)')).up())
     expect(problemOf(failure)).to.include({ kind: 'refused', file: '0002_b.down.sql', line: 1 })
   })
@@ -89,14 +89,14 @@ onEachEngine('a run of migrations', (database, dialect) => {
     expect(await database().tables()).to.deep.equal(BASELINE)
   })
 
-  it('rolls back by the stored SQL when the image has the way up alone', async () => {
+  it('rolls back by the stored SQL when the image has the up migration alone', async () => {
     await migrator(tables(2)).up()
     const files = { '0002_t2.up.sql': tables(2)['0002_t2.up.sql'] ?? '' }
     expect((await migrator(files).down(1)).rolledBack).to.deep.equal(['0002_t2'])
     expect(await database().tables()).to.deep.equal(BASELINE)
   })
 
-  it('keeps a way down that was corrected after the version was applied', async () => {
+  it('keeps a down migration that was corrected after the version was applied', async () => {
     await migrator({ ...tables(2), '0002_t2.down.sql': 'DROP TABLE wrong' }).up()
     await migrator(tables(2)).up()
     expect((await migrator({}).down(1)).rolledBack).to.deep.equal(['0002_t2'])
@@ -111,7 +111,7 @@ onEachEngine('a run of migrations', (database, dialect) => {
     expect(await database().tables()).to.deep.equal([...BASELINE, 't2'].sort())
   })
 
-  it('rolls an empty way down back without a statement', async () => {
+  it('rolls an empty down migration back without a statement', async () => {
     await migrator(file('0002_a', "INSERT INTO tenant_event_seq VALUES ('a', 1)", '-- rows stay')).up()
     expect((await migrator({}).down(1)).rolledBack).to.deep.equal(['0002_a'])
   })

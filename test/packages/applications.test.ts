@@ -85,7 +85,7 @@ describeApplications('an application of Nest 11 and CommonJS', undefined, (appli
       expect(application.run('node_modules/vitest/vitest.mjs', ['run'])).to.match(/Tests +\d+ passed/)
     })
 
-    it('is started by ts-node, which loads a way up that is TypeScript', () => {
+    it('is started by ts-node, which loads an up migration that is TypeScript', () => {
       const tsNode = 'node_modules/ts-node/dist/bin.js'
       expect(application.run(tsNode, ['src/main.ts'])).to.include('created: 200')
       expect(application.run(tsNode, ['src/read-migrations.ts'])).to.include('read')

@@ -30,7 +30,7 @@ export default class Check extends Verb {
   static override summary = 'Check the files in one command, for continuous integration.'
   static override description = `The numbers have no gaps. Lint finds nothing dangerous, for every engine. In a scratch database on the server of --url, each version is applied, rolled back and applied a second time, and leaves nothing behind. With --entities, the files make what the entities need: migrate diff would write nothing. What is left for the contract is a note, and no fault. The database of --url itself is not changed.
 
-A way down that has only a comment says why nothing is undone, and is not tried. Run it once for each engine. Exits with 1 on any finding, also where a file fails in the scratch database; with 2 for files that cannot be read as versions; and with 6 where the server cannot be reached or makes no scratch database.`
+A down migration that has only a comment says why nothing is undone, and is not tried. Run it once for each engine. Exits with 1 on any finding, also where a file fails in the scratch database; with 2 for files that cannot be read as versions; and with 6 where the server cannot be reached or makes no scratch database.`
   static override differs = 'A finding, also of a file that fails.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -8,7 +8,7 @@ export default class Down extends Verb {
   static override summary = 'Roll back the last version, or every version above the given one.'
   static override description = `The last applied version is rolled back first. When this image lacks the SQL of a version, the copy in the database is used. Nothing rolls back by itself: an older image does not change a newer schema. The framework's own versions stay, unless --to is 0 or one of them.
 
-It asks first when a way down drops a table or a column, or deletes rows, and says which; when what a version wrote stays and would be written a second time; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What a way up took away, such as a dropped column, comes back without its values: it says so before and after.`
+It asks first when a down migration drops a table or a column, or deletes rows, and says which; when what a version wrote stays and would be written a second time; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What an up migration took away, such as a dropped column, comes back without its values: it says so before and after.`
   static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -6,9 +6,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Redo extends Verb {
   static override summary = 'Roll back the last version and apply it again.'
-  static override description = `For the version that you are writing: edit its file, and run this. The way down that was stored when it was applied is used, if its way up was edited.
+  static override description = `For the version that you are writing: edit its file, and run this. The down migration that was stored when it was applied is used, if its up migration was edited.
 
-It asks first when the way down loses values, like migrate down. Without a terminal it then needs --yes.`
+It asks first when the down migration loses values, like migrate down. Without a terminal it then needs --yes.`
   static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -52,8 +52,8 @@ function downLines(
   if (empty !== undefined) return [paint.good(`no version to check: ${empty} has no .sql file`)]
   const ways =
     untried.length === 1
-      ? 'its way down has no statement, and is'
-      : 'their ways down have no statement, and are'
+      ? 'its down migration has no statement, and is'
+      : 'their down migrations have no statement, and are'
   const but = untried.length === 0 ? '' : `, but for ${namesText(untried)}: ${ways} not tried`
   return [paint.good(`every version goes up, down and up again${but}`)]
 }

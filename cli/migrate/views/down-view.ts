@@ -153,5 +153,5 @@ const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
     .filter(({ staysLost }) => staysLost.length > 0)
     .map(
       ({ name, staysLost }) =>
-        `${name} took away ${lossesText(staysLost)}: its way down does not bring the values back`,
+        `${name} took away ${lossesText(staysLost)}: its down migration does not bring the values back`,
     )

@@ -160,7 +160,9 @@ function effectLines(
     ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
     ...loses.map((loss) =>
       loss.isBroughtBack
-        ? paint.warn(`drops ${lossText(loss)}: the way down fills it again, and blocks the table meanwhile`)
+        ? paint.warn(
+            `drops ${lossText(loss)}: the down migration fills it again, and blocks the table meanwhile`,
+          )
         : paint.bad(`loses ${lossText(loss)}: the values are gone for good`),
     ),
     ...fails.map((query) =>

@@ -23,7 +23,7 @@ export const FILE_PROBLEMS = {
   hasNul: (v: Of) => `${v.file}: has a NUL character`,
   notUtf8: (v: Of) => `${v.file}: is not UTF-8`,
   unreadable: (v: Of & { code: string }) => `${v.file}: cannot be read (${v.code})`,
-  twoUpMigrations: (v: Of & { other: string }) => `${v.file}: ${v.other} is the way up already`,
+  twoUpMigrations: (v: Of & { other: string }) => `${v.file}: ${v.other} is the up migration already`,
   noUpMigration: (v: { version: string }) =>
     `${v.version}: ${v.version}.down.sql is there and ${v.version}.up.sql is not`,
   reserved: (v: { version: string; framework?: string }) =>

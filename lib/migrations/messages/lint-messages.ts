@@ -87,7 +87,7 @@ export const LINTS = {
   /** `problem` is of the comment that marks it. */
   'backfill-form': (v: { problem?: string }) =>
     v.problem ??
-    'a backfill is one UPDATE of one table on the way up, without WITH, ORDER BY, LIMIT and RETURNING: the chunks are made from its primary key',
+    'a backfill is one UPDATE of one table in the up migration, without WITH, ORDER BY, LIMIT and RETURNING: the chunks are made from its primary key',
   /** `own` is a table of the engine. */
   'engine-state': (v: { own?: string }) =>
     v.own === undefined

@@ -93,7 +93,7 @@ export const STOPS = {
   notOfTheseFiles: (v: Of, command: CommandLine) =>
     `${v.version} was applied last, and these files do not have it: use the files that do, or roll it back with ${command('migrate down')}`,
   noDownMigration: (v: Of) =>
-    `${v.version}: neither the files nor the version table have its way down: add ${v.version}.down.sql`,
+    `${v.version}: neither the files nor the version table have its down migration: add ${v.version}.down.sql`,
   rollBackStopped: (
     v: Caused & { rolledBack: readonly string[]; left: readonly string[]; to: number },
     command: CommandLine,

@@ -10,7 +10,7 @@ const FAILS = {
   down: 'goes up, but not down',
   again: 'goes up and down, but not up a second time',
 }
-const FILES = { down: '.down.sql', again: '.up.sql, applied a second time after its way down,' }
+const FILES = { down: '.down.sql', again: '.up.sql, applied a second time after its down migration,' }
 const EFFECTS = { loses: 'does not bring back', changes: 'changes', leaves: 'leaves' }
 
 /** One sentence for each. `version` is a name such as `0002_widgets`. */

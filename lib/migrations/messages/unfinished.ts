@@ -37,12 +37,12 @@ export const ON_DOWN = {
     `nothing of it is done: ${command('migrate down')} ${PENDING_AGAIN}`,
   /** MySQL: its statement may be done. */
   mayBeDone: (_: unknown, command: CommandLine) =>
-    `its statement may be done: ${command('migrate down')} runs its way down, and takes an error of its first statement that says it is undone already for success; it ${PENDING_AGAIN}`,
+    `its statement may be done: ${command('migrate down')} runs its down migration, and takes an error of its first statement that says it is undone already for success; it ${PENDING_AGAIN}`,
   /** PostgreSQL: it may have left an index that no query can use. */
   dropsIndex: (_: unknown, command: CommandLine) =>
-    `${command('migrate down')} drops an unusable index that it left, and runs its way down only where its statement is done; it ${PENDING_AGAIN}`,
+    `${command('migrate down')} drops an unusable index that it left, and runs its down migration only where its statement is done; it ${PENDING_AGAIN}`,
   forgetsChunks: (_: unknown, command: CommandLine) =>
-    `of a backfill, ${command('migrate down')} runs its way down, makes it pending again and forgets how far it was, ${GIVEN_UP}`,
+    `of a backfill, ${command('migrate down')} runs its down migration, makes it pending again and forgets how far it was, ${GIVEN_UP}`,
   refuses: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `${command('migrate down')} refuses it: ${problemText(v.problem as MigrationProblem, command)}`,
 } satisfies Messages

@@ -10,9 +10,9 @@ export interface AppliedVersion {
   readonly checksum: string | undefined
   readonly dirty: boolean
   /**
-   * Statements of the way up that are done here; 0 of a version that was recorded as applied without running.
-   * A negative number means that the version is being rolled back, with `-1 - n` statements done: the table
-   * alone must show the direction.
+   * The number of statements of the up migration that are done; 0 for a version recorded as applied without
+   * running. A negative number means that the version is being rolled back, with `-1 - n` statements done:
+   * the table alone must show the direction.
    */
   readonly statementsDone: number
   readonly upSql: string | undefined

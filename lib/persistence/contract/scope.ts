@@ -8,13 +8,20 @@ import { predicateOf } from '../query/predicate.js'
 import { isStorable } from '../query/reachable.js'
 import type { RowOptions } from './repository.js'
 
-/** The tenant whose rows an operation reaches, and the call that it runs for. */
-export interface Scope {
-  readonly context: RequestContext
-  /** Undefined reaches every tenant: system only, or a resource that belongs to no tenant. */
+/** The rows that a statement may reach. */
+export interface Reach {
+  /**
+   * Undefined reaches every tenant: for the system, a resource without tenants, or a key that only one tenant
+   * has.
+   */
   readonly tenant: string | undefined
-  /** Which of them; undefined for all. */
+  /** Rows that do not match count as missing. */
   readonly where?: FilterNode | undefined
+}
+
+/** The rows that an operation may reach, and the call that it runs for. */
+export interface Scope extends Reach {
+  readonly context: RequestContext
 }
 
 /** Which row a write means, and what it has to be. */

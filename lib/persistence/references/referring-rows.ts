@@ -1,6 +1,7 @@
 import type { Values } from '../contract/new-entity.js'
 import type { SqlCall } from '../rows/row-call.js'
-import type { Reach, Target } from '../rows/row-target.js'
+import type { Reach } from '../contract/scope.js'
+import type { Target } from '../rows/row-target.js'
 import type { Batches, GetOptions, RowPatch, Rows, RowWrite } from '../rows/rows.js'
 import type { References } from './checked-references.js'
 

@@ -4,7 +4,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { inKeyOrder, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
 import type { RowCall } from './row-call.js'
-import type { Reach } from './row-target.js'
+import type { Reach } from '../contract/scope.js'
 import { type Batches, FOR_WRITE, type Rows } from './rows.js'
 
 /**

@@ -3,15 +3,7 @@ import { keyPartOf, partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Precondition } from '../contract/precondition.js'
-import type { FilterNode } from '../query/query-plan.js'
-
-/** Which rows a statement reaches at all. */
-export interface Reach {
-  /** Undefined when the table has no tenants, or the key is known to be of one only. */
-  readonly tenant: string | undefined
-  /** Rows for which this is not true count as missing. */
-  readonly where?: FilterNode | undefined
-}
+import type { Reach } from '../contract/scope.js'
 
 /** Which row a statement reaches. */
 export interface Target extends Reach {

@@ -7,7 +7,8 @@ import type { LockClause } from '../contract/row-lock.js'
 import type { OutboxRow } from '../outbox/events/outbox-row.js'
 import type { Parent } from './parents.js'
 import type { RowCall, SqlCall } from './row-call.js'
-import type { Reach, Target } from './row-target.js'
+import type { Reach } from '../contract/scope.js'
+import type { Target } from './row-target.js'
 
 /** One write of one row. What stands before the store adds to it by a copy. */
 export interface RowWrite {

@@ -10,7 +10,7 @@ import type { Database, Executor, Statement } from '../engines/executor/executor
 import { ReferencesChanged } from '../references/checked-references.js'
 import { inRange } from '../rows/misses.js'
 import type { SqlCall } from '../rows/row-call.js'
-import type { Reach } from '../rows/row-target.js'
+import type { Reach } from '../contract/scope.js'
 import {
   type Batches,
   FOR_WRITE,

@@ -443,7 +443,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect(await database().tables()).to.not.include('tasks')
   })
 
-  it('find a way down that leaves something, or does not run', async () => {
+  it('find a down migration that leaves something, or does not run', async () => {
     ship({
       ...tables(2),
       ...file('0003_c', 'ALTER TABLE t2 ADD COLUMN c bigint', '-- stays: nobody minds'),

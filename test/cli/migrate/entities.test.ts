@@ -227,7 +227,7 @@ Resource({ shared: true })(Parcel)
     const [head, ...lines] = stderr.trimEnd().split('\n')
     expect(head).to.match(new RegExp(`^ashlar: .*: Invoice: ${lines.length} problems:$`))
     expect(lines).to.have.length(10)
-    for (const line of lines) expect(line).to.match(/^ {2}\w+ has the column type numeric, .*[^…]$/)
+    for (const line of lines) expect(line).to.match(/^ {2}\w+ has the column type interval, .*[^…]$/)
   })
 
   it('refuses files that are none', async () => {

@@ -32,7 +32,7 @@ const TABLE = new Map(
 const FAILING = file('0002_t2', 'CREATE TABLE t2 (id nonsense)', 'DROP TABLE t2')
 const MISNAMED = { '2_t2.up.sql': 'SELECT 1' }
 const VIEW = file('0002_v', 'CREATE VIEW v AS SELECT 1 AS one', 'DROP VIEW v')
-/** On MySQL its way down stops half-way. */
+/** On MySQL its down migration stops half-way. */
 const HALF_UP = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'
 const HALF_DOWN = 'DROP TABLE c1;\nDROP TABLE gone;\nDROP TABLE c2'
 const NONE = 'http.createServer((call, reply) => reply.end()).listen(process.env.PORT)'

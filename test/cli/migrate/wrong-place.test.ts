@@ -48,7 +48,7 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     await database().rows('SELECT id FROM t2')
   })
 
-  it('ask before a way down without a statement lets up write values a second time', async () => {
+  it('ask before a down migration without a statement lets up write values a second time', async () => {
     ship({ ...tables(2), ...file('0003_fill', 'UPDATE t2 SET id = id + 1', '-- they stay') })
     await run('up')
     await database().rows('INSERT INTO t2 VALUES (1)')

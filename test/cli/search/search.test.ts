@@ -203,7 +203,7 @@ describe('ashlar search', () => {
       ['--entities', join(compiled, 'test/support/root.js')],
       'exports no class with @Resource()',
     ],
-    ['entities that do not fit together', ['--entities', UNFIT], 'no text search configuration'],
+    ['entities that do not fit together', ['--entities', UNFIT], 'not a text search configuration'],
     ['an empty path', ['--entities', ''], '--entities is empty'],
   ]
   for (const [what, args, says] of refused)

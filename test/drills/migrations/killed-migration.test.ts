@@ -97,7 +97,7 @@ onEachEngine('a host that is killed', (database, dialect) => {
     expect(await migrator().lint()).to.deep.equal([])
   })
 
-  it('leaves nothing half done on its way up, whenever it dies', async () => {
+  it('leaves nothing half done on its up migration, whenever it dies', async () => {
     const clean = await migrator()
       .up()
       .then(() => imageOf(database()))
@@ -114,7 +114,7 @@ onEachEngine('a host that is killed', (database, dialect) => {
     ).to.have.property('result')
   })
 
-  it('leaves nothing half done on its way down, whenever it dies, and neither way does from there', async () => {
+  it('leaves nothing half done on its down migration, whenever it dies, and neither way does from there', async () => {
     const clean = await migrator()
       .up()
       .then(() => imageOf(database()))

@@ -32,8 +32,8 @@ const REFUSED: readonly (readonly [
     { kind: 'gap', missing: 9001, before: 9002, isByHand: false },
   ],
   ['two files of one number', { ...OK, '0002_b.up.sql': '' }, TWO],
-  ['ways up and down of two names', { ...OK, '0002_b.down.sql': '' }, TWO],
-  ['a way down alone', { '0002_a.down.sql': '' }, { kind: 'noUpMigration', version: '0002_a' }],
+  ['up migrations and down of two names', { ...OK, '0002_b.down.sql': '' }, TWO],
+  ['a down migration alone', { '0002_a.down.sql': '' }, { kind: 'noUpMigration', version: '0002_a' }],
   ['a module that starts at 0001', { '0001_a.up.sql': '' }, { kind: 'reserved', version: '0001_a' }],
   [
     'an edited baseline',
@@ -129,7 +129,7 @@ describe('readMigrations', () => {
     expect(await checksum('SELECT\n2')).to.not.equal(unix)
   })
 
-  it('says when a way down is not there', async () => {
+  it('says when a down migration is not there', async () => {
     const [, migration] = await readMigrations({ '0002_a.up.sql': 'x' }, ENGINES.postgres)
     expect(migration?.down).to.equal(undefined)
   })

@@ -23,7 +23,7 @@ for (const empty of [false, true])
           `ALTER DATABASE ${database().name} SET default_transaction_read_only = ${does ? 'off' : 'on'}`,
         )
 
-      it('says so on the way up, and is migrated when it takes them again', async () => {
+      it('says so in the up migration, and is migrated when it takes them again', async () => {
         await takesWrites(false)
         await expectReadOnly(migrator(tables(2)).up(), '25006')
         await takesWrites(true)
@@ -31,7 +31,7 @@ for (const empty of [false, true])
       })
 
       if (!empty)
-        it('says so on the way down, and still shows where it stands', async () => {
+        it('says so in the down migration, and still shows where it stands', async () => {
           await migrator(tables(2)).up()
           await takesWrites(false)
           await expectReadOnly(migrator(tables(2)).down(1), '25006')
@@ -66,7 +66,7 @@ describe('a MySQL server that takes no writes', () => {
 
   const migrator = (files: MigrateOptions['files']) => migrate({ url: user.url, files })
 
-  it('says so on an empty database, on the way up and on the way down', async () => {
+  it('says so on an empty database, in the up migration and in the down migration', async () => {
     await database.rows('SET GLOBAL read_only = 1')
     await expectReadOnly(migrator(tables(2)).up(), '1290')
     await database.rows('SET GLOBAL read_only = 0')

@@ -214,7 +214,7 @@ onEachEngine('a backfill', (database, dialect) => {
       expect(await count('writes = 1')).to.equal(10)
     })
 
-  it('has a way down like any other file', async () => {
+  it('has a down migration like any other file', async () => {
     await rows(10)
     await migrator(FILL).up()
     await migrate({ url: database().url, files: { ...files(FILL), '0003_fill.down.sql': NOTHING } }).down(1)

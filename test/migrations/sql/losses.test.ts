@@ -4,7 +4,7 @@ import { postgresSyntax } from '../../../lib/migrations/postgres/sql/syntax.js'
 import { notBroughtBack } from '../../../lib/migrations/sql/losses.js'
 import { splitStatements } from '../../../lib/migrations/sql/split-statements.js'
 
-describe('what a way down does not bring back', () => {
+describe('what a down migration does not bring back', () => {
   for (const [up, down, lost] of [
     ['ALTER TABLE t DROP COLUMN a', 'ALTER TABLE t ADD COLUMN a text', ['column a']],
     ['ALTER TABLE t DROP COLUMN a', 'ALTER TABLE t ADD COLUMN a text; UPDATE t SET a = b', []],

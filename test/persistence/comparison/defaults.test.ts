@@ -104,7 +104,7 @@ describeOn('the default of a column', databases, (backend) => {
     }
   }
 
-  it('is what the entity says, and equal to it for verify, after new, diff and its way down', async () => {
+  it('is what the entity says, and equal to it for verify, after new, diff and its down migration', async () => {
     const most = isMysql ? COLUMNS : KNOWN.length
     for (let at = 0; at < KNOWN.length; at += most) await holds(KNOWN.slice(at, at + most))
   })

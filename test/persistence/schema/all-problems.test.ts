@@ -47,7 +47,6 @@ const ENTITIES: EntityClass<object>[] = [Project, Task, Label]
 const ALL = [
   ['column', 'Label', 'accountNumber'],
   ['relation', 'Project', 'tasks'],
-  ['deletion', 'Task', 'project'],
 ]
 
 const told = ({ values }: DeclarationError) =>

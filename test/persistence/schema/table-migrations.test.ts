@@ -97,7 +97,7 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
       repositoryConformance(holder)
     })
 
-  describe('after the way down', () => {
+  describe('after the down migration', () => {
     it('are gone', async function () {
       expect((await migrator().down(1)).rolledBack).to.deep.equal([...FILES].reverse())
       const differences = await migrator().verify(schemaComparison({ Specimen, Note, Widget }))

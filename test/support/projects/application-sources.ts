@@ -27,8 +27,8 @@ export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string
 }
 
 /**
- * A way up that is code, in TypeScript that Node cannot strip, and a test that loads it, and applies it where
- * `url` is that of a database.
+ * An up migration that is code, in TypeScript that Node cannot strip, and a test that loads it, and applies
+ * it where `url` is that of a database.
  */
 export const MIGRATIONS = {
   'migrations/postgres/0002_t.up.sql': `CREATE TABLE t (id int PRIMARY KEY, a text, b text);
@@ -47,7 +47,7 @@ export const MIGRATIONS = {
     export const migrator = (url: string) => migrate({ url, files, schema: 'of_' + process.pid })`,
   'src/migrations.test.ts': `import { url } from './database'
     import { migrator, problems } from './migrations'
-    it('reads a way up that is code', async () => { await problems() })
+    it('reads an up migration that is code', async () => { await problems() })
     if (url !== undefined)
       it('applies it', async () => {
         await migrator(url!).up()

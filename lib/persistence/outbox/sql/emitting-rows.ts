@@ -2,7 +2,8 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { Values } from '../../contract/new-entity.js'
 import { patched } from '../../hooks/changes.js'
 import type { SqlCall } from '../../rows/row-call.js'
-import type { Reach, Target } from '../../rows/row-target.js'
+import type { Reach } from '../../contract/scope.js'
+import type { Target } from '../../rows/row-target.js'
 import {
   type Batches,
   FOR_WRITE,

@@ -217,7 +217,7 @@ describe('the route registry', () => {
       'a conflict',
       answering(409, 'host is owned by them\n'),
       'conflict',
-      /idp\.dev\.test belongs to somebody else \(host is owned by them\): take another --host/,
+      /idp\.dev\.test belongs to another owner \(host is owned by them\): take another --host/,
     ],
     ['a bad request', answering(400, 'invalid ttl'), 'daemon', /refused idp\.dev\.test: invalid ttl/],
     ['a mistake', answering(503, ''), 'daemon', /refused idp\.dev\.test: status 503/],

@@ -1,21 +1,21 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource } from '../../../../decorators/resource.js'
 
-/** No field holds an exact decimal. */
-const money = { type: 'numeric', precision: 12, scale: 2 } as const
+/** No field holds an interval. */
+const span = { type: 'interval' } as const
 
 @Resource({ shared: true })
 @Entity('invoices')
 export class Invoice {
   @PrimaryColumn({ length: 40 }) id!: string
-  @Column(money) net!: string
-  @Column(money) tax!: string
-  @Column(money) gross!: string
-  @Column(money) paid!: string
-  @Column(money) discount!: string
-  @Column(money) shipping!: string
-  @Column(money) handling!: string
-  @Column(money) insurance!: string
-  @Column(money) customs!: string
-  @Column(money) refunded!: string
+  @Column(span) net!: string
+  @Column(span) tax!: string
+  @Column(span) gross!: string
+  @Column(span) paid!: string
+  @Column(span) discount!: string
+  @Column(span) shipping!: string
+  @Column(span) handling!: string
+  @Column(span) insurance!: string
+  @Column(span) customs!: string
+  @Column(span) refunded!: string
 }

@@ -79,8 +79,8 @@ describe('what ashlar migrate check prints', () => {
       'check',
       {
         'every version goes up and down': checked({}),
-        'some have no way down': checked({ untried: ['0002_a', '0003_b'] }),
-        'one has no way down': checked({ untried: ['0002_a'] }),
+        'some have no down migration': checked({ untried: ['0002_a', '0003_b'] }),
+        'one has no down migration': checked({ untried: ['0002_a'] }),
         'there is no version': [
           ...checkedFindings({ findings: [], empty: 'migrations/mysql' }, STYLE),
           ...checked({ empty: 'migrations/mysql' }),
