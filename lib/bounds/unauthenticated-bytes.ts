@@ -1,6 +1,6 @@
 import { type AshlarError, ResourceExhausted } from '../errors.js'
 import { networkOf } from '../text/network-of.js'
-import { type Owner, UnfinishedBytes } from './unfinished-bytes.js'
+import { type Owner, RETRY_AFTER_MS, UnfinishedBytes } from './unfinished-bytes.js'
 
 /** The bytes of a request that are read, and decoded at most, before authentication. */
 export const EARLY_BYTES = 64 * 1024
@@ -10,9 +10,6 @@ export const EARLY_BYTES = 64 * 1024
  * small requests would count as nothing.
  */
 export const STREAM_BYTES = 8 * 1024
-
-/** The delay that a rejected caller should wait. */
-const RETRY_AFTER_MS = 1_000
 
 /**
  * A request on its way in. Only `UnauthenticatedBytes` and `UnfinishedBytes` write what is not read-only, but

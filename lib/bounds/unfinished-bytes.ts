@@ -2,7 +2,7 @@ import { type AshlarError, ResourceExhausted } from '../errors.js'
 import { networkOf } from '../text/network-of.js'
 
 /** The delay that a rejected caller should wait. */
-const RETRY_AFTER_MS = 1_000
+export const RETRY_AFTER_MS = 1_000
 
 /** A request of an authenticated call. Only `UnfinishedBytes` writes `owner`. */
 export interface UnfinishedRequest {
