@@ -21,21 +21,14 @@ import { UnrecordedCalls } from '../idempotency/unrecorded-calls.js'
 import { isAnonymous } from '../authz/is-anonymous.js'
 import type { RuleSet } from '../authz/rules.js'
 import type { Authorized } from './authorization.js'
-import type { Conditional } from './etag.js'
 import type { RequestId } from './request-id.js'
-import type { ValidateOnly } from './validate-only.js'
 
 const LONGEST_PAUSE_MS = 250
 
 /** Verbs of methods that change nothing, so that an idempotency key means nothing to them. */
 export const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
 
-type Needs = RequestId & Authorized & Conditional & ValidateOnly & Passed<'validateOnly'>
-
-/** The context of a call with a request id; omitted for other calls. */
-export interface Keyed {
-  readonly key?: HeldKey
-}
+type Needs = RequestId & Authorized & Passed<'validateOnly'>
 
 /** The result for a key; undefined when its call failed. */
 type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
@@ -49,7 +42,7 @@ export const idempotency = (
   redaction: Redaction,
   logger: Logger,
   rules: RuleSet,
-): Interceptor<Keyed, Needs> => {
+): Interceptor<unknown, Needs> => {
   const leaders = new Map<string, Promise<Outcome>>()
   const unrecorded = new UnrecordedCalls()
   const keeping: Keeping = { store, redaction, logger, unrecorded }
@@ -66,7 +59,7 @@ export const idempotency = (
   async function once<C extends Call & Needs>(
     requestId: string,
     call: C,
-    next: Next<C & Keyed>,
+    next: Next<C>,
     handler: Handler,
   ): Promise<Reply> {
     let held: HeldKey | undefined
@@ -86,8 +79,11 @@ export const idempotency = (
         const claimed = await inTime(store.claim(key, fingerprint, LEASE_MS), call)
         if (claimed.state === 'claimed') {
           held = new HeldKey()
-          const facts = { key: held }
-          const run = async (context: RequestContext) => next(Object.assign(call, facts, { context }))
+          call.key = held
+          const run = async (context: RequestContext) => {
+            call.context = context
+            return next(call)
+          }
           const { claim } = claimed
           const ahead = handler.ahead && (() => handler.ahead?.(call as never) as Promise<void>)
           return runClaimed(keeping, { claim, key: text, held, call, ahead, run }, (reply) =>
@@ -182,9 +178,9 @@ const withoutKey = <C extends Call>(call: C): C => {
       'idempotency-key',
       `${method.desc.name} is not repeated by a key: call it without Idempotency-Key`,
     )
-  return requests === undefined || method.requestId === undefined
-    ? call
-    : Object.assign(call, { requests: eachWithoutKey(requests, method) })
+  if (requests !== undefined && method.requestId !== undefined)
+    call.requests = eachWithoutKey(requests, method)
+  return call
 }
 
 async function* eachWithoutKey(requests: AsyncIterable<Message>, method: Method): AsyncIterable<Message> {
