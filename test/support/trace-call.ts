@@ -13,8 +13,8 @@ import { compiled, root } from './root.js'
 /**
  * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [PostgreSQL URL]`.
  * Prints how many files, distinct functions and function calls the calls below need, by V8's own counts, and
- * with `--list` each function. Those on PostgreSQL are left out without a URL. The client lives in a thread of
- * its own, so that only the server is counted.
+ * with `--list` each function. Those on PostgreSQL are left out without a URL. The client lives in a thread
+ * of its own, so that only the server is counted.
  */
 const WARM_UP = 300
 const SAMPLES = 9

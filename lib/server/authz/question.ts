@@ -1,5 +1,5 @@
 import type { Message } from '@bufbuild/protobuf'
-import type { Principal } from '../../principal.js'
+import type { Principal } from '../../context.js'
 import type { Deadline } from '../chain/deadline.js'
 import type { Method } from '../chain/method.js'
 import type { AuthorizationRequest } from './authorizer.js'

@@ -12,9 +12,8 @@ import type { Principal, RequestContext, TraceIds } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
-import type { Rule } from '../authz/rules.js'
-import type { HeldKey } from '../idempotency/held-key.js'
 import type { Deadline } from './deadline.js'
+import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
 import type {
   CallReferences,
@@ -54,8 +53,8 @@ export class Call {
   principal: Principal | undefined = undefined
   /** authorization, of a call that is denied */
   denial: string | undefined = undefined
-  /** authorization, as all that follow */
-  rule: Rule | undefined = undefined
+  /** authorization, as all that follow: the verb of the method's rule */
+  verb: string | undefined = undefined
   operations: CallOperations | undefined = undefined
   rowAccess: RowAccess | undefined = undefined
   ownAccess: Pick<RowAccess, 'restrict'> | undefined = undefined
@@ -68,8 +67,8 @@ export class Call {
   ifMatch: IfMatch | undefined = undefined
   /** validateOnly: true if the call must write nothing */
   validateOnly = false
-  /** idempotency */
-  key: HeldKey | undefined = undefined
+  /** idempotency: told when the handler of a call with a key runs */
+  key: { runs(reply: ReplyOrPromise): void } | undefined = undefined
 
   /**
    * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the

@@ -23,9 +23,7 @@ type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | u
 export type Leaders = Map<string, Promise<Outcome>>
 
 /** A call as authorization leaves it. */
-export type RepeatableCall = Call &
-  Restrictions &
-  Pick<HandledCall, 'principal' | 'context' | 'requestId' | 'rule'>
+export type RepeatableCall = Call & Restrictions & Pick<HandledCall, 'principal' | 'context' | 'requestId'>
 
 /** What a call with a key does next. */
 type State =

@@ -41,7 +41,6 @@ export interface Derived {
 
 /** The result of authorization for a call whose request was read completely. */
 export interface Authorized extends Derived, Restrictions {
-  readonly rule: Rule
   readonly context: RequestContext
   /** Starts operations on behalf of the call. */
   readonly operations: CallOperations
@@ -101,7 +100,7 @@ export const authorization =
       const read = rest?.read()
       if (read instanceof Promise) return taken(call, read).then(() => enter(call, rule, principal))
       if (read !== undefined) take(call, read)
-      call.rule = rule
+      call.verb = rule.verb
       call.context = new RequestContext({
         requestId,
         trace: call.trace,
