@@ -3,7 +3,7 @@ import { declareProperty } from './entity-facts.js'
 
 /**
  * The column had another name before. `ashlar migrate diff` then adds the new column, keeps both the same by
- * triggers whichever of them is written, and copies the rows; `--contract` drops the old one. Drop the
+ * triggers when either is written, and copies the rows; `--contract` drops the old one. Drop the
  * decorator afterwards. Use it together with `@Column`.
  * @param column - the old name in the database.
  * @example

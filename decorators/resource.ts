@@ -35,7 +35,7 @@ export interface ResourceOptions {
    * The names of columns without a name of their own. By default, `snake`: `displayName` is stored in
    * `display_name`, and `@Resource()` completes what TypeORM knows of the entity. `typeorm` is for an entity
    * that TypeORM has a table of: nothing in TypeORM's metadata is changed, so that `displayName` stays in
-   * `displayName`. Where the DataSource has a `namingStrategy`, give its strategy here instead.
+   * `displayName`. If the DataSource has a `namingStrategy`, give its strategy here instead.
    * @example
    * ```ts
    * import { Resource } from 'ashlar'

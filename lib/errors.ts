@@ -347,7 +347,7 @@ export class TransitError extends AshlarError {
 /**
  * The reason why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit
  * the files (`dirty`); an applied file was `edited`; another tool migrates the schema (`foreign`); the lock
- * was not obtained or was lost (`locked`); a transaction `pooler` is in between; there is no `connection`, or
+ * was not obtained or was lost (`locked`); a transaction `pooler` is in between; the `connection` failed, or
  * it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`); the caller
  * cancelled (`cancelled`).
  */

@@ -15,7 +15,7 @@ export default class New extends Verb {
   static override summary = 'Write a new project.'
   static override description = `The project builds, starts and has tests that pass: a .proto with a resource and one method of its own, entity, repository, server, migrations, tests that prove that tenants stay apart, Dockerfile, compose file, CI and editor settings. buf and protoc-gen-es are among its development dependencies, so that nothing but Node and npm is needed.
 
-The folder has to be empty or not there. At a terminal, what no flag says is asked. Without one it is SQLite, plain, and headers.`
+The folder has to be empty or not there. At a terminal, it asks for what no flag says. Without one it is SQLite, plain, and headers.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> shop --database postgres --auth oidc',
@@ -34,7 +34,7 @@ The folder has to be empty or not there. At a terminal, what no flag says is ask
       options: AUTHENTICATIONS,
     })(),
     name: Flags.string({
-      summary: 'The name of the package. Default: that of the folder.',
+      summary: 'The name of the package. Default: the name of the folder.',
       helpValue: '<name>',
     }),
   }

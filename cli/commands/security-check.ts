@@ -9,7 +9,7 @@ export default class SecurityCheck extends Verb {
 
 Then the service is started in this process, and called over gRPC and HTTP with requests generated from its descriptors. Every method must deny strangers. One tenant's resources must appear not to exist for another, in every standard method and in filters and pages. Input that a database refuses must give an error that is fit for callers. No planted secret or minted token may appear in a response, an error or the log.
 
-The two tenants are made up in the type of the tenant's column. Where that column refers to a table of tenants, give two of its keys with --tenant.
+The two tenants are made up in the type of the tenant's column. If that column refers to a table of tenants, give two of its keys with --tenant.
 
 Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests), methods to leave out (leaveOut) and findings to accept (accept) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
 

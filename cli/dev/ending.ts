@@ -18,7 +18,7 @@ function endWithParent(longestStopMs: number): void {
 export const ENDS_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`(${endWithParent.toString()})(${LONGEST_STOP_MS})`)}`
 
 /**
- * Runs a command until it ends, or until this process is asked to end or its parent is gone: then all
+ * Runs a command until it ends, or until this process gets a signal or its parent is gone: then all
  * processes of the command are killed.
  */
 function endGroupWithParent(): void {

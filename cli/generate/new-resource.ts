@@ -95,7 +95,7 @@ function parentOf(project: Project, name: string) {
   if (names.camel === TENANT)
     throw new Failure(
       'input',
-      `--parent ${name}: ${names.snake}_id is the column of the tenant, and cannot refer to one ${names.type} of several in a tenant. Where the ${names.snake} is the tenant, leave --parent out, because each row belongs to its tenant; else choose another name for the parent, such as Customer${names.type}`,
+      `--parent ${name}: ${names.snake}_id is the column of the tenant, and cannot refer to one ${names.type} of several in a tenant. If the ${names.snake} is the tenant, leave --parent out, because each row belongs to its tenant; else choose another name for the parent, such as Customer${names.type}`,
     )
   return { names, resource }
 }

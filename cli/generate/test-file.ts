@@ -128,7 +128,7 @@ const parentsMade = ({ names: { camels, snake }, key, body }: ParentSample): str
 
 const sampleLine = ({ name, type }: FieldSpec): string => `${camelOf(name)}: ${type.sample(name)},`
 
-/** The test with samples of more fields. Undefined where there is no \`const sample\` as it was written. */
+/** The test with samples of more fields. Undefined without \`const sample\` as it was written. */
 export function withSamples(text: string, fields: readonly FieldSpec[]): string | undefined {
   const lines = text.split('\n')
   const start = lines.indexOf('const sample = {')

@@ -10,7 +10,7 @@ export const foreignModuleLoaded = (): boolean => loaded
 
 /**
  * The exports of a compiled module that the command line names.
- * @throws Failure if there is no such file, or if loading it fails.
+ * @throws Failure if the file does not exist, or if loading it fails.
  */
 export async function foreignModule(module: string): Promise<Exports> {
   const path = resolve(module)

@@ -63,7 +63,7 @@ export function hasFolder(folder: string, dialect: Dialect | undefined): boolean
   return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
 }
 
-/** @throws {Failure} if there is no such folder. */
+/** @throws {Failure} if the folder does not exist. */
 export function refuseMissing(folder: string, command: CommandLine): void {
   if (!existsSync(folder))
     throw new Failure(

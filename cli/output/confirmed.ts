@@ -13,7 +13,7 @@ export async function confirmed(question: string): Promise<boolean> {
   if (!input.isTTY || !output.isTTY)
     throw new Failure(
       'input',
-      `nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${question}`,
+      `nothing is changed: this asks first, and needs a terminal for it; --yes confirms it. ${question}`,
     )
   const questions = terminalQuestions('nothing is changed')
   try {

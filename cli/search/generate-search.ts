@@ -21,8 +21,8 @@ export interface Generated extends FileChanges {
 }
 
 /**
- * Writes the migrations of INDEXED search. Committed files keep their bytes. A generated file that is no
- * longer needed is removed from `out`, unless it is committed with the same text.
+ * Writes the migrations of INDEXED search. Committed files keep their bytes. A generated file that is not
+ * needed any longer is removed from `out`, unless it is committed with the same text.
  */
 export async function generateSearch({
   entities,

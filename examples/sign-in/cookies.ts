@@ -48,7 +48,7 @@ export class Cookies {
     return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString('base64url')
   }
 
-  /** What `seal` returned this text for; undefined for any other text. */
+  /** The value for which `seal` returned this text; undefined for any other text. */
   unseal(name: string, text: string): unknown {
     const bytes = Buffer.from(text, 'base64url')
     if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined

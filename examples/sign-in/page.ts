@@ -3,7 +3,7 @@ import type { Session } from './sessions.js'
 import { NotSignedIn, SignIn, type SignInOptions } from './sign-in.js'
 
 export interface PageOptions extends SignInOptions {
-  /** Where the service is for this process, such as `http://127.0.0.1:3000`. */
+  /** The address of the service for this process, such as `http://127.0.0.1:3000`. */
   readonly api: () => string
   /**
    * Serves `POST /app/token`, by which scripts of the page get the access token for calls by Connect. Every
@@ -12,7 +12,7 @@ export interface PageOptions extends SignInOptions {
   readonly tokenRoute?: boolean
 }
 
-/** A page that signs somebody in and lists the widgets of their tenant. It calls the service as any other client does. */
+/** A page that signs a user in and lists the widgets of their tenant. It calls the service as any other client does. */
 export function signInPage(options: PageOptions): readonly HTTPHandler[] {
   const signIn = new SignIn(options)
   const { host } = new URL(options.origin)

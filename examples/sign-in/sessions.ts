@@ -7,7 +7,7 @@ export interface Session {
   /** When the person has to sign in again, in milliseconds since the epoch. */
   readonly endsAt: number
   readonly accessToken: string
-  /** When the access token expires. */
+  /** The time at which the access token expires. */
   readonly expiresAt: number
   readonly refreshToken: string | undefined
   readonly idToken: string | undefined

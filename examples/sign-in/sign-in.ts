@@ -3,7 +3,7 @@ import * as openid from 'openid-client'
 import { Cookies } from './cookies.js'
 import { type Session, SESSION_SECONDS, Sessions } from './sessions.js'
 
-/** How a person signs in to the page. */
+/** Signing in to the page. */
 export interface SignInOptions {
   readonly issuer: string
   readonly clientId: string
@@ -23,7 +23,7 @@ export class NotSignedIn extends Error {
   }
 }
 
-/** A sign-in that began in a browser. A sealed cookie holds it, so nobody else's sign-ins can push it out. */
+/** A sign-in that began in a browser. A sealed cookie holds it, so other sign-ins cannot push it out. */
 interface Attempt {
   readonly verifier: string
   readonly state: string
@@ -36,7 +36,7 @@ const ATTEMPT_SECONDS = 600
 const MAX_ATTEMPTS = 10
 const RETRY_AFTER_MS = 250
 const TIMEOUT_SECONDS = 10
-/** Nobody agreed to sign in (RFC 6749, 4.1.2.1; OpenID Connect Core, 3.1.2.6). */
+/** The user did not agree to sign in (RFC 6749, 4.1.2.1; OpenID Connect Core, 3.1.2.6). */
 const DECLINED = /^(access_denied|(login|consent|interaction|account_selection)_required)$/
 
 /** Sign-in by the authorization code flow with PKCE. */
@@ -203,7 +203,7 @@ const attemptName = (state: string): string => ATTEMPT + state.slice(0, 16)
 const isInvalidGrant = (error: unknown): boolean =>
   error instanceof openid.ResponseBodyError && error.error === 'invalid_grant'
 
-/** What a session keeps of a response with tokens. A provider may leave out a token that it does not change. */
+/** The part that a session keeps of a response with tokens. A provider may leave out a token that it does not change. */
 const ofTokens = (
   { access_token, expires_in, refresh_token, id_token }: openid.TokenEndpointResponse,
   before?: Session,

@@ -8,7 +8,7 @@ export type Exports = Readonly<Record<string, unknown>>
 /**
  * Loads a module of the application. It is imported, or required where only `require` can load it: Jest and
  * ts-node teach nothing else. What a compiler has made CommonJS of has the exports of its source.
- * @param edition - tells the texts of a file apart that changes while the process runs.
+ * @param edition - distinguishes the texts of a file that changes while the process runs.
  * @throws what loading it throws.
  */
 export async function importedModule(path: string, edition?: string): Promise<Exports> {

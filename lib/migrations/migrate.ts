@@ -135,7 +135,7 @@ export interface Migrator {
   tryDowns(scratch?: string): Promise<readonly TriedDown[]>
   /**
    * The first statement of the files that fails in an empty scratch database, or the objects that they leave
-   * broken there, as findings of the rule `fails-on-empty`; or the reason why there is no such database.
+   * broken there, as findings of the rule `fails-on-empty`; or the reason why that database is missing.
    * @param scratch - an empty database; default: one is created on the same server, and dropped.
    */
   tryUps(scratch?: string): Promise<TriedUps>

@@ -121,7 +121,7 @@ export async function verify(
   })
 }
 
-/** The parts missing in the framework's tables, once none of its versions is left to apply. */
+/** The parts missing in the framework's tables, once all of its versions are applied. */
 async function incompleteFramework(
   session: Session,
   { migrations }: MigrationSet,

@@ -103,7 +103,7 @@ function put(item: Record<string, unknown>, verb: string, operation: JsonObject)
 }
 
 const NOTES =
-  'JSON is that of proto3: 64-bit integers are texts, bytes are base64, a field that is left out has its zero value. Requests may spell names as here or as in the .proto, and unknown names are refused. A path that takes GET takes HEAD, too.'
+  'JSON is the JSON form of proto3: 64-bit integers are texts, bytes are base64, a field that is left out has its zero value. Requests may spell names as here or as in the .proto, and unknown names are refused. A path that takes GET takes HEAD, too.'
 
 function infoOf(
   { title, version, description, license }: OpenApiInfo,

@@ -36,7 +36,7 @@ export interface EmitOptions {
  * commits, and never when it is rolled back.
  * @throws TypeError outside of a transaction. @throws InvalidArgument for a `resource`, `verb` or `key` that
  * is none.
- * @throws PermissionDenied for another tenant's event, and where there is no tenant.
+ * @throws PermissionDenied for another tenant's event, and without a tenant.
  * @example
  * ```ts
  * import { emit, transaction } from 'ashlar/persistence'

@@ -39,7 +39,7 @@ export interface SqliteOptions
 
 /**
  * A TypeORM DataSource on SQLite, through `sqlite3` or `better-sqlite3`, whose transactions have the
- * connection for themselves. TypeORM's own drivers share one connection among everybody: what others wrote
+ * connection for themselves. TypeORM's own drivers share one connection among all callers: what others wrote
  * meanwhile, and were told was written, goes when a transaction rolls back (two `dataSource.transaction()` at
  * once on its `better-sqlite3` show it). Foreign keys are enforced, and a file is in WAL mode.
  * @example

@@ -186,14 +186,14 @@ export function* identityProblems({ property, kind, role }: Field): Generator<Pr
     yield propertyProblem(
       'column',
       property,
-      `${property} is a number that the database mints, and no key`,
-      'add @Internal(), which leaves it to TypeORM; a number that the database mints for a field is the key of its row',
+      `${property} is a number that the database generates, and no key`,
+      'add @Internal(), which leaves it to TypeORM; a number that the database generates for a field is the key of its row',
     )
   else if (key === undefined || declared.family !== 'integers')
     yield propertyProblem(
       'column',
       property,
-      `${property} is ${kind}, and a number that the database mints is an integer`,
+      `${property} is ${kind}, and a number that the database generates is an integer`,
       `write @PrimaryGeneratedColumn() ${property}!: number, or @PrimaryGeneratedColumn('uuid') ${property}!: string`,
     )
 }

@@ -74,7 +74,7 @@ export interface ResourceModel<E extends object = object> {
   readonly name: NamePattern | undefined
   /** Holds the tenant; undefined when the resource belongs to none. */
   readonly tenant: Field | undefined
-  /** The string of a tenant, and the value of an entity; undefined if there is no tenant. */
+  /** The string of a tenant, and the value of an entity; undefined without a tenant. */
   readonly tenantPart: KeyPart | undefined
   /**
    * True if the tenant is part of the primary key, so that creating another tenant's id reveals nothing about

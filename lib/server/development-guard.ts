@@ -30,7 +30,7 @@ export const developmentGuard = (
         ]
       : []),
     ...(config.explainDenials
-      ? [problem('development', 'explainDenials tells callers why they were denied')]
+      ? [problem('development', 'explainDenials shows callers why they were denied')]
       : []),
     ...registry
       .services()

@@ -31,7 +31,7 @@ class ScopedNote {
 }
 
 const KEYED_BY_ID =
-  'OwnNote belongs to tenants and is keyed by name alone: whoever creates one under a key of another tenant is told ALREADY_EXISTS, and so that it is there; write @TenantScoped(), which makes the tenant a part of the key'
+  'OwnNote belongs to tenants and is keyed by name alone: a create with a key of another tenant returns ALREADY_EXISTS, and so that it is there; write @TenantScoped(), which makes the tenant a part of the key'
 
 /** What `serve` says, and what was logged; `served` when it served. */
 async function started(

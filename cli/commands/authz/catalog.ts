@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class CatalogVerb extends Verb {
   static override summary = 'Print the permission that each method requires.'
-  static override description = `The permission catalog has a line for each method of a service: its verb and resource, or that everybody may call it. A server does not start with an undeclared method.
+  static override description = `The permission catalog has a line for each method of a service: its verb and resource, or that anyone may call it. A server does not start with an undeclared method.
 
 The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code with rules in its .proto. Nothing is started. Lines are sorted, and the same services give the same bytes, so that a review of a committed catalog shows changed permissions.`
   static override differs = '--check, and the file is not what would be written.'

@@ -5,7 +5,7 @@ import type { GeneratedResource, ResourceRequest } from '../../generate/generate
 import { Verb } from '../../verb/verb.js'
 
 /**
- * The files written, with those of the migration. Several resources are in `resources`; a single one is the
+ * The files written, including the migration. Several resources are in `resources`; a single one is the
  * result itself.
  */
 type Generated = (GeneratedResource | { readonly resources: readonly GeneratedResource[] }) & {
@@ -18,7 +18,7 @@ export default class Resource extends Verb {
   static override summary = 'Write resources, or add fields to them.'
   static override description = `Run it in the folder of a project of ashlar new. For a new resource it writes the .proto with the standard methods, the entity, its registration in the server, a test that proves that tenants stay apart, and the migration where the project has migrations.
 
-For a resource that is there it adds the fields that are new, and the new values of enums, to .proto, entity and test. Everything else in the files stays, comments too. A field keeps its number, and a removed one leaves its number and its name reserved. The migration is then written by comparing, which needs the server of ASHLAR_DATABASE_URL; without that variable a note says what to run.
+For an existing resource it adds the fields that are new, and the new values of enums, to .proto, entity and test. Everything else in the files stays, comments too. A field keeps its number, and a removed one leaves its number and its name reserved. The migration is then written by comparing, which needs the server of ASHLAR_DATABASE_URL; without that variable a note says what to run.
 
 Several resources are written by one command, a parent before what is in it: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them, and where one cannot be written, none is.
 

@@ -17,7 +17,7 @@ export default class Adopt extends Verb {
   static override summary = 'Take over a schema that another tool migrates.'
   static override description = `Knows TypeORM, Knex, Drizzle, node-pg-migrate, Sequelize, Prisma, MikroORM, Flyway, Liquibase, goose, Alembic, Django, dbmate and Rails by the tables of their histories. Without --dump it prints the command line that dumps the schema, without a password and without the tables that the tool has for itself.
 
-With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes the framework's own tables, and records both versions as applied. Tables that are there are not changed. A dump that has the tables of the tool is refused. The folder must have no hand-written version yet. Stop the other tool before: where its history has moved since, migrate up refuses the schema and says what to do.`
+With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes the framework's own tables, and records both versions as applied. Existing tables are not changed. A dump that has the tables of the tool is refused. The folder must have no hand-written version yet. Stop the other tool before: where its history has moved since, migrate up refuses the schema and says what to do.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dump schema.sql',

@@ -33,7 +33,7 @@ Run --contract when every version of the folder is applied and no process with t
     }),
     live: Flags.boolean({
       summary:
-        'Compare the database of --url as it is. Where it is not what the files make, write nothing, and say how to bring it back.',
+        'Compare the database of --url as it is. If it differs from what the files make, write nothing, and say how to bring it back.',
     }),
     scratch: scratchFlag,
     'lock-timeout': timeoutFlags['lock-timeout'],

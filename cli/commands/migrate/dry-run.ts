@@ -7,7 +7,7 @@ export default class DryRun extends Verb {
   static override summary = 'Apply the missing versions to a copy, and measure what others notice.'
   static override description = `The database of --url is changed: name a copy. While each version runs, the tables of its statements are read and written by other sessions; the writes change no row. It prints how long the file of each version ran, the longest read and write beside it, the locks that it held, and the tables that were rewritten.
 
-Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL, rewritten tables with the privilege PROCESS. What is not measured is said to be so, and missing in the JSON. Locks of rows, such as those of a backfill, are never measured. It asks first; without a terminal it needs --yes.`
+Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL, rewritten tables with the privilege PROCESS. What is not measured is said to be so, and missing in the JSON. Locks of rows, such as the locks of a backfill, are never measured. It asks first; without a terminal it needs --yes.`
   static override differs = 'The question was not confirmed: nothing is applied.'
   static override examples = ['<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --yes']
   static override flags = {

@@ -25,7 +25,7 @@ Exits with 1 when a statement is refused or dangerous.`
     url: optionalUrlFlag,
     scratch: scratchFlag,
     dialect: Flags.option({
-      summary: 'The engine. Default: every engine with a folder, else PostgreSQL.',
+      summary: 'The engine. Default: every engine with a folder, or PostgreSQL.',
       options: DIALECTS,
     })(),
     strict: Flags.boolean({

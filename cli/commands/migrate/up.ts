@@ -9,7 +9,7 @@ export default class Up extends Verb {
   static override summary = 'Apply every version that the database lacks.'
   static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
-A file that drops a table or a column is not asked about: migrate plan shows before what is lost. Where a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes. It also asks before it applies, in a schema without versions, the files whose versions another schema has: --module or --schema may be missing or misspelt.
+A file that drops a table or a column is not asked about: migrate plan shows before what is lost. If a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes. It also asks before it applies, in a schema without versions, the files whose versions another schema has: --module or --schema may be missing or misspelt.
 
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
   static override differs = 'A question was not confirmed: nothing is applied.'

@@ -13,7 +13,7 @@ interface Rewrapped {
 
 export default class Rewrap extends Verb {
   static override summary = 'Encrypt stored secrets with the newest key, and say which versions are left.'
-  static override description = `For after a rotation of the key: goes through the rows of all tenants, deleted ones too, page by page, while the service runs. A secret that is written meanwhile stays as it was written. Neither update_time nor etag of a resource changes, and there is no event.
+  static override description = `For after a rotation of the key: goes through the rows of all tenants, deleted ones too, page by page, while the service runs. A secret that is written meanwhile stays as it was written. Neither update_time nor etag of a resource changes, and no event is sent.
 
 SIGINT or SIGTERM ends it after the page that it is at, and it says how to go on. When no secret is left on an old version, raise min_decryption_version of the key.`
   static override differs = 'A secret cannot be read, or it was ended before every row was looked at.'

@@ -131,7 +131,7 @@ const LOCK_WAITS: Readonly<Record<LockWait, string>> = {
   atBothEnds:
     'A change of a table takes the metadata lock for a moment when it begins and when it ends. It waits for that until every transaction that uses the table has ended, and all reads and writes that come later wait behind it',
   whileItRuns:
-    'A statement that blocks others waits for its lock until every transaction that uses the table has ended, and whoever comes later waits behind it',
+    'A statement that blocks others waits for its lock until every transaction that uses the table has ended, and later statements wait behind it',
 }
 const GIVES_UP = 'up gives up waiting after --lock-timeout (by default 2000 ms), and can then be run again.'
 

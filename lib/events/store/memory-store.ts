@@ -93,7 +93,7 @@ export class MemoryStore implements OutboxStore {
   }
 
   transaction<T>(context: RequestContext, fn: (inside: TransactionContext) => Promise<T>): Promise<T> {
-    // Its `manager` and `sql` throw, because there is no database.
+    // Its `manager` and `sql` throw, because they need a database.
     return this.database.transaction((inside) => fn(inside as TransactionContext), { context })
   }
 

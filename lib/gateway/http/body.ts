@@ -40,7 +40,7 @@ export class Body extends HeldRequest {
   readonly #limit: number
   readonly #caller: Caller
   #came: Promise<Buffer> | undefined
-  /** What is in memory of it, and of that what is no part of the body, in bytes. */
+  /** The bytes of it in memory, and of them those besides the body. */
   #bytes = 0
   #besides = 0
   #whole: Promise<Buffer> | undefined
@@ -128,7 +128,7 @@ export class Body extends HeldRequest {
     else request.resume()
     const came = await this.#came
     const coding = codingOf(request)
-    // Without a byte there is no body, whatever its coding (RFC 9110 section 6.4).
+    // Without a byte the body is missing, whatever its coding (RFC 9110 section 6.4).
     if (coding === 'identity' || came.length === 0) return came
     const inflated = await inflateBody(coding, came, this.#limit)
     this.holdMore(inflated.length)

@@ -14,7 +14,7 @@ export interface FieldPath {
   readonly field: DescField
 }
 
-/** Finds a dotted path of proto or JSON names; undefined if there is no such field. */
+/** Finds a dotted path of proto or JSON names; undefined if the field does not exist. */
 export function findField(desc: DescMessage, path: string): FieldPath | undefined {
   const names = path.split('.')
   if (names.length > MAX_PATH_DEPTH) return undefined

@@ -14,7 +14,7 @@ export interface RowBackfillOptions<Read extends string, Set extends string> {
   /**
    * The values of one row. A column that is left out stays as it is, and so does the row for `undefined`. A
    * value is read as the package of the engine reads it: a 64-bit integer is a string, on MySQL a number
-   * where it fits. The rows of the chunk are locked meanwhile, so compute, and call nobody.
+   * where it fits. The rows of the chunk are locked meanwhile, so compute, and make no call.
    */
   readonly row: (
     row: Readonly<Record<Read, unknown>>,

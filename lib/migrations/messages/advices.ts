@@ -49,9 +49,9 @@ export const ADVICES = {
   lockTimeout: (v: { ms: number; blockers?: string | undefined }) =>
     `Another session held a lock for longer than the lock timeout of ${v.ms} ms: ${v.blockers === undefined ? 'run' : `${v.blockers}. Run`} again when it has ended`,
   statementTimeout: (v: { ms: number }) =>
-    `It was ended by the statement timeout of ${v.ms} ms, or by somebody: raise it with --statement-timeout, or do it in smaller steps`,
+    `It was ended by the statement timeout of ${v.ms} ms, or by a user: raise it with --statement-timeout, or do it in smaller steps`,
   concurrentTimeout: (v: { ms: number }) =>
-    `It was ended by the timeout of ${v.ms} ms for such statements, or by somebody: raise it with --concurrent-timeout`,
+    `It was ended by the timeout of ${v.ms} ms for such statements, or by a user: raise it with --concurrent-timeout`,
   otherSchema: (v: { schema: string }) =>
     `A name without a schema is looked for in the schema ${v.schema} of the module, and among extensions: --module or --schema names another schema`,
   readBySearch: (_: object, command: CommandLine) =>

@@ -13,7 +13,7 @@ const ENDS: Readonly<Record<RunEnd, string>> = {
   failed: 'it failed',
 }
 
-const GONE = 'this down migration reads a column that is not there any more, and nothing of it is done'
+const GONE = 'this down migration reads a column that no longer exists, and nothing of it is done'
 
 /** One part of a sentence for each: what it does with the version. */
 export const RECOVERIES = {

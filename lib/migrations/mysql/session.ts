@@ -220,7 +220,7 @@ async function connect(options: ResolvedOptions): Promise<Connection> {
         connection.once('connect', () => resolve())
         connection.once('error', reject)
       })
-      // If an idle connection breaks, there is no query to fail; the next query fails instead.
+      // If an idle connection breaks, the next query fails.
       connection.on('error', () => undefined)
       return connection.promise()
     },

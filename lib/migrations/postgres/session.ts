@@ -248,7 +248,7 @@ async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS)
         keepAlive: true,
         stream: () => socket,
       })
-      // If an idle connection breaks, there is no query to fail; the next query fails instead.
+      // If an idle connection breaks, the next query fails.
       client.on('error', () => undefined)
       await client.connect()
       return client

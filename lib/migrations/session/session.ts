@@ -48,7 +48,7 @@ export interface Session {
   rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /**
    * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of
-   * `settle`. If `signal` aborts, the server is asked to cancel the statement.
+   * `settle`. If `signal` aborts, the server cancels the statement.
    * @returns the number of rows written.
    */
   run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number>

@@ -1,7 +1,7 @@
 import { TooManyBytes } from './too-many-bytes.js'
 
 /**
- * Reads rows of at most `maxBytes`. Most rows fit, so an engine that can end a read is asked for all of them.
+ * Reads rows of at most `maxBytes`. Most rows fit, so an engine that can end a read reads all of them.
  * Other engines measure the rows first, and so do transactions, which an ended read would end.
  * @param read - reads all rows.
  * @param measured - measures the rows and reads those that fit. `rows` is the number that had arrived within

@@ -21,7 +21,7 @@ interface ColumnRules {
 }
 
 interface Facts {
-  readonly sharing: 'nobody' | 'tenant' | 'all'
+  readonly sharing: 'none' | 'tenant' | 'all'
   readonly takesWrites: boolean
   readonly takesInserts: boolean
   readonly columns: ReadonlyMap<unknown, ColumnRules>
@@ -142,9 +142,9 @@ export class TableRules {
 
 /** On several servers, one that is down would fail the calls of all tenants in the statement. */
 const sharing = ({ isDistributed }: Database, hasPolicies: boolean, merge: Facts['sharing']) =>
-  isDistributed === true ? 'nobody' : hasPolicies ? 'tenant' : merge
+  isDistributed === true ? 'none' : hasPolicies ? 'tenant' : merge
 
-const NONE: Facts = { sharing: 'nobody', takesWrites: false, takesInserts: false, columns: new Map() }
+const NONE: Facts = { sharing: 'none', takesWrites: false, takesInserts: false, columns: new Map() }
 
 const columnRules = (row: Row): [unknown, ColumnRules] => {
   const [column, type, isArray, mayWait, mayWaitWhenSet, wholeType] = row.slice(4)

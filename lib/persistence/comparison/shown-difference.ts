@@ -50,7 +50,7 @@ export function shownDifference(
     }
     case 'unminted': {
       const { name: column } = difference.column
-      return of(`${table}.${column} has to be a number that the database mints, and is not`, {
+      return of(`${table}.${column} has to be a number that the database generates, and is not`, {
         column,
         detail: `in a file of your own: ${dialect.ddl.identity.added(definition, difference.column)}`,
       })

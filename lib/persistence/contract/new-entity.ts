@@ -83,7 +83,7 @@ export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Pa
 export function checkNewKey({ entity, key }: ResourceModel, { newKey: made }: Sources): void {
   if (key.isIdentity === true && made !== undefined)
     throw new TypeError(
-      `${entity.name}: the database mints ${key.property}: drop the option newKey, or declare @PrimaryColumn() ${key.property}`,
+      `${entity.name}: the database generates ${key.property}: drop the option newKey, or declare @PrimaryColumn() ${key.property}`,
     )
 }
 

@@ -28,14 +28,14 @@ export interface ProtectedSecrets {
   readonly tokens: Values
 }
 
-/** @throws ErrNoMinter if the resource has a credential and there is no minter. */
+/** @throws ErrNoMinter if the resource has a credential and no minter. */
 export function checkMinter(model: ResourceModel, options: SecretOptions): void {
   if (model.credentials.length > 0 && options.minter === undefined) throw new ErrNoMinter()
 }
 
 /**
  * Protects the secrets of a new entity: a new token for every credential, whatever the caller sent for it.
- * @throws ErrNoEncryptor if a secret is given and there is no encryptor.
+ * @throws ErrNoEncryptor if a secret is given without an encryptor.
  */
 export async function protectNew(
   model: ResourceModel,

@@ -217,7 +217,7 @@ export interface DdlDialect {
     ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
   /** The keys of a table that the engine refuses to make, one text each with what to do. */
   readonly refusedKeys: (table: TableDefinition) => readonly string[]
-  /** Undefined if there are no migrations, so that tables are created at run time. */
+  /** Undefined without migrations, so that tables are created at run time. */
   readonly migration: MigrationSql | undefined
 }
 

@@ -23,8 +23,8 @@ const watches = new WeakMap<DataSource, Watch>()
 
 /**
  * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories,
- * stores and TypeORM's own API. For tests and for diagnosis of a running service. It takes no time while
- * there is no listener.
+ * stores and TypeORM's own API. For tests and for diagnosis of a running service. It takes no time without
+ * a listener.
  * @returns a function that stops it.
  */
 export function watchStatements(dataSource: DataSource, listener: Listener): () => void {

@@ -98,7 +98,7 @@ const refused = (field: Field, isNew: boolean): string | undefined => {
   switch (field.role) {
     case 'key':
       return field.isIdentity === true
-        ? 'the database mints it'
+        ? 'the database generates it'
         : 'a key never changes; to mint others, give the repository the option newKey'
     case 'tenant':
       return 'the tenant comes from the principal of the call'

@@ -18,7 +18,7 @@ const CHUNK = 1000
 
 /** Removes rows of a resource together with related rows. */
 interface Families<E extends object, C extends RowCall> {
-  /** Undefined if there are no related rows, and no events of removed rows. */
+  /** Undefined without related rows and without events of removed rows. */
   readonly purges: FamilyWriter<E, C> | undefined
   /** The same, of any resource. */
   readonly purgesEach: FamilyWriter<E, C>

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.js'
 
 /**
  * The proto3 value of an unset field as SQL, for existing rows of a new required column. An etag is opaque,
- * so every row can begin with the same one. Undefined if there is no such value, as for a time.
+ * so every row can begin with the same one. Undefined where that is impossible, as for a time.
  */
 export function fillerOf(field: Field, dialect: Dialect): string | undefined {
   const { role } = field

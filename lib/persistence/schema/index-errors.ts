@@ -43,7 +43,7 @@ export class IndexErrors {
     if (key.isIdentity === true && columns.includes(key.column) && isKey)
       return new Internal(
         new RangeError(
-          `${this.table.name}.${key.column}: the database has minted a number that a row has, so its sequence is behind the rows`,
+          `${this.table.name}.${key.column}: the database has generated a number that a row has, so its sequence is behind the rows`,
           { cause: withoutValues(error) },
         ),
       )

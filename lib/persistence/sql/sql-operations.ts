@@ -30,7 +30,7 @@ interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
 
-/** What an operation does, on the rows that it may reach. */
+/** The work of an operation, on the rows that it may reach. */
 type Work<T> = (call: JoinedCall, scope: Scope) => Promise<T>
 
 /** The reads of rows that the caller has not named. */
@@ -108,7 +108,7 @@ export class SqlOperations implements Operations<SqlCall> {
    * these reasons:
    * - hooks are called: of the entity, or of others that are written with it;
    * - the operation says so (`isAtomic`): batches do, and a create that is more than one statement;
-   * - the operation does not say, and the resource has `@Emits()`, whichever of its events are told;
+   * - the operation does not say, and the resource has `@Emits()`, whichever of its events are sent;
    * - the operation does not say, and the dialect does not return the written row, which is read afterwards;
    * - it may write rows of several resources (`together`);
    * - a trigger of the table may leave the write out: what it writes besides is rolled back then;

@@ -44,8 +44,6 @@ export function subscriberFindings(
   })
   if (hasMethod(ENTITY_EVENTS)) return { problems: never, warnings: [] }
   return hasMethod(QUERY_EVENTS)
-    ? warning(
-        `the subscriber ${name} is told of no query and no transaction of the repository of ${entity.name}`,
-      )
+    ? warning(`the subscriber ${name} gets no query and no transaction of the repository of ${entity.name}`)
     : NOTHING
 }

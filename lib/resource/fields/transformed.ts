@@ -9,7 +9,7 @@ import type { Field, ValueField } from './field.js'
 export interface Transformed {
   /** The value of a property as its column holds it; null for none. */
   readonly to: (held: unknown) => unknown
-  /** Converts a column's value, or null, to the property's; undefined if there is no transformer. */
+  /** Converts a column's value, or null, to the property's; undefined without a transformer. */
   readonly from: (stored: unknown) => unknown
   /** The type of the property. Undefined if neither the message nor its class shows it. */
   readonly held: ValueField | undefined

@@ -246,7 +246,7 @@ export interface Kind extends PlanRules {
   readonly problem: (value: unknown, field: Facets) => string | InsideProblem | undefined
   /** The proto3 value of an unset field; undefined where unset is not a value. */
   readonly zero: (field: Facets) => unknown
-  /** The same as a row holds it, for existing rows of a new column. Undefined if there is no such value. */
+  /** The same as a row holds it, for existing rows of a new column. Undefined for a kind without one. */
   readonly filler: (field: Facets) => string | number | boolean | undefined
   /** The rules of its increments, or the reason why there are none. */
   readonly increments: Increments | string

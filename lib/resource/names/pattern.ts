@@ -36,7 +36,7 @@ export function parsePattern(text: string): Pattern {
   })
   const variables = segments.filter(({ kind }) => kind === 'variable').map((segment) => segment.text)
   if (variables.length === 0)
-    throw new TypeError('it has no variable, so nothing tells one resource from another: add one in braces')
+    throw new TypeError('it has no variable, so nothing distinguishes resources: add one in braces')
   const twice = variables.find((name, at) => variables.indexOf(name) !== at)
   if (twice !== undefined) throw new TypeError(`the variable ${twice} stands in it twice`)
   return { text, segments, variables, isSingleton: segments.length % 2 === 1 }

@@ -54,10 +54,10 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
     type === 'view'
       ? '@ViewEntity() is not a table: a resource is written as well as read; use @Entity()'
       : type === 'entity-child'
-        ? '@ChildEntity() is not supported: give each kind an @Entity() of its own, or one entity a column that tells them apart'
+        ? '@ChildEntity() is not supported: give each kind an @Entity() of its own, or one entity a column that distinguishes them'
         : undefined,
   inheritances: () =>
-    '@TableInheritance() is not supported: give each kind an @Entity() of its own, or one entity a column that tells them apart',
+    '@TableInheritance() is not supported: give each kind an @Entity() of its own, or one entity a column that distinguishes them',
   discriminatorValues: CARRIED_OUT, // Only @ChildEntity() has one, and that is refused.
   trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
@@ -65,7 +65,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   generations: ({ propertyName, strategy }) =>
     ['uuid', 'increment', 'identity'].includes(strategy)
       ? undefined // By generatedProblems and mintedProblems.
-      : `${propertyName}: @Generated(${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn() ${propertyName}!: number, which the database mints, or @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository mints`,
+      : `${propertyName}: @Generated(${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn() ${propertyName}!: number, which the database generates, or @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository generates`,
   embeddeds: ({ propertyName }) =>
     `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own`,
   relations: ({ propertyName, relationType, isTreeParent, isTreeChildren }) =>

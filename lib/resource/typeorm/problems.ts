@@ -187,7 +187,7 @@ function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<Probl
 const namesOf = (columns: ArgsOf<'indices'>['columns']): string =>
   Array.isArray(columns) ? columns.join(', ') : 'the class'
 
-/** Of the class if there is no property. */
+/** Of the class, without a property. */
 const ofProperty = (property: string | undefined, rule: string, advice?: string): Problem =>
   property === undefined
     ? problem('typeorm', rule, advice)

@@ -34,7 +34,7 @@ export interface VaultCall {
 export interface VaultClient {
   /**
    * Posts, and returns the body's `data`. A refused token is replaced once, and a server that cannot respond
-   * for the moment is asked once more.
+   * for the moment gets the request once more.
    * @throws TransitError for anything but status 200 with a JSON object that has `data`.
    */
   post(call: VaultCall): Promise<Record<string, unknown>>

@@ -32,7 +32,7 @@ export class KeyFetchLog {
     this.#loggerOf().warn(
       fields,
       hasKeys
-        ? 'the keys of the issuer could not be fetched: those that are there stay in use'
+        ? 'the keys of the issuer could not be fetched: the known ones stay in use'
         : 'the keys of the issuer could not be fetched: no token can be verified',
     )
   }

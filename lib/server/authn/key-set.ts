@@ -9,7 +9,7 @@ export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
 /** The time keys are used before they are fetched again. */
 const FRESH_MS = 10 * 60_000
-/** The minimum time between two fetches, whatever keys the tokens name. Shorter while there are no keys. */
+/** The minimum time between two fetches, whatever keys the tokens name. Shorter until the first keys. */
 const COOL_DOWN_MS = 30_000
 const FIRST_COOL_DOWN_MS = 1_000
 const FETCH_TIMEOUT_MS = 5_000

@@ -16,7 +16,7 @@ export const keysOfIssuer =
   async (signal) => {
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
     const { issuer: named, jwks_uri: jwksUri } = await json(url, fetchIt, signal)
-    if (named !== issuer) throw new TypeError(`the configuration at ${url} is that of another issuer`)
+    if (named !== issuer) throw new TypeError(`the configuration at ${url} names another issuer`)
     if (typeof jwksUri !== 'string') throw new TypeError(`the configuration at ${url} names no jwks_uri`)
     assertSafe('jwks_uri', jwksUri)
     return keySet(jwksUri, algorithms, fetchIt, signal)

@@ -33,7 +33,7 @@ function textOf(undeclared: readonly Undeclared[]): string {
     ...(shown.length < undeclared.length ? [`  - and ${undeclared.length - shown.length} more`] : []),
     ...(isInProto
       ? [
-          '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets everybody call it. A rule may also be given in code, with addRules({ method, verb, resource })',
+          '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets anyone call it. A rule may also be given in code, with addRules({ method, verb, resource })',
         ]
       : []),
   ].join('\n')

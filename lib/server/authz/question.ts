@@ -6,7 +6,7 @@ import type { AuthorizationRequest } from './authorizer.js'
 import { type ResourceTemplate, resourceTemplate } from './resource-template.js'
 import type { Rule } from './rules.js'
 
-/** What the authorizer is asked about one call. */
+/** The question about one call, as the authorizer gets it. */
 export class Question implements AuthorizationRequest {
   constructor(
     readonly principal: Principal,

@@ -67,7 +67,7 @@ export class Call {
   ifMatch: IfMatch | undefined = undefined
   /** validateOnly: true if the call must write nothing */
   validateOnly = false
-  /** idempotency: told when the handler of a call with a key runs */
+  /** idempotency: the key that the call holds; undefined without one */
   key: { runs(reply: ReplyOrPromise): void } | undefined = undefined
 
   /**

@@ -34,7 +34,7 @@ export class Deadline implements CallEnd {
    * @param open - the times of all calls that run; this one is in it until `clear`. An array, because V8
    * gives a `Set` a new table every few calls, and each old table keeps the calls of its day alive until the
    * old generation is collected.
-   * @param stepMs - the time of one step when there is no deadline, as in a stream.
+   * @param stepMs - the time of one step without a deadline, as in a stream.
    */
   constructor(
     readonly at: number | undefined,

@@ -39,7 +39,7 @@ export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
 /** Every field of `OpenApiInfo`, once. */
 const OPENAPI_FIELDS: Fields<OpenApiInfo, OpenApiInfo & Record<keyof OpenApiInfo, unknown>> = {
   title: { documented: 'the packages of the services', resolve: ({ title }) => title },
-  version: { documented: 'that of the first package', resolve: ({ version }) => version },
+  version: { documented: 'the version of the first package', resolve: ({ version }) => version },
   description: { documented: 'none', resolve: ({ description }) => description },
   license: { documented: 'none', resolve: ({ license }) => license },
   servers: { documented: 'where the document is from', resolve: ({ servers }) => servers },
@@ -86,7 +86,7 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
     resolve: ({ authorizer = devAuthorizer() }) => authorizer,
   },
   principalFunc: {
-    documented: 'the verified principal, else none',
+    documented: 'the verified principal, or none',
     resolve: ({ principalFunc = verifiedPrincipal }) => principalFunc,
   },
   authenticator: { documented: 'none', resolve: ({ authenticator }) => authenticator },

@@ -6,7 +6,7 @@ export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
   /**
-   * Bytes that requests hold in memory before their calls are let in, of all calls and on all listeners. When
+   * Bytes that requests hold in memory before their calls are authenticated, of all calls and on all listeners. When
    * it is more, a request of the network that holds most is ResourceExhausted. Those of public methods count
    * as long as their calls. Default 32 MiB.
    */

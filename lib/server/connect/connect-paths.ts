@@ -31,7 +31,7 @@ const COMPRESS_FROM = 1024
  * The paths of Connect and gRPC-Web, one for each method whose request is a single message, where they are
  * wanted.
  * @param mux - the handlers beside the services; undefined without a gateway.
- * @throws DeclarationError where they are asked for and cannot be served, and where a handler or a rule has
+ * @throws DeclarationError where they are configured and cannot be served, and where a handler or a rule has
  * the path of a method.
  */
 export const connectPaths = async (

@@ -110,6 +110,6 @@ const problemOf = (
   const resource = rules.of(path)?.resource ?? ''
   const stray = resourceTemplate(resource, desc.input).fields.find((name) => name !== key.name)
   if (stray !== undefined || (resource.includes('{') && repository.model.name !== undefined))
-    return `the rule of ${path} is filled with {${stray ?? key.name}}, which nobody sends with the key: name the resource by its key alone, or remove the field`
+    return `the rule of ${path} is filled with {${stray ?? key.name}}, which no caller sends with the key: name the resource by its key alone, or remove the field`
   return undefined
 }

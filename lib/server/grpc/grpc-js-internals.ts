@@ -3,7 +3,7 @@ import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2S
 import type { Socket } from 'node:net'
 import { Server, type ServerOptions } from '@grpc/grpc-js'
 
-/** What a server does where grpc-js has no public hook. */
+/** The hooks of a server that grpc-js does not have itself. */
 export interface Hooks {
   /** Called for the headers of each stream before grpc-js reads them. */
   readonly headers: (headers: NodeJS.Dict<string | string[]>, rawHeaders: readonly string[]) => void

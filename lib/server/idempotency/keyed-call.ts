@@ -25,7 +25,7 @@ export type Leaders = Map<string, Promise<Outcome>>
 /** A call as authorization leaves it. */
 export type RepeatableCall = Call & Restrictions & Pick<HandledCall, 'principal' | 'context' | 'requestId'>
 
-/** What a call with a key does next. */
+/** The next step of a call with a key. */
 type State =
   | { readonly name: 'wait' }
   | { readonly name: 'claim'; readonly pauseMs: number }

@@ -86,7 +86,7 @@ const tenancyWarnings = ({ model }: Repository<object>): string[] => {
   if (tenant === undefined || tenantInKey) return []
   return [
     key.isIdentity === true
-      ? `${entity.name} is keyed by numbers that the database mints for all tenants: the ${key.proto} of a new one tells each tenant how many the others have made; @PrimaryGeneratedColumn('uuid') tells nothing`
-      : `${entity.name} belongs to tenants and is keyed by ${key.proto} alone: whoever creates one under a key of another tenant is told ALREADY_EXISTS, and so that it is there; ${existing || strategy !== undefined ? `a primary key of ${tenant.property} and ${key.property}, by @PrimaryColumn() on both and in the table, tells nothing` : 'write @TenantScoped(), which makes the tenant a part of the key'}`,
+      ? `${entity.name} is keyed by numbers that the database generates for all tenants: the ${key.proto} of a new one shows each tenant how many the others have made; @PrimaryGeneratedColumn('uuid') shows nothing`
+      : `${entity.name} belongs to tenants and is keyed by ${key.proto} alone: a create with a key of another tenant returns ALREADY_EXISTS, and so that it is there; ${existing || strategy !== undefined ? `a primary key of ${tenant.property} and ${key.property}, by @PrimaryColumn() on both and in the table, shows nothing` : 'write @TenantScoped(), which makes the tenant a part of the key'}`,
   ]
 }

@@ -240,7 +240,7 @@ const updateResource = (
   return field
 }
 
-/** `id`, or `name` (AIP-122) if there is no `id`: a string, or the integer that the resource has there. */
+/** `id`, or `name` (AIP-122) without an `id`: a string, or the integer that the resource has there. */
 const keyField = (input: DescMessage, resource: DescMessage): DescField => {
   const key =
     keyNamed(input, 'id', 'scalar', resource, 'id') ?? keyNamed(input, 'name', 'scalar', resource, 'name')

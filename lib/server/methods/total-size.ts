@@ -38,7 +38,7 @@ export async function totalSize(
   return repository.count(counted, { ...scope, limit })
 }
 
-/** The reason why there is no total, or why it would reveal entities that the list leaves out. */
+/** The reason why the total is missing, or why it would reveal entities that the list leaves out. */
 export function totalProblem(method: StandardMethod, repository: Repository<object>): string | undefined {
   if (method.kind !== 'list' || method.total === undefined) return undefined
   const { name } = repository.constructor

@@ -78,7 +78,7 @@ const responseTo = (
       return { case: 'listServicesResponse', value: { service } }
     }
     case undefined:
-      throw new InvalidArgument('message_request', 'nothing is asked for')
+      throw new InvalidArgument('message_request', 'the request is empty')
   }
 }
 

@@ -10,7 +10,7 @@ import { rowAccess } from './decided-by-row.js'
 import { noRowAccess } from './no-row-access.js'
 import type { OtherReads } from './other-reads.js'
 
-/** What a decision is carried out with. */
+/** The parts that carry out a decision. */
 export interface Carrying {
   readonly method: Method
   readonly time: Deadline

@@ -13,7 +13,7 @@ export const BATCHES: readonly Case[] = [
         found.map((entity) => on.nameOf(entity)),
         ['b', 'a', 'b'],
       )
-      await rejects(on.repository.batchGet([on.key('a'), on.key('nobody')]), ErrNotFound)
+      await rejects(on.repository.batchGet([on.key('a'), on.key('missing')]), ErrNotFound)
       assert.deepEqual(await on.repository.batchGet([]), [])
     },
   ],
@@ -50,7 +50,7 @@ export const BATCHES: readonly Case[] = [
     'batchUpdate with a key of nothing writes nothing',
     async (on) => {
       await on.store('a', 'b')
-      const items = ['a', 'nobody', 'b'].map((name) => ({
+      const items = ['a', 'missing', 'b'].map((name) => ({
         key: on.key(name),
         entity: on.patch,
         fieldMask: on.mask,
@@ -63,7 +63,7 @@ export const BATCHES: readonly Case[] = [
     'batchDelete deletes all, and with a key of nothing none',
     async (on) => {
       await on.store('a', 'b', 'c')
-      await rejects(on.repository.batchDelete([on.key('a'), on.key('nobody')]), ErrNotFound)
+      await rejects(on.repository.batchDelete([on.key('a'), on.key('missing')]), ErrNotFound)
       assert.deepEqual(await on.names(), ['a', 'b', 'c'])
       await on.repository.batchDelete([on.key('c'), on.key('a')])
       assert.deepEqual(await on.names(), ['b'])

@@ -10,7 +10,7 @@ export interface Form {
 
 /** If the names are not keys: `a`, `b` … are the first numbers, and `k0`, `k1` … come after them. */
 const numberOf = (name: string): number => {
-  if (name === 'nobody') return 30_000
+  if (name === 'missing') return 30_000
   return name.length === 1 ? name.charCodeAt(0) - 96 : 100 + Number(name.slice(1))
 }
 

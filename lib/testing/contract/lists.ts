@@ -7,7 +7,7 @@ const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
 /** List: order, filter and pages. */
 export const LISTS: readonly Case[] = [
   [
-    'list orders by key when it is not told otherwise',
+    'list orders by key by default',
     async (on) => {
       await on.store('c', 'a', 'b')
       assert.deepEqual(await on.names(), on.inOrder('a', 'b', 'c'))

@@ -83,7 +83,7 @@ export class Contract<E extends object> {
   }
 
   /**
-   * The key that a case calls `a`, `b`, `nobody`: of the type of the resource, in the order of the names. For
+   * The key that a case calls `a`, `b`, `missing`: of the type of the resource, in the order of the names. For
    * a string it is the name. Generated numbers are in the order of creation.
    */
   key(name: string): string {

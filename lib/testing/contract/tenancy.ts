@@ -41,7 +41,7 @@ export const TENANCY: readonly Case[] = [
     'nobody without a tenant reaches it',
     async (on) => {
       await on.store('a')
-      await RequestContext.as({ subject: 'nobody' }, async () => {
+      await RequestContext.as({ subject: 'missing' }, async () => {
         if (on.model.tenant === undefined) return assert.deepEqual(await on.names(), ['a'])
         await rejects(on.repository.get(on.key('a')), PermissionDenied)
         await rejects(on.repository.list(), PermissionDenied)

@@ -29,7 +29,7 @@ export const TRANSACTIONS: readonly Case[] = [
         ErrPreconditionFailed,
       )
       await rejects(
-        on.repository.modify(on.key('nobody'), () => on.patch),
+        on.repository.modify(on.key('missing'), () => on.patch),
         ErrNotFound,
       )
     },

@@ -14,7 +14,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'create mints a key when there is none, another one each time',
+    'create generates a key when the entity has none, another one each time',
     async (on) => {
       const generated = await on.store('', '').catch((error: unknown) => {
         // A number or a date cannot be made up, unless the repository has a generator.
@@ -36,7 +36,7 @@ export const WRITES: readonly Case[] = [
       assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },
   ],
-  ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get(on.key('nobody')), ErrNotFound)],
+  ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get(on.key('missing')), ErrNotFound)],
   [
     'returned entities are copies',
     async (on) => {
@@ -96,7 +96,7 @@ export const WRITES: readonly Case[] = [
   ],
   [
     'update of nothing is ErrNotFound',
-    (on) => rejects(on.repository.update(on.key('nobody'), on.patch, on.mask), ErrNotFound),
+    (on) => rejects(on.repository.update(on.key('missing'), on.patch, on.mask), ErrNotFound),
   ],
   [
     'a write that names an old etag is ErrPreconditionFailed, and writes nothing',

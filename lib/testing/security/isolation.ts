@@ -147,7 +147,7 @@ export const judge = async (
     if (!isStandard && missing.code === CODES.OK) return true
     say("it returns another tenant's resource as if it were the caller's own")
   } else if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
-    say(`another tenant's resource can be told from what is not there: ${nameOf(foreign)}`)
+    say(`another tenant's resource can be distinguished from a missing one: ${nameOf(foreign)}`)
   else if (isStandard && foreign.code !== CODES.NOT_FOUND)
     probe.findings.add(
       'unchecked',

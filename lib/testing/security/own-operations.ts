@@ -58,7 +58,7 @@ export const checkOperations = async (world: World, methods: readonly ServedMeth
       const say = (text: string) => findings.add('isolation', method.path, text, listener.name)
       if (foreign.code === CODES.OK) say("it reaches another tenant's operation")
       else if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
-        say(`another tenant's operation can be told from what is not there: ${nameOf(foreign)}`)
+        say(`another tenant's operation can be distinguished from a missing one: ${nameOf(foreign)}`)
     }
     const list = served.get('ListOperations')
     const listed = list && (await probe.send(listener, list.desc, create(list.desc.input), other))

@@ -68,7 +68,7 @@ const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach
   if (excluded.code === CODES.OK) return say('it answers for a row that a decision by row excludes')
   if (excluded.code !== missing.code || without(excluded, keys) !== without(missing, keys))
     return say(
-      `a row that a decision by row excludes can be told from what is not there: ${nameOf(excluded)}`,
+      `a row that a decision by row excludes can be distinguished from a missing one: ${nameOf(excluded)}`,
     )
   const isOther = isStandard && excluded.code !== CODES.NOT_FOUND
   if (isOther || excluded.code === CODES.INTERNAL) notJudged(probe, { path, isOwn }, excluded, listener)

@@ -111,7 +111,7 @@ const checkNamed = async (
   }
   const all = withIds(keys)
   if (excluded.code !== missing.code || without(excluded, all) !== without(missing, all))
-    return say(`${what} can be told from what is not there: ${nameOf(excluded)}`)
+    return say(`${what} can be distinguished from a missing one: ${nameOf(excluded)}`)
   if (!REACHED.has(shown.code))
     probe.findings.leaveOut(
       path,

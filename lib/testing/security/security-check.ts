@@ -100,7 +100,7 @@ export interface SecurityOptions {
 /**
  * Checks a service the way an attacker would: first its declarations, then by calls to a server in this
  * process, through both listeners. A builder gets two tenants, each with a caller who may do everything; its
- * authorizer decides for everybody else. A server is checked as it was built. The check writes and deletes:
+ * authorizer decides for all others. A server is checked as it was built. The check writes and deletes:
  * give it its own database.
  * @returns a report with every finding; `passed` when there is none.
  * @example

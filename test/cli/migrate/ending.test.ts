@@ -278,7 +278,7 @@ onEachEngine(
       const [place, question] = refused.stderr.split('\n')
       expect(`${place}\n`).to.equal(saidOf(database()))
       expect(question).to.include(
-        `ashlar: nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${place}: `,
+        `ashlar: nothing is changed: this asks first, and needs a terminal for it; --yes confirms it. ${place}: `,
       )
       expect(question).to.match(LOST)
       expect(await database().tables()).to.not.deep.equal([])

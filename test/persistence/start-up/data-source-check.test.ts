@@ -180,7 +180,7 @@ const OF_SOFT_DELETION: Readonly<Record<string, string>> = {
 }
 const NOT_TOLD =
   'the subscriber Auditor receives no events of reads and writes by repositories: give it a listenTo() of one entity'
-const NO_QUERY = 'the subscriber Auditor is told of no query and no transaction of the repository of Pin'
+const NO_QUERY = 'the subscriber Auditor gets no query and no transaction of the repository of Pin'
 
 type Case = readonly [
   what: string,

@@ -38,7 +38,7 @@ class Other {}
 const other = () => Other
 
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
-const KINDS = 'give each kind an @Entity() of its own, or one entity a column that tells them apart'
+const KINDS = 'give each kind an @Entity() of its own, or one entity a column that distinguishes them'
 const PARENT = 'keep the key of the parent in a column, such as parentId'
 const LINK = 'write the link as an entity of its own'
 const BY_MIGRATION =
@@ -59,7 +59,7 @@ const listeners: readonly Row[] = NEVER_CALLED.map(([decorator, instead]) => ({
 }))
 
 const generated = (property: string) =>
-  `${property} is a number that the database mints, and no key: add @Internal(), which leaves it to TypeORM; a number that the database mints for a field is the key of its row`
+  `${property} is a number that the database generates, and no key: add @Internal(), which leaves it to TypeORM; a number that the database generates for a field is the key of its row`
 
 const decorators: readonly Row[] = [
   {
@@ -143,7 +143,7 @@ const decorators: readonly Row[] = [
     what: 'of a number whose key is a text',
     declare: (prototype) => typeorm.Generated('increment')(prototype, 'id'),
     problems: [
-      "id is string, and a number that the database mints is an integer: write @PrimaryGeneratedColumn() id!: number, or @PrimaryGeneratedColumn('uuid') id!: string",
+      "id is string, and a number that the database generates is an integer: write @PrimaryGeneratedColumn() id!: number, or @PrimaryGeneratedColumn('uuid') id!: string",
     ],
   },
   {
@@ -151,7 +151,7 @@ const decorators: readonly Row[] = [
     what: 'by CockroachDB',
     declare: (prototype) => typeorm.Generated('rowid')(prototype, 'id'),
     problems: [
-      'id: @Generated("rowid") is not supported: write @PrimaryGeneratedColumn() id!: number, which the database mints, or @PrimaryGeneratedColumn(\'uuid\') id!: string, which the repository mints',
+      'id: @Generated("rowid") is not supported: write @PrimaryGeneratedColumn() id!: number, which the database generates, or @PrimaryGeneratedColumn(\'uuid\') id!: string, which the repository generates',
     ],
   },
   {

@@ -471,7 +471,7 @@ describe('oidc', () => {
       await verdict(await signed({ ...claims(), exp: at(24 * 3600) }, 'three'), authenticator)
       expect(logger.records.at(-1)).to.deep.include({
         level: 'warn',
-        message: 'the keys of the issuer could not be fetched: those that are there stay in use',
+        message: 'the keys of the issuer could not be fetched: the known ones stay in use',
       })
     })
 
@@ -507,7 +507,7 @@ describe('oidc', () => {
       expect(await verdict(await signed(), authenticator)).to.have.property('subject', 'alice')
     })
 
-    it('are refused when the configuration is that of another issuer', async () => {
+    it('are refused when the configuration names another issuer', async () => {
       const other = verifier({ issuer: issuer.replace('127.0.0.1', 'localhost') })
       expect(await verdict(await signed(), other)).to.match(/^UNAVAILABLE/)
     })

@@ -74,7 +74,7 @@ describe('why a call is denied', () => {
           serve({ explainDenials: true, allowDevelopment: false }),
           DeclarationError,
         )
-        expect(refused.message).to.include('explainDenials tells callers why they were denied')
+        expect(refused.message).to.include('explainDenials shows callers why they were denied')
       }))
 
   it('is one line of what a header can hold, whatever the caller is called', () =>

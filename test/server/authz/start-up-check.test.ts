@@ -15,7 +15,7 @@ import { partly, recordingLogger } from '../../support/servers/server.js'
 const LURK = '/specimens.v1.UndeclaredService/Lurk'
 
 const HOW =
-  '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets everybody call it. A rule may also be given in code, with addRules({ method, verb, resource })'
+  '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets anyone call it. A rule may also be given in code, with addRules({ method, verb, resource })'
 
 const builder = () => new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger: recordingLogger() })
 

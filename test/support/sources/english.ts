@@ -19,6 +19,23 @@ const TEXTS: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ]
 
+/**
+ * Patterns that are right in some places. Together they may occur once in 1,000 words of comments and strings.
+ */
+const CANDIDATES: readonly RegExp[] = [
+  /\b(?:is|are|was|were|be|been) no(?! longer\b| more\b| less\b| later\b| earlier\b| need\b)\b/g,
+  /\bthat (?:is|are) none\b|\bone that is none\b|\bnone of (?:its|ours)\b/g,
+  /(?:^|[.:] )Where [a-z]/gm,
+  /\b(?:told|tells|untold|sought|is asked|are asked|hears? of|learns? of)\b/g,
+  /\b(?:nobody|somebody|everybody|whoever|whomever|whichever)\b/gi,
+  /\bstops? the start\b|\bat the start\b/g,
+  /\b(?:that|those) of\b/g,
+  /\b(?:let in|lets in|ways? (?:up|down)|spellings?|mints?|minted|minting)\b/g,
+  /, else\b/g,
+]
+const MAX_IN_1000_WORDS = 1
+const PROSE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g
+
 /** Whole words of camelCase, PascalCase, snake_case and kebab-case names. */
 const WORDS = new Set([
   ...['told', 'tells', 'untold', 'sought', 'hears', 'landed', 'dearest', 'spelling', 'spellings'],
@@ -54,9 +71,16 @@ const paths = execFileSync('git', ['ls-files', '-z', ...folders], { cwd: root, e
   .split('\0')
   .filter((path) => /(?<!\.d)\.ts$/.test(path) && !path.includes('/gen/'))
 const problems: string[] = []
+let words = 0
+let candidates = 0
 for (const path of paths) {
   const text = readFileSync(join(root, path), 'utf8')
   const isPublic = !/^(?:bench|test)\/|\/test\//.test(path)
+  if (isPublic)
+    for (const [prose] of text.matchAll(PROSE)) {
+      words += prose.split(/\s+/).filter((word) => /[a-z]{2}/i.test(word)).length
+      for (const pattern of CANDIDATES) candidates += prose.match(pattern)?.length ?? 0
+    }
   for (const [at, line] of text.split('\n').entries()) {
     const isComment = /^\s*(?:\/\/|\/\*|\*)/.test(line)
     for (const [pattern, advice] of [...(isComment ? COMMENTS : []), ...TEXTS])
@@ -80,6 +104,11 @@ for (const path of paths) {
   }
   visit(file)
 }
+const density = (1000 * candidates) / words
+console.log(
+  `${candidates} patterns in ${words} words of comments and strings: ${density.toFixed(2)} in 1,000`,
+)
+if (density > MAX_IN_1000_WORDS) problems.push(`more than ${MAX_IN_1000_WORDS} pattern in 1,000 words`)
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) console.error(`${problems.length} problems`)
 process.exitCode = problems.length > 0 ? 1 : 0

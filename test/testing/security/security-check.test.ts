@@ -109,7 +109,7 @@ describe('securityCheck', function () {
       "GetSpecimen: it returns another tenant's resource as if it were the caller's own",
       "GetSpecimen: what another tenant wrote is in the caller's response",
       "ListSpecimens: it lists another tenant's resources",
-      "UndeleteSpecimen: another tenant's resource can be told from what is not there: PERMISSION_DENIED",
+      "UndeleteSpecimen: another tenant's resource can be distinguished from a missing one: PERMISSION_DENIED",
       "UpdateSpecimen: another tenant's calls changed or removed a resource",
       'BatchDeleteSpecimens: an error says the text of a constraint: throw errors of ashlar',
       'BatchGetSpecimens: an error says the name of a table or column: throw errors of ashlar',

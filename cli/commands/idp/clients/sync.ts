@@ -8,11 +8,11 @@ export default class Sync extends Verb {
     'Write the clients file of the identity provider from the apps that the edge serves.'
   static override description = `Apps come from the route registry of the local daemon and from local files. When no daemon runs, only the local files are used, and the command says so. A daemon that hangs or returns an invalid response ends the command, because a sync without it would drop its apps.
 
-The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label that no project joins would become one client by chance. The command refuses them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI has the host of the route with a tile, else of the one without a path, else of the first by host and path. TCP routes are skipped.
+The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label that no project joins would become one client by chance. The command refuses them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI has the host of the route with a tile, otherwise of the one without a path, otherwise of the first by host and path. TCP routes are skipped.
 
 An app that cannot be written, such as one whose host has no dot, is left out and named; the others are written.
 
-The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a file that is up to date is not written. When there is no app at all, the command says where it looked and exits with 2. The file then stays as it was: an empty list would lock everybody out.
+The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a file that is up to date is not written. Without any app, the command says where it looked and exits with 2. The file then stays as it was: an empty list would lock everyone out.
 
 The client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.
 

@@ -134,7 +134,7 @@ const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').re
 
 /** Reads the catalog of a live database, and writes the statements that remove differences. */
 export interface Catalog {
-  /** Undefined if there is no table of that name. */
+  /** Undefined if the table does not exist. */
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
   /**
    * A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. Two of the

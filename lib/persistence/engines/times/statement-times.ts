@@ -33,7 +33,7 @@ export function onListTime(listener: (time: ListTime) => void): () => void {
   return () => void listListeners.delete(listener)
 }
 
-/** The result of `run`. It takes no time if there is no listener. */
+/** The result of `run`. It takes no time without a listener. */
 export function timed<T>(dataSource: DataSource, statement: Statement, run: () => Promise<T>): Promise<T> {
   const { listed } = statement
   const isListHeard = listed !== undefined && listListeners.size > 0

@@ -158,7 +158,7 @@ export const putScope = (
     const value = heldValue(model, name, wire) ?? wire
     const inside = values[property]
     if (inside !== undefined && inside !== '' && inside !== value && isSetIn(message, model, name)) {
-      throw new InvalidArgument(name, 'differs from that of the resource')
+      throw new InvalidArgument(name, 'differs from the resource')
     }
     if (field?.role === 'tenant' && tenant !== undefined && tenant !== keyPartOf(field).textOf(value))
       throw new ErrNotFound()

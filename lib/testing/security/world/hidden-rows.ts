@@ -70,7 +70,7 @@ export const rowNear = async (
     const sent = await sendRow(world, subject, side, asked, content)
     return typeof sent === 'object' ? sent : undefined
   } catch {
-    return undefined // nothing is to be seen of a row that is not there
+    return undefined // a missing row shows nothing
   } finally {
     side.targets.clear()
     for (const [target, key] of before) side.targets.set(target, key)

@@ -50,7 +50,7 @@ export interface NotChecked {
 
 /** The result of a security check. */
 export interface SecurityReport {
-  /** True if there is no finding, except accepted ones. */
+  /** True without findings, except accepted ones. */
   readonly passed: boolean
   readonly findings: readonly SecurityFinding[]
   /** The findings that `accept` names. */

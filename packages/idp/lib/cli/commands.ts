@@ -22,7 +22,7 @@ export const COMMANDS: readonly Command[] = [
       user: { summary: 'The sub of the user.', value: 'sub' },
       client: { summary: 'The client_id, which is the audience of the token.', value: 'id' },
       scope: {
-        summary: 'The scopes, separated by spaces. Default: openid and those of the user.',
+        summary: 'The scopes, separated by spaces. Default: openid and the scopes of the user.',
         value: 'list',
       },
       state: PROVIDER_FLAGS.state,
@@ -39,7 +39,9 @@ export const COMMANDS: readonly Command[] = [
   commandOf({
     name: 'edge',
     summary: 'Serve the apps of this machine at their hosts, over https.',
-    flags: { port: { summary: 'The port for https. Default: 443 where it may, else 8443.', value: 'int' } },
+    flags: {
+      port: { summary: 'The port for https. Default: 443 if permitted, otherwise 8443.', value: 'int' },
+    },
     run: async (values) => (await import('./edge.js')).edge(values),
   }),
   commandOf({

@@ -15,7 +15,7 @@ export type Clients = ReadonlyMap<string, Client>
 /**
  * The clients of a file, by id. Once every entry of a text was valid, only such a text replaces it: a missing
  * file counts as an invalid edit, too. Until then an invalid entry is left out, and reported, and without the
- * file there are no clients.
+ * file the list is empty.
  */
 export function clientsFile(
   path: string,

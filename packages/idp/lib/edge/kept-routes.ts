@@ -29,7 +29,7 @@ interface Entry {
 
 /**
  * The routes of the edge, in the order in which they came. Leases end by themselves. A host is registered in
- * its canonical form, so that all its spellings are one route with one owner.
+ * its canonical form, so that all its forms are one route with one owner.
  */
 export class Registry {
   readonly #entries = new Map<string, Entry>()

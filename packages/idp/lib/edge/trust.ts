@@ -4,7 +4,7 @@
  */
 export const trustLines = (path: string, home: string): readonly string[] => [
   `The edge signs its certificates with an authority of this machine: ${path}`,
-  `Whoever has the key beside it can pose as any https site to programs that trust it. Keep ${home} to yourself,`,
+  `Anyone who has the key beside it can pose as any https site to programs that trust it. Keep ${home} to yourself,`,
   'and take the authority out of every store when you are done with it.',
   '',
   'Browsers:',

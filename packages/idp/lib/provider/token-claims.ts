@@ -1,7 +1,7 @@
 import type { ProviderContext } from './provider-context.js'
 import type { User } from '../users/user.js'
 
-/** No authentication took place: there are no passwords. */
+/** No authentication took place: users have no passwords. */
 export const AMR = ['none']
 
 /** The claims about a user in ID tokens and userinfo. */

@@ -80,7 +80,7 @@ function words(value: YamlValue | undefined, where: string): readonly string[] {
 
 /** Two users of one tenant, and one of another. */
 export const STARTER_USERS = `# Whom one can be on this machine. Edit it while the provider runs: every request reads it again.
-# scopes bound what a token of the user may have. Without them there is no bound.
+# scopes bound what a token of the user may have. Without them, any are allowed.
 - sub: alice
   name: Alice Archer
   email: alice@acme.test

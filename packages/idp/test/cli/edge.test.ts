@@ -57,7 +57,7 @@ describe('ashlar-idp edge and up', () => {
     expect((await begin('edge', 'status').ended).exit).to.equal(3)
   })
 
-  it('up uses the edge that runs, and ends with 4 where somebody else has its host', async () => {
+  it('up uses the edge that runs, and ends with 4 where another process has its host', async () => {
     const edge = begin('edge', '--port', '0')
     await edge.printed(/The edge serves https:\/\/<host>:\d+\/ for every route/)
     const up = begin('up', '--port', '0')

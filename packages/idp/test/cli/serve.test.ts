@@ -22,7 +22,7 @@ describe('ashlar-idp serve', () => {
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     start(args, { cwd: folder, env }).ended
 
-  it('starts from an empty folder, gives tokens to scripts, and ends when it is asked to', async () => {
+  it('starts from an empty folder, gives tokens to scripts, and ends on a signal', async () => {
     const serve = start(['serve'], { cwd: folder, env: { ASHLAR_IDP_PORT: '0', ASHLAR_IDP_STATE: 'keys' } })
     const [, issuer = ''] = await serve.printed(/Launchpad and issuer: (http:\/\/127\.0\.0\.1:\d+)\n/)
     await serve.printed(/Written: idp-users\.yaml.*\nWritten: idp-clients\.local\.yaml/)
@@ -146,7 +146,7 @@ describe('ashlar-idp serve', () => {
     )
   })
 
-  it('other addresses of the machine have nobody at its port', async function () {
+  it('other addresses of the machine do not listen on its port', async function () {
     const outer = Object.values(networkInterfaces()).flatMap((list = []) =>
       list.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
     )

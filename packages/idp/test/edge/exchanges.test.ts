@@ -162,7 +162,7 @@ describe('exchanges of the edge', () => {
       expect(statusOf(await raw(head('GET /', 'Connection: close')))).to.equal(200)
     })
 
-  it('ends the connection to the upstream with that of a client that waits for an upgrade', async () => {
+  it('ends the connection to the upstream with the connection of a client that waits for an upgrade', async () => {
     sent = ''
     const accepted = once(upstream, 'connection') as Promise<[Socket]>
     const client = connect({

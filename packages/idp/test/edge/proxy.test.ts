@@ -84,7 +84,7 @@ describe('the proxy of the edge', () => {
     expect([status, body, headers['x-upstream']]).to.deep.equal([200, 'hello', 'yes'])
   })
 
-  it('tells the upstream how it was asked, and drops what the client says of it', async () => {
+  it('passes on to the upstream how it was called, and drops what the client says of it', async () => {
     seen.length = 0
     await ask('APP.localhost', '/', {
       headers: { 'x-forwarded-for': '10.0.0.1', 'x-forwarded-host': 'evil', forwarded: 'for=x' },
@@ -106,7 +106,7 @@ describe('the proxy of the edge', () => {
     expect(seen.map(({ url }) => url)).to.deep.equal(['/base/v1?q=2', '/apiary'])
   })
 
-  it('finds the route of a host in each spelling', async () => {
+  it('finds the route of a host in each form', async () => {
     for (const host of ['APP.localhost', 'app.localhost.', 'App.Localhost..'])
       expect((await ask('app.localhost', '/', { headers: { host } })).status, host).to.equal(200)
   })

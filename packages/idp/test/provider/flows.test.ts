@@ -102,7 +102,7 @@ describe('the flows, as openid-client runs them', () => {
       expect((await post(fields)).status, JSON.stringify(fields)).to.equal(status)
   })
 
-  it('an audience of somebody else is refused: it is always the client', async () => {
+  it('another audience is refused: it is always the client', async () => {
     const answer = await new Browser(own.issuer).get(
       (await authorization(config, { resource: 'https://other.example/' })).url,
     )
@@ -194,7 +194,7 @@ describe('the flows, as openid-client runs them', () => {
     await slow.close()
   })
 
-  it('a device waits, and hears of a refusal', async () => {
+  it('a device waits, and learns that it was denied', async () => {
     const poll = async (device_code: string, id = 'orders') => {
       const response = await fetch(`${own.issuer}/token`, {
         method: 'POST',

@@ -47,7 +47,7 @@ describe('what the provider remembers', () => {
     expect(reused).to.be.instanceOf(oauth.ResponseBodyError)
   })
 
-  it('keys rotate and the provider restarts while sessions live, and nobody is refused', async () => {
+  it('keys rotate and the provider restarts while sessions live, and every session continues', async () => {
     const { browser, config, tokens } = await signedIn('alice')
     let held = [tokens.access_token]
     const signers = new Set<string | undefined>()
@@ -187,7 +187,7 @@ describe('what the provider remembers', () => {
       .and.not.include('write')
   })
 
-  it('a token without a browser is as one with it, for a user and a client that are there', async () => {
+  it('a token without a browser is as one with it, for a user and a client that exist', async () => {
     const socket = controlSocketOf(join(own.folder, 'state'))
     const ask = (body: object) =>
       callControl<{ access_token: string }>(socket, '/token', body).then(

@@ -45,7 +45,7 @@ describe('the store', () => {
     expect(() => other.fromText('{"Session":[')).to.throw(SyntaxError)
   })
 
-  it('nobody changes an entry from outside', () => {
+  it('an entry does not change from outside', () => {
     const store = storeOf(10)
     const payload = { list: ['a'] }
     store.set('Thing', 'a', payload, 2_000)
