@@ -10,7 +10,7 @@ import {
 import { AnySchema } from '@bufbuild/protobuf/wkt'
 import type { EmittedChanges } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
-import { kindOf } from './kinds/kinds.js'
+import { kindOf, ownOf } from './kinds/kinds.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
 
 /** The `@Emits()` declaration of a resource, and the form of its events. */
@@ -80,7 +80,8 @@ function plainJson(fields: readonly Field[], entity: object): JsonObject {
 
 function valueJson(field: Field, value: unknown): JsonValue {
   const { toJson } = kindOf(field)
-  return field.transformed !== undefined || toJson === undefined ? anyJson(value) : toJson(value, field)
+  const isOther = field.transformed !== undefined || toJson === undefined
+  return isOther ? anyJson(ownOf(value, field)) : toJson(value, field)
 }
 
 /** Of what is stored as JSON, whatever is inside of it. */
