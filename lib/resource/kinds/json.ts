@@ -1,3 +1,5 @@
+import { freeFormProblem, readFreeForm } from '../free-form/free-form-problem.js'
+import type { Shape } from '../free-form/shape.js'
 import type { InsideProblem, JsonColumn, Kind, ManagedColumn } from './kind.js'
 import { Misfit } from './literal.js'
 import { noNumber, textLiteral, textProblem } from './text.js'
@@ -38,6 +40,13 @@ const TEXTS: JsonColumn = {
   },
 }
 
+/** Stores free-form JSON as it is. */
+export const freeForm = (shape: Shape): JsonColumn => ({
+  shape,
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => readFreeForm(text, shape),
+})
+
 /** Elements as text, with commas between them, as TypeORM has them in a `simple-array` column. */
 const commas = (json: JsonColumn): JsonColumn => ({
   encode: (value) => (JSON.parse(json.encode(value)) as unknown[]).join(','),
@@ -65,6 +74,8 @@ const MANAGED: ManagedColumn = {
   from: (read, field, type) => {
     const isText =
       typeof read === 'string' && (field.hasCommas === true || (!isJsonType(type) && isJson(read)))
+    // The manager reads JSON of any shape.
+    if (field.json?.shape !== undefined) return isText ? (JSON.parse(read) as unknown) : read
     return field.json?.decode(isText ? read : JSON.stringify(read))
   },
 }
@@ -89,14 +100,20 @@ export const json: Kind = {
     holds: 'arrays and objects',
     family: 'objects',
     classes: [],
-    property: (repeated) => (repeated ? 'an array' : 'an array or an object'),
-    fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
+    property: (repeated, shape) =>
+      repeated || shape === 'array' ? 'an array' : shape === 'object' ? 'an object' : 'an array or an object',
+    fits: (type, repeated, shape) => {
+      if (shape === 'any') return true
+      return repeated || shape === 'array' ? type === Array : isObject(type)
+    },
   },
   problem: (value, field) =>
-    field.repeated === true && !Array.isArray(value)
-      ? 'has to be an array'
-      : (jsonProblem(value, 0) ??
-        (field.hasCommas === true ? commaProblem(value as readonly unknown[]) : undefined)),
+    field.json?.shape !== undefined
+      ? problemOfFreeForm(value, field.json.shape)
+      : field.repeated === true && !Array.isArray(value)
+        ? 'has to be an array'
+        : (jsonProblem(value, 0) ??
+          (field.hasCommas === true ? commaProblem(value as readonly unknown[]) : undefined)),
   zero: ({ repeated }) => (repeated === true ? [] : undefined),
   filler: ({ repeated, hasCommas }) => (hasCommas === true ? '' : repeated === true ? '[]' : '{}'),
   increments: noNumber('json'),
@@ -108,6 +125,9 @@ export const json: Kind = {
   isText: false,
   hasKeys: false,
 }
+
+const problemOfFreeForm = (value: unknown, shape: Shape): string | undefined =>
+  freeFormProblem(value, shape) ?? jsonProblem(value, 0)
 
 /** A map<string, string>. */
 export const tags: Kind = {

@@ -208,7 +208,8 @@ export const mysqlKinds: KindsSql = {
   json: entry('json', {
     ...OF_JSON,
     type: ({ hasCommas }) => (hasCommas === true ? 'longtext' : 'json'),
-    keeps: ({ hasCommas }, live) => hasCommas === true && /^(?:(?:medium)?text|varchar\(\d+\))$/.test(live),
+    keeps: ({ hasCommas }, live) =>
+      /^(?:medium|long)?text$/.test(live) || (hasCommas === true && /^varchar\(\d+\)$/.test(live)),
   }),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),

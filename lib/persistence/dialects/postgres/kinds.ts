@@ -221,7 +221,7 @@ export const postgresKinds: KindsSql = {
     ...OF_JSON,
     ...typed(({ hasCommas }) => (hasCommas === true ? 'text' : 'jsonb')),
     keeps: (field, live) =>
-      field.hasCommas === true ? TEXT.keeps({}, live) : live === 'jsonb' || live === 'json',
+      field.hasCommas === true ? TEXT.keeps({}, live) : ['jsonb', 'json', 'text'].includes(live),
   }),
   tags: entry('jsonb', OF_JSON, 'json'),
   any: entry('text', { holds: () => true }),
