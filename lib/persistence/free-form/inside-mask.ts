@@ -71,21 +71,21 @@ const isWithin = (one: InsidePath, other: InsidePath): boolean => {
  * The entity, with the stored JSON of the fields that the paths lead into. The values of the paths are the
  * entity's; a path that it has no value for is removed.
  */
-export function mergedInside(
+export function replacedInside(
   entity: Readonly<Values>,
   stored: Readonly<Values>,
   paths: readonly InsidePath[],
 ): Values {
-  const merged: Values = { ...entity }
-  for (const { property } of new Set(paths.map(({ field }) => field))) merged[property] = stored[property]
+  const result: Values = { ...entity }
+  for (const { property } of new Set(paths.map(({ field }) => field))) result[property] = stored[property]
   for (const { field, keys } of paths) {
     const value = keys.reduce<unknown>(
       (json, key) => (isObject(json) && Object.hasOwn(json, key) ? json[key] : undefined),
       entity[field.property],
     )
-    merged[field.property] = replaced(merged[field.property], keys, value)
+    result[field.property] = replaced(result[field.property], keys, value)
   }
-  return merged
+  return result
 }
 
 /** JSON with another value at the place of the keys; objects on the way there are made. */

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../context.js'
 import { checkBatch, textOf } from '../contract/batch.js'
 import { withFreshMint } from '../contract/credential-check.js'
 import { hasOwnKey, keyMade, newEntity, type Values } from '../contract/new-entity.js'
-import { insideMask, type InsideMask, mergedInside } from '../free-form/inside-mask.js'
+import { insideMask, type InsideMask, replacedInside } from '../free-form/inside-mask.js'
 import { forWrite } from '../contract/row-lock.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import type { OperationOptions } from '../contract/repository.js'
@@ -156,7 +156,7 @@ const updateInside = <E extends object, C extends RowCall, X extends RequestCont
       key,
       options: { ...reachOf(options), context, ...forWrite },
     })
-    const patch = mergedInside(operation.patch as Values, stored as Values, paths) as Patch<E>
+    const patch = replacedInside(operation.patch as Values, stored as Values, paths) as Patch<E>
     return WRITES.update(core, { ...operation, patch, mask, options: { ...options, context } })
   }, transactionOf(operation.options))
 
@@ -170,16 +170,16 @@ const updateManyInside = <E extends object, C extends RowCall, X extends Request
     const reach = { ...reachOf(options), context, ...forWrite }
     const read = await READS.batchGet(core, { kind: 'batchGet', keys, options: reach })
     const stored = new Map(read.map((entity) => [core.model.keys.textOf(entity), entity]))
-    const merged = items.map((item, at) => {
+    const changed = items.map((item, at) => {
       const mask = masks[at]
       if (mask === undefined) return item
       const held = stored.get(textOf(core.model.keys, item.key))
-      const entity = mergedInside(item.entity as Values, held as Values, mask.paths)
+      const entity = replacedInside(item.entity as Values, held as Values, mask.paths)
       return { ...item, entity: entity as Patch<E>, fieldMask: mask.mask }
     })
     return WRITES.batchUpdate(core, {
       kind: 'batchUpdate',
-      items: merged as never,
+      items: changed as never,
       options: { ...options, context },
     })
   }, transactionOf(options))

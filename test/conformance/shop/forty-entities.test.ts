@@ -16,7 +16,17 @@ import { type EntityClass, resourceModel } from '../../../lib/resource/resource-
 import { snakeCase } from '../../../lib/text/snake-case.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { inAcme } from '../repository/subject.js'
-import { Article, Attachment, Member, Organization, Product, shop, Tag } from './forty-entities.js'
+import {
+  Article,
+  Attachment,
+  Member,
+  Organization,
+  Poll,
+  Product,
+  Recipe,
+  shop,
+  Tag,
+} from './forty-entities.js'
 
 type Args = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
@@ -46,7 +56,10 @@ const JSON_VALUE: Shown = { type: Type.MESSAGE, typeName: '.google.protobuf.Valu
 function shownAs(args: Args): Shown | undefined {
   const { array, select, transformer, type } = args.options
   const { mode, propertyName, target } = args
-  if (mode !== 'regular' || select === false || array === true) return undefined
+  if (mode !== 'regular' || select === false) return undefined
+  if (array === true && (type === 'int' || type === 'text'))
+    return { type: type === 'int' ? Type.INT32 : Type.STRING, isList: true }
+  if (array === true) return undefined
   if (/^(?:json|jsonb|simple-json)$/.test(String(type))) return JSON_VALUE
   if (type === 'simple-array') return { type: Type.STRING, isList: true }
   if (/^(?:simple-)?enum$/.test(String(type)))
@@ -187,6 +200,18 @@ describeOn(
           expect(product).to.include({ state: 'draft', origin: 'here', revision: 1 })
           const attachment = await of(Attachment).create({ path: 'p', bytes: 5 } as never)
           expect(await of(Attachment).get(attachment.id)).to.include({ bytes: 5, url: '/files/p' })
+          const recipe = await of(Recipe).create({ title: 'soup' } as never)
+          expect(recipe.steps).to.deep.equal([])
+          await of(Recipe).update(recipe.id, { steps: ['cut', 'boil'] } as never, ['steps'] as never)
+          const recipes = dataSource.getRepository(Recipe)
+          const cooked = await recipes.findOneByOrFail({ id: recipe.id })
+          expect(cooked.steps).to.deep.equal(['cut', 'boil'])
+          await recipes.save(Object.assign(cooked, { steps: ['boil'] }))
+          const filter = 'steps:"boil" AND NOT steps:"cut"'
+          expect((await of(Recipe).list({ filter })).items.map(({ id }) => id)).to.deep.equal([recipe.id])
+          expect((await of(Poll).create({ question: 'q', votes: [1, 2] } as never)).votes).to.deep.equal([
+            1, 2,
+          ])
           const tag = await of(Tag).create({ title: 't' })
           const article = await of(Article).create({ title: 'one' } as never)
           const articles = dataSource.getRepository(Article)

@@ -10,6 +10,7 @@ import {
   digitsOf,
   ENUM_LENGTH,
   NO_NAMES,
+  noArrays,
   type KindSql,
   type KindsSql,
   OF_BIGINT,
@@ -207,9 +208,10 @@ export const mysqlKinds: KindsSql = {
   }),
   json: entry('json', {
     ...OF_JSON,
-    type: ({ hasCommas }) => (hasCommas === true ? 'longtext' : 'json'),
-    keeps: ({ hasCommas }, live) =>
-      /^(?:medium|long)?text$/.test(live) || (hasCommas === true && /^varchar\(\d+\)$/.test(live)),
+    type: ({ list }) => (list?.as === 'commas' ? 'longtext' : 'json'),
+    managed: noArrays,
+    keeps: ({ list }, live) =>
+      /^(?:medium|long)?text$/.test(live) || (list?.as === 'commas' && /^varchar\(\d+\)$/.test(live)),
   }),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),

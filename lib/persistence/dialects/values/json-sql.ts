@@ -1,4 +1,5 @@
 import type { Shape } from '../../../resource/free-form/shape.js'
+import type { Facets } from '../../../resource/kinds/kind.js'
 import type { WriteText } from './tag-sql.js'
 
 /** A leaf of free-form JSON as a condition reads it: a value of one type, or 1 for JSON of a shape. */
@@ -27,5 +28,10 @@ export interface JsonSql {
   /** A number or a boolean as a field inside of it gives it. */
   readonly literal: (value: number | boolean) => string
   /** True if a list holds a scalar; never NULL. */
-  readonly holds: (column: string, value: string | number | boolean, write: WriteText) => string
+  readonly holds: (
+    column: string,
+    value: string | number | boolean,
+    write: WriteText,
+    field: Pick<Facets, 'list'>,
+  ) => string
 }
