@@ -9,6 +9,7 @@ import { ruleNames } from '../../resource/index-groups.js'
 import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
+import { KeptUnread } from '../../resource/values/kept-unread.js'
 import type { Values } from '../contract/new-entity.js'
 import { keyConflict, type Reach } from '../contract/scope.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
@@ -123,7 +124,9 @@ export class MemoryTable<E extends object> {
         continue
       }
       const field = this.model.byProperty.get(property)
-      next[property] = field === undefined ? value : this.#stored(field, value)
+      // Only this process writes the rows, so that all of them can be read.
+      const held = value instanceof KeptUnread ? undefined : value
+      next[property] = field === undefined ? held : this.#stored(field, held)
       if (field !== undefined && field === this.model.version)
         next[property] = Number(row[property] ?? 0) + Number(value)
       if (field === this.model.updateTime) next[property] = later(row[property], next[property])

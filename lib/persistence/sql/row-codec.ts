@@ -118,7 +118,7 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
   return (value, entity) => {
     try {
       const read = decode(value)
-      if (read !== undefined) return read
+      if (read !== undefined) return read ?? undefined
     } catch {
       // It is reported as a value that cannot be read.
     }

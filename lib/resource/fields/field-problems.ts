@@ -62,7 +62,9 @@ export function fieldProblems(
     (holdsLabel && as === undefined)
   const held = field.transformed === undefined ? field : field.transformed.held
   const expected =
-    isOther || held === undefined ? undefined : expectedType(held.kind, designType, held.repeated)
+    isOther || held === undefined
+      ? undefined
+      : expectedType(held.kind, designType, held.repeated, field.json?.shape)
   if (expected !== undefined) {
     const isShared = typeof column.type === 'function' && column.type !== designType
     problems.push(

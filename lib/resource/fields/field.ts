@@ -57,6 +57,8 @@ export interface Inside {
    * unset.
    */
   readonly zero: string | number | boolean | undefined
+  /** The keys of free-form JSON behind them, which a caller has named. */
+  readonly path?: readonly string[]
 }
 
 /** The fields of an embedded message as a filter may name them. */
