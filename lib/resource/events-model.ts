@@ -11,7 +11,7 @@ import {
 import { AnySchema } from '@bufbuild/protobuf/wkt'
 import type { EmittedChanges } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
-import { kindOf } from './kinds/kinds.js'
+import { kindOf, ownOf } from './kinds/kinds.js'
 import { maskSteps } from './messages/field-names.js'
 import { shapeOf } from './free-form/shape.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
@@ -112,7 +112,8 @@ function plainJson(fields: readonly Field[], entity: object): JsonObject {
 
 function valueJson(field: Field, value: unknown): JsonValue {
   const { toJson } = kindOf(field)
-  return field.transformed !== undefined || toJson === undefined ? anyJson(value) : toJson(value, field)
+  const isOther = field.transformed !== undefined || toJson === undefined
+  return isOther ? anyJson(ownOf(value, field)) : toJson(value, field)
 }
 
 /** Of what is stored as JSON, whatever is inside of it. */

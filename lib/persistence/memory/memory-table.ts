@@ -3,6 +3,7 @@ import type { RequestContext } from '../../context.js'
 import { ErrConflict, ErrPreconditionFailed, Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
+import { keptBy } from '../../resource/fields/transformed.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import { partIn } from '../../resource/keys/key-part.js'
@@ -199,10 +200,10 @@ export class MemoryTable<E extends object> {
     const value = field.transformed === undefined ? held : field.transformed.to(held)
     if (value === undefined || value === null) return undefined
     if (field.json !== undefined) return field.json.encode(value)
+    const kept = keptBy(field)
+    if (kept !== undefined) return kept(value)
     if (value instanceof Date) return new Date(value)
-    if (value instanceof Uint8Array) return new Uint8Array(value)
-    const { kept } = kindOf(field)
-    return kept === undefined ? value : kept(value, field)
+    return value instanceof Uint8Array ? new Uint8Array(value) : value
   }
 
   #loaded(field: Field, value: unknown): unknown {

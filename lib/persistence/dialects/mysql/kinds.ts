@@ -180,6 +180,7 @@ export const mysqlKinds: KindsSql = {
     },
   }),
   bool: entry('tinyint(1)', {
+    keeps: (_, live) => /^tinyint(?:\(\d+\))?$/.test(live),
     alteredBy: (type) =>
       type === 'bit' ? 'the driver reads as bytes, so that true is read as false' : undefined,
     decoder: () => (value) => Number(value) === 1,
