@@ -1,5 +1,6 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
+import { wrappedScalar } from '../kinds/declared-kind.js'
 import { enumNamesOf, type EnumSource } from '../enums/enum-names.js'
 import { decimalFacet } from '../kinds/fractions.js'
 import { narrowRange, SMALLINTS } from '../kinds/integers.js'
@@ -83,8 +84,9 @@ export function facetsOf(
 }
 
 function decimalInMessage(inMessage: DescField | undefined): DecimalFacet['inMessage'] {
-  if (inMessage?.message !== undefined) return 'message'
-  return inMessage?.fieldKind === 'scalar' && inMessage.scalar !== ScalarType.STRING ? 'number' : 'string'
+  const scalar = inMessage && (wrappedScalar(inMessage) ?? inMessage.scalar)
+  if (inMessage?.message !== undefined && scalar === undefined) return 'message'
+  return scalar !== undefined && scalar !== ScalarType.STRING ? 'number' : 'string'
 }
 
 /** The facets of a column that is a part of a key. */
@@ -111,7 +113,8 @@ function wideFacets(
   inMessage: DescField | undefined,
   designType: unknown,
 ): Facets | undefined {
-  if (kindOf({ kind }).declared.holds !== 'bigint' || inMessage?.message !== undefined) return undefined
+  const isMessage = inMessage?.message !== undefined && wrappedScalar(inMessage) === undefined
+  if (kindOf({ kind }).declared.holds !== 'bigint' || isMessage) return undefined
   if (designType === String) return { hasDigits: true, inProperty: 'string' }
   if (designType !== Number) return undefined
   const [least, most] = kindOf({ kind }).declared.isUnsigned === true ? [0n, SAFE] : [-SAFE, SAFE]

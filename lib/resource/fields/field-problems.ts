@@ -4,6 +4,7 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import { expectedType } from '../kinds/declared-kind.js'
 import type { DeclaredPart } from '../facets/facets.js'
 import { kindOf } from '../kinds/kinds.js'
+import { isUnwrapped } from '../messages/local-field.js'
 import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
 import { unstatedType } from './unstated-type.js'
@@ -106,7 +107,8 @@ export function fieldProblems(
         `${property}: ${tooLong} is longer than the ${ofColumn.maxLength ?? 0} characters of its column`,
       ),
     )
-  if (inMessage?.presence === 1 && inMessage.fieldKind !== 'message' && !field.nullable)
+  const isScalar = inMessage !== undefined && (inMessage.fieldKind !== 'message' || isUnwrapped(inMessage))
+  if (isScalar && inMessage.presence === 1 && !field.nullable)
     problems.push(
       propertyProblem(
         'column',

@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf'
 import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
 import { fieldMarks } from '../behavior/field-marks.js'
 import type { Column, Members } from './field.js'
-import { kindOfMessage, kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
+import { kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
 import { enumNamesOf } from '../enums/enum-names.js'
 import { kindOf, KINDS } from '../kinds/kinds.js'
 import { jsonColumnOf } from '../kinds/message-values.js'
@@ -47,7 +47,7 @@ const memberOf = (field: DescField, column: string, outer: readonly string[]): C
   const keys = [...outer, field.jsonName]
   if (shapeOfField(field) !== undefined)
     return { column, kind, nullable: true, json: jsonColumnOf(field), inside: { keys, zero: undefined } }
-  if (field.fieldKind === 'message' && kindOfMessage(field.message) === undefined)
+  if (field.fieldKind === 'message' && kindOf({ kind }).isNested)
     return {
       column,
       kind,

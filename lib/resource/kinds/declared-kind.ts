@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
-import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { Shape } from '../free-form/shape.js'
+import { isUnwrapped } from '../messages/local-field.js'
 import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
 import { kindOf, KINDS } from './kinds.js'
@@ -17,8 +17,8 @@ const BY_MESSAGE = by(({ declared }) => (declared.message === undefined ? [] : [
 const BY_COLUMN_TYPE = by(({ declared }) => declared.columnTypes)
 const BY_CLASS = by(({ declared }) => declared.classes)
 
-/** Well-known types whose JSON form is not an object of fields, so that a column could not restore them. */
-const UNSTORABLE = new Set(['Any', 'FieldMask', 'Empty'].map((name) => `google.protobuf.${name}`))
+/** Types of which a column cannot restore what they hold. */
+const UNSTORABLE = new Set(['google.protobuf.Any'])
 
 /** The kind that stores a message field, or why it cannot be stored. */
 export function kindOfMessageField(field: DescField): KindName | { readonly problem: string } {
@@ -34,8 +34,17 @@ export function kindOfMessageField(field: DescField): KindName | { readonly prob
   if (field.fieldKind === 'list') return json.name
   if (field.fieldKind === 'enum') return enumeration.name
   if (field.fieldKind === 'scalar') return kindOfScalar(field.scalar)
+  const wrapped = wrappedScalar(field)
+  if (wrapped !== undefined) return kindOfScalar(wrapped)
   return kindOfMessage(field.message)?.name ?? json.name
 }
+
+/**
+ * The scalar of a field that holds a wrapper message, such as google.protobuf.StringValue: an optional
+ * scalar, which generated code has as a bare value.
+ */
+export const wrappedScalar = (field: DescField): ScalarType | undefined =>
+  isUnwrapped(field) ? field.message.fields[0]?.scalar : undefined
 
 /** The kind of a scalar of a message. */
 export const kindOfScalar = (scalar: ScalarType): KindName => (BY_SCALAR.get(scalar) as Kind).name
@@ -51,7 +60,6 @@ function unstorable(message: DescMessage, seen: Set<string>): string | undefined
   if (seen.has(message.typeName)) return undefined
   seen.add(message.typeName)
   if (UNSTORABLE.has(message.typeName)) return `is a ${message.typeName}, which cannot be stored`
-  if (isWrapperDesc(message)) return 'is a wrapper message: write `optional` in the .proto instead'
   if (message.typeName.startsWith('google.protobuf.')) return undefined
   for (const field of message.fields) {
     if (field.oneof !== undefined)

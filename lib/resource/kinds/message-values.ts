@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type Message,
 } from '@bufbuild/protobuf'
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import { InvalidArgument } from '../../errors.js'
 import { kindOfMessage } from './declared-kind.js'
 import type { JsonColumn } from './kind.js'
@@ -19,7 +20,7 @@ import {
   shapeOfField,
   valueOfJson,
 } from '../free-form/shape.js'
-import type { Local } from '../messages/local-field.js'
+import { isUnwrapped, type Local } from '../messages/local-field.js'
 
 /** Converts a value. */
 type Convert = (value: unknown) => unknown
@@ -31,7 +32,9 @@ function singularFrom(message: DescMessage | undefined): Convert {
   if (fromWire !== undefined) return fromWire
   const shape = shapeOf(message)
   if (shape !== undefined) return (FREE_FORM[shape].from as Convert | undefined) ?? same
-  return message === undefined ? same : (value) => plainOf(message, value as Message)
+  if (message === undefined) return same
+  if (isWrapperDesc(message)) return (value) => (value as Local)['value']
+  return (value) => plainOf(message, value as Message)
 }
 
 function singularTo(message: DescMessage | undefined): Convert {
@@ -39,7 +42,9 @@ function singularTo(message: DescMessage | undefined): Convert {
   if (toWire !== undefined) return toWire
   const shape = shapeOf(message)
   if (shape !== undefined) return (FREE_FORM[shape].to as Convert | undefined) ?? same
-  return message === undefined ? same : (value) => messageOf(message, value as object)
+  if (message === undefined) return same
+  if (isWrapperDesc(message)) return (value) => create(message, { value })
+  return (value) => messageOf(message, value as object)
 }
 
 /** Generated code has a google.protobuf.Struct as plain JSON. */
@@ -58,6 +63,7 @@ export const toMessageField = (field: DescField): Convert | undefined => orNothi
 const orNothing = (convert: Convert): Convert | undefined => (convert === same ? undefined : convert)
 
 function converterFrom(field: DescField): Convert {
+  if (isUnwrapped(field)) return same
   const one = singularFrom(field.message)
   if (field.fieldKind === 'list')
     return one === same ? (value) => [...(value as unknown[])] : (value) => (value as unknown[]).map(one)
@@ -66,6 +72,7 @@ function converterFrom(field: DescField): Convert {
 }
 
 function converterTo(field: DescField): Convert {
+  if (isUnwrapped(field)) return same
   const one = singularTo(field.message)
   if (field.fieldKind === 'list') return one === same ? same : (value) => (value as unknown[]).map(one)
   if (field.fieldKind === 'map')

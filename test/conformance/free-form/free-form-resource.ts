@@ -1,5 +1,10 @@
 import 'reflect-metadata'
-import { FieldDescriptorProto_Type as Type, file_google_protobuf_struct } from '@bufbuild/protobuf/wkt'
+import {
+  FieldDescriptorProto_Type as Type,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+} from '@bufbuild/protobuf/wkt'
 import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { Emits, ETag, Resource, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
@@ -25,8 +30,10 @@ export const service = altered(
     proto.addField('Task', 'settings', ...message('.google.protobuf.Struct'))
     proto.addField('Task', 'extra', ...message('.google.protobuf.Value'))
     proto.addField('Task', 'steps', ...message('.google.protobuf.ListValue'))
+    proto.addField('Task', 'shown', ...message('.google.protobuf.FieldMask'))
+    proto.addField('Task', 'nothing', ...message('.google.protobuf.Empty'))
   },
-  [file_google_protobuf_struct],
+  [file_google_protobuf_struct, file_google_protobuf_empty, file_google_protobuf_field_mask],
 )
 
 /** Declares the resource. @param table - of its own, so that tests do not share events. */
@@ -49,6 +56,8 @@ export function taskIn(
     @Column(type, { nullable: true }) settings?: object
     @Column(type, { nullable: true }) extra?: unknown
     @Column(type, { nullable: true }) steps?: unknown[]
+    @Column(type, { nullable: true }) shown?: object
+    @Column(type, { nullable: true }) nothing?: object
     @ETag() etag!: string
     @Column({ length: 40 }) accountId!: string
   }

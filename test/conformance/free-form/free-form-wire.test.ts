@@ -56,6 +56,22 @@ describeOn('free-form JSON on the wire', asked, (backend) => {
           ...{ id: 'a', title: 't', settings: SETTINGS, extra: ['x', 1], steps: [null, { a: 1 }] },
         })
         expect(made.status, made.text).to.equal(200)
+        const others = await call('POST', 'tasks', {
+          id: 'b',
+          title: 't',
+          shown: 'displayName,title',
+          nothing: {},
+        })
+        expect(others.body, others.text).to.deep.include({ shown: 'displayName,title', nothing: {} })
+        expect((await call('GET', 'tasks/b')).body).to.deep.include({
+          shown: 'displayName,title',
+          nothing: {},
+        })
+        const cleared = await call('PATCH', 'tasks/b?update_mask=nothing', {})
+        expect([cleared.body['shown'], cleared.body['nothing']]).to.deep.equal([
+          'displayName,title',
+          undefined,
+        ])
         const all = { settings: SETTINGS, extra: ['x', 1], steps: [null, { a: 1 }] }
         expect(made.body).to.deep.include(all)
         expect((await call('GET', 'tasks/a')).body).to.deep.include(all)

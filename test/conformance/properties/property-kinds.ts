@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
+import { FieldDescriptorProto_Type as Type, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt'
 import { file_google_type_date } from 'ashlar-annotations/google/type/date_pb.js'
 import { file_google_type_decimal } from 'ashlar-annotations/google/type/decimal_pb.js'
 import { Column, type ColumnOptions } from 'typeorm'
@@ -56,7 +56,7 @@ export const serviceWith = ({ addTo }: PropertyKind): typeof TaskService =>
       for (const one of proto.file.service) one.method = one.method.filter(({ name }) => !left.includes(name))
       addTo(proto)
     },
-    [file_google_type_date, file_google_type_decimal],
+    [file_google_type_date, file_google_type_decimal, file_google_protobuf_wrappers],
   )
 
 export const engineOf = (name: BackendName): Engine =>
@@ -160,6 +160,14 @@ const PHASES: PropertyKind['values'] = [
   { held: [Phase.Active, Phase.Closed], json: ['ACTIVE', 'CLOSED'], wire: [1, 2], filter: 'CLOSED' },
 ]
 
+const wrapped =
+  (type: string): PropertyKind['addTo'] =>
+  (proto) =>
+    proto.addField('Task', 'worth', Type.MESSAGE, { typeName: `.google.protobuf.${type}` })
+
+const plain = (held: unknown, filter = JSON.stringify(held)) => ({ held, json: held, wire: held, filter })
+const wide = (held: bigint) => ({ held, json: String(held), wire: held, filter: String(held) })
+
 const of = (value: number | boolean) => ({ held: value, json: value, wire: value, filter: String(value) })
 
 const TIMES = {
@@ -203,6 +211,31 @@ const days = (json: (text: string) => unknown, wire: (text: string) => unknown):
 }
 
 export const PROPERTY_KINDS: readonly PropertyKind[] = [
+  {
+    name: 'a wrapped string',
+    addTo: wrapped('StringValue'),
+    column: () => [Column({ type: 'varchar', length: 20, nullable: true })],
+    designType: String,
+    values: [plain(''), plain('a'), plain('b')],
+    wrong: [5, 'x'.repeat(21)],
+  },
+  {
+    name: 'a wrapped int64',
+    addTo: wrapped('Int64Value'),
+    column: () => [Column({ type: 'bigint', nullable: true })],
+    designType: BigInt,
+    values: [wide(-5n), wide(0n), wide(2n ** 62n)],
+    wrong: ['x', 1.5],
+    otherwiseOn: ['postgres', 'mysql', 'sqlite'],
+  },
+  {
+    name: 'a wrapped double',
+    addTo: wrapped('DoubleValue'),
+    column: () => [Column({ type: 'double precision', nullable: true })],
+    designType: Number,
+    values: [plain(-0.5), plain(0), plain(2.25)],
+    wrong: ['x'],
+  },
   {
     ...OF_PHASES,
     name: 'a string enum in a column of its own type',
