@@ -184,7 +184,9 @@ describeOn('a key that the database mints, in calls', backends, (backend) => {
       })
 
       it('is warned of once, because it tells how many others make', () => {
-        const warnings = running.records.filter(({ message }) => message.includes('generates for all tenants'))
+        const warnings = running.records.filter(({ message }) =>
+          message.includes('generates for all tenants'),
+        )
         expect(warnings).to.have.length(1)
       })
     })
