@@ -45,7 +45,17 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/files', own: ['lib/files', 'lib/errors.ts'] },
   {
     from: 'decorators',
-    own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts', 'lib/resource/kinds'],
+    own: [
+      'decorators',
+      'lib/errors.ts',
+      'lib/text/snake-case.ts',
+      'lib/resource/kinds',
+      'lib/resource/facets',
+    ],
+  },
+  {
+    from: 'lib/resource/facets',
+    own: ['lib/resource/facets', 'lib/resource/kinds', 'lib/resource/enums'],
   },
   {
     from: 'lib/resource/kinds',

@@ -1,7 +1,7 @@
 import type { DescField } from '@bufbuild/protobuf'
 import type { ColumnOptions, ValueTransformer } from 'typeorm'
 import { kindOfColumn, kindOfProperty } from '../../lib/resource/kinds/declared-kind.js'
-import { facetsOf } from '../../lib/resource/kinds/facets.js'
+import { facetsOf } from '../../lib/resource/facets/facets.js'
 import { kindOf } from '../../lib/resource/kinds/kinds.js'
 import { ManagedValues, transformersOf, UnclearValues } from '../../lib/resource/kinds/managed.js'
 import { snakeCase } from '../../lib/text/snake-case.js'
@@ -29,23 +29,22 @@ export interface PropertyColumn {
  */
 export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
   const { property, isTags, isKeyPart, designType, inMessage, options } = declared
-  const { type, unsigned: isUnsigned = false } = options
+  const { type, array: isArray, unsigned: isUnsigned = false } = options
   const own = transformersOf(column)
   const name =
     own === undefined
-      ? kindOfProperty({ isTags, isKeyPart, isUnsigned, type, designType, inMessage })
+      ? kindOfProperty({ isTags, isKeyPart, isUnsigned, isArray, type, designType, inMessage })
       : kindOfColumn(type, undefined)
   if (typeof name !== 'string') return undefined
   const kind = kindOf({ kind: name })
-  const reported = kind.managed.type(options.type)
+  const facets =
+    own === undefined
+      ? facetsOf(name, inMessage, options, declared)
+      : facetsOf(name, undefined, options, { ...declared, designType: String })
+  const reported = kind.managed.type(options.type, facets)
   const values = new ManagedValues(
     kind,
-    {
-      proto: inMessage?.name ?? snakeCase(property),
-      ...(own === undefined
-        ? facetsOf(name, inMessage, options, declared)
-        : facetsOf(name, undefined, options, { ...declared, designType: String })),
-    },
+    { proto: inMessage?.name ?? snakeCase(property), ...facets },
     reported ?? options.type,
     [name, ...(own === undefined ? held(inMessage) : [])].join(' '),
   )

@@ -65,6 +65,8 @@ export function defaultOf(
 /** A default in the format of a database, which TypeORM takes as well: `default: '0'` of a number. */
 function asHeld(field: Field, constant: unknown): unknown {
   const { family, fits, holds } = kindOf(field).declared
+  // PostgreSQL's text of an array without elements.
+  if (constant === '{}' && field.list?.as === 'array') return []
   if (field.decimal !== undefined && (typeof constant === 'string' || typeof constant === 'number'))
     return decimalOf(decimalText(constant, field), field) ?? constant
   if (family !== 'integers' || holds !== 'bigint') {

@@ -35,7 +35,8 @@ import { transformedBy } from './fields/transformed.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { hasStorableZero } from './fields/storable-zero.js'
 import { declaredClass, kindOfColumn, kindOfMessageField, kindOfProperty } from './kinds/declared-kind.js'
-import { type DeclaredPart, facetsOf, isTextList } from './kinds/facets.js'
+import { type DeclaredPart, facetsOf } from './facets/facets.js'
+import { isTextList } from './facets/list-form.js'
 import type { Facets } from './kinds/kind.js'
 import { kindOf } from './kinds/kinds.js'
 import { ENUM_TYPES } from './kinds/text.js'
@@ -360,7 +361,7 @@ function toField(
   { name, ...part }: DeclaredPart & { readonly name: string },
 ): Field | Problem {
   const isTags = facts.properties.get(property)?.role === 'tags'
-  const { type, unsigned: isUnsigned = false } = column.options
+  const { type, array: isArray, unsigned: isUnsigned = false } = column.options
   const transformers = transformersOf(column.options)
   const isTransformed = transformers !== undefined
   const heldKind = isTransformed ? heldKindOf(inMessage, part.designType) : undefined
@@ -368,7 +369,7 @@ function toField(
     return propertyProblem('column', property, `${property} ${heldKind.problem}`)
   const kind = isTransformed
     ? kindOfColumn(type, undefined)
-    : kindOfProperty({ isTags, type, isUnsigned, inMessage, ...part })
+    : kindOfProperty({ isTags, type, isArray, isUnsigned, inMessage, ...part })
   if (typeof kind !== 'string')
     return propertyProblem('column', property, `${property} ${kind?.problem ?? unstorableType(type)}`)
   const facet = facts.properties.get(property)
@@ -429,5 +430,6 @@ function toField(
     }),
     ...(role === 'key' && facet?.mintsNumber === true ? { isIdentity: true as const } : {}),
     ...inside,
+    ...(inside?.elements !== undefined && facets.list !== undefined && { elements: facets.list.element }),
   })
 }

@@ -138,7 +138,11 @@ export class CoalescedStatements {
   #selected(fields: readonly Field[], of: string): string {
     return fields
       .map((field) =>
-        this.dialect.values.kinds[field.kind].selected(`${of}.${this.#name(field)}`, this.#name(field)),
+        this.dialect.values.kinds[field.kind].selected(
+          `${of}.${this.#name(field)}`,
+          this.#name(field),
+          field,
+        ),
       )
       .join(', ')
   }

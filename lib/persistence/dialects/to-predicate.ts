@@ -182,10 +182,13 @@ const isTextInside = ({ inside, kind }: PlanColumn, writer: Writer): boolean =>
   inside !== undefined && writer.dialect.values.kinds[kind].isText
 
 const elementSql = ({ column, value }: ElementNode, writer: Writer): string => {
-  if (column.hasCommas === true)
+  if (column.list?.as === 'commas')
     return String(value).includes(',') ? '1 = 0' : inCommas(column, value, writer)
-  return writer.dialect.values.json.holds(columnText(column, writer), value, (text) =>
-    bound(TEXT, text, writer),
+  return writer.dialect.values.json.holds(
+    columnText(column, writer),
+    value,
+    (text) => bound(TEXT, text, writer),
+    column,
   )
 }
 

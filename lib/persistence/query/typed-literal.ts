@@ -1,3 +1,4 @@
+import { decimalText } from '../../resource/kinds/fractions.js'
 import { Misfit } from '../../resource/kinds/literal.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import { type FilterTokens, quoted } from './filter-tokens.js'
@@ -11,7 +12,7 @@ import type { PlanColumn, PlanValue } from './query-plan.js'
 export const typedLiteral = (
   tokens: FilterTokens,
   field: string,
-  column: Pick<PlanColumn, 'kind' | 'enumNames'>,
+  column: Pick<PlanColumn, 'kind' | 'enumNames' | 'decimal'>,
 ): PlanValue => {
   const value = rulesOf(column).literal(tokens, column)
   if (!(value instanceof Misfit)) return value
@@ -25,9 +26,10 @@ export const typedLiteral = (
 export const elementLiteral = (
   tokens: FilterTokens,
   field: string,
-  element: Pick<PlanColumn, 'kind' | 'enumNames'>,
+  element: Pick<PlanColumn, 'kind' | 'enumNames' | 'decimal'>,
 ): string | number | boolean => {
   const value = typedLiteral(tokens, field, element)
+  if (element.decimal !== undefined) return decimalText(value, element)
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   return value instanceof Date ? value.toISOString() : value

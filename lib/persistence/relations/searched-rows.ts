@@ -221,7 +221,7 @@ export class SearchedRows {
       return { statement: made(texts === undefined ? text : this.#behindPage(texts, text)), asText: true }
     }
     const columns = selected.map((field) =>
-      dialect.values.kinds[field.kind].selected(column(field), column(field)),
+      dialect.values.kinds[field.kind].selected(column(field), column(field), field),
     )
     return { statement: made(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }

@@ -67,7 +67,9 @@ export class UnreadFields {
           : field.decimal === undefined
             ? 'it is beyond 2^53-1'
             : 'it is not finite, or has more digits than the property holds'
-        : 'it is not the JSON of its field',
+        : field.list === undefined
+          ? 'it is not the JSON of its field'
+          : 'an element is not a value of its field',
     )
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
@@ -78,7 +80,8 @@ export class UnreadFields {
   }
 }
 
-function whatOf({ json, enumNames, decimal }: Field): string {
+function whatOf({ json, list, enumNames, decimal }: Field): string {
+  if (list !== undefined) return 'a list'
   if (json !== undefined) return 'JSON'
   if (enumNames !== undefined) return 'a label'
   return decimal === undefined ? 'an integer' : 'a decimal'

@@ -11,5 +11,6 @@ export function fillerOf(field: Field, dialect: Dialect): string | undefined {
   const { role } = field
   if (role === 'etag') return dialect.text.literal('0')
   if (role !== 'plain' && role !== 'outputOnly') return undefined
-  return constantText(kindOf(field).filler(field), dialect)
+  const own = dialect.values.kinds[field.kind].filler?.(field)
+  return constantText(own ?? kindOf(field).filler(field), dialect)
 }

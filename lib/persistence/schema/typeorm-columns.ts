@@ -1,5 +1,5 @@
 import type { ColumnOptions } from 'typeorm'
-import { facetsOf } from '../../resource/kinds/facets.js'
+import { facetsOf } from '../../resource/facets/facets.js'
 import { kindOfColumn } from '../../resource/kinds/declared-kind.js'
 import { string } from '../../resource/kinds/text.js'
 import type { InternalColumn, InternalTable } from '../../resource/typeorm/internal-columns.js'

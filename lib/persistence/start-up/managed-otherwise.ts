@@ -11,7 +11,9 @@ import { type CheckedEntity, namesIn, NOTHING, together, warning } from './findi
  */
 export function managerFindings({ dataSource, model, dialect }: CheckedEntity): StartUpFindings {
   const options = { ...dataSource.options }
-  const found = model.fields.flatMap(({ kind }) => dialect.values.kinds[kind].managed?.(options) ?? [])
+  const found = model.fields.flatMap(
+    (field) => dialect.values.kinds[field.kind].managed?.(options, field) ?? [],
+  )
   const byText = new Map(found.map((one) => [one.what, one.advice]))
   const all = [...byText].map(([what, advice]) =>
     managedOtherwise(model, `TypeORM's own manager ${what}`, `${advice} (${model.entity.name})`),

@@ -2,7 +2,7 @@ import type { DescField } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import { type Problem, propertyProblem } from '../../errors.js'
 import { expectedType } from '../kinds/declared-kind.js'
-import type { DeclaredPart } from '../kinds/facets.js'
+import type { DeclaredPart } from '../facets/facets.js'
 import { kindOf } from '../kinds/kinds.js'
 import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
@@ -17,7 +17,10 @@ export function fieldProblems(
   isExisting: boolean,
 ): Problem[] {
   const { property, kind, collation } = field
-  const problems = [...typeProblems(property, column, field.kind, isExisting)]
+  const { as, element } = field.list ?? {}
+  const enumNames = field.enumNames ?? element?.enumNames
+  const ofColumn = as === 'array' && element !== undefined ? element : field
+  const problems = [...typeProblems(property, column, ofColumn.kind, isExisting)]
   // The column of a relation has the type of the key that it holds, which is refused where it is declared.
   if (!isOfRelation && field.transformed === undefined)
     problems.push(
@@ -39,8 +42,8 @@ export function fieldProblems(
         'leave collation out',
       ),
     )
-  const labels = field.enumNames?.labels
-  if (column.enum !== undefined && inMessage !== undefined && field.enumNames === undefined)
+  const labels = enumNames?.labels
+  if (column.enum !== undefined && inMessage !== undefined && enumNames === undefined)
     problems.push(
       propertyProblem(
         'column',
@@ -52,7 +55,8 @@ export function fieldProblems(
   for (const [text, advice] of labels?.problems ?? [])
     problems.push(propertyProblem('column', property, `${property}: ${text}`, advice))
   const holdsLabel = labels !== undefined && (labels.isNumber ? Number : String) === designType
-  const isOther = field.hasDigits === true || field.inProperty !== undefined || holdsLabel
+  const isOther =
+    field.hasDigits === true || field.inProperty !== undefined || (holdsLabel && as === undefined)
   const held = field.transformed === undefined ? field : field.transformed.held
   const expected =
     isOther || held === undefined ? undefined : expectedType(held.kind, designType, held.repeated)
@@ -67,8 +71,8 @@ export function fieldProblems(
       ),
     )
   }
-  const { precision, inProperty } = field.decimal ?? {}
-  if (field.decimal !== undefined && precision === undefined && !isExisting)
+  const { precision, inProperty } = ofColumn.decimal ?? {}
+  if (ofColumn.decimal !== undefined && precision === undefined && !isExisting)
     problems.push(
       propertyProblem(
         'column',
@@ -86,15 +90,15 @@ export function fieldProblems(
         'declare it as string, or state a precision of at most 15',
       ),
     )
-  const tooLong = [...((labels ?? field.enumNames)?.numberOf.keys() ?? [])].find(
-    (name) => name.length > (field.maxLength ?? Infinity),
+  const tooLong = [...((labels ?? enumNames)?.numberOf.keys() ?? [])].find(
+    (name) => name.length > (ofColumn.maxLength ?? Infinity),
   )
   if (tooLong !== undefined)
     problems.push(
       propertyProblem(
         'column',
         property,
-        `${property}: ${tooLong} is longer than the ${field.maxLength ?? 0} characters of its column`,
+        `${property}: ${tooLong} is longer than the ${ofColumn.maxLength ?? 0} characters of its column`,
       ),
     )
   if (inMessage?.presence === 1 && inMessage.fieldKind !== 'message' && !field.nullable)

@@ -1,5 +1,5 @@
 import type { EnumNames } from '../enums/enum-names.js'
-import type { DecimalFacet, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
+import type { DecimalFacet, JsonColumn, KindName, ListForm, Range, StoredAs } from '../kinds/kind.js'
 import type { Transformed } from './transformed.js'
 
 /** The kinds of column values. */
@@ -21,7 +21,7 @@ export interface Column {
   /** The readers and writers of a JSON column. */
   readonly json?: JsonColumn
   /** Of a list: see `Facets`. */
-  readonly hasCommas?: true
+  readonly list?: ListForm
   /** The position of the value in the column's JSON: a field of an embedded message. */
   readonly inside?: Inside
   /** Of an embedded message: its fields. */
@@ -35,7 +35,7 @@ export interface Column {
   readonly otherFormats?: 'read' | 'written'
   readonly range?: Range
   /** Of a list of scalars: what each of them is. */
-  readonly elements?: Pick<Column, 'kind' | 'enumNames'>
+  readonly elements?: Pick<Column, 'kind' | 'enumNames' | 'decimal'>
 }
 
 /** A place in the JSON of a column. */
@@ -128,7 +128,7 @@ export interface Field extends Column {
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'hasCommas' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | ('hasDigits' | 'list' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
   | 'transformed'
 >
 

@@ -1,5 +1,5 @@
 import type { DescField } from '@bufbuild/protobuf'
-import { facetsOf } from '../kinds/facets.js'
+import { facetsOf } from '../facets/facets.js'
 import type { KindName } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import type { Role } from './field.js'

@@ -95,6 +95,8 @@ export interface DeclaredProperty {
   readonly isKeyPart?: boolean
   /** Of `@Column()`. */
   readonly isUnsigned?: boolean
+  /** Of `@Column()`. */
+  readonly isArray?: boolean | undefined
 }
 
 /** The kind of a property with a column; undefined where its type cannot be stored. */
@@ -108,6 +110,7 @@ export function kindOfProperty(
       ? tags.name
       : { problem: 'is declared with @Tags and is not a map<string, string> in the message' }
   if (typeof said === 'object') return said
+  if (declared.isArray === true) return kindOfArray(declared)
   const part = declared.isKeyPart === true ? kindOfKeyPart(declared, said) : undefined
   if (part !== undefined) return part
   // A class here is TypeScript's inferred type, which was not declared: the message is more precise.
@@ -116,9 +119,45 @@ export function kindOfProperty(
   if (ENUM_TYPES.has(type)) return said === enumeration.name ? said : undefined
   const kind = kindOfColumn(type, designType)
   if (kind === undefined || said === undefined) return kind
-  const { refines = [], refinesMessage } = kindOf({ kind }).declared
-  const isRefined = refines.includes(said) || isOfMessage(inMessage, refinesMessage)
-  return isRefined ? kind : said
+  return isOfMessage(inMessage, kindOf({ kind }).declared.refinesMessage) ? kind : refined(kind, said)
+}
+
+/** The kind of the column where it is more specific than the message's. */
+export const refined = (kind: KindName, said: KindName): KindName =>
+  kindOf({ kind }).declared.refines?.includes(said) === true ? kind : said
+
+/** An array of a column's type. */
+function kindOfArray({ type, inMessage }: DeclaredProperty): KindName | { readonly problem: string } {
+  if (inMessage !== undefined && inMessage.fieldKind !== 'list')
+    return { problem: 'is an array in its column, and its field is not repeated' }
+  if (typeof type !== 'string')
+    return {
+      problem: "is an array whose column states no type: write it, as in @Column('text', { array: true })",
+    }
+  return elementKindOf(inMessage, type) === undefined
+    ? { problem: `is an array of ${type}, which cannot hold the elements of its field` }
+    : json.name
+}
+
+/** The kind of the elements of an array in a column of that type; undefined if no array holds them. */
+export function elementKindOf(inMessage: DescField | undefined, type: unknown): KindName | undefined {
+  const said = kindInList(inMessage)
+  if (inMessage !== undefined && said === undefined) return undefined
+  if (ENUM_TYPES.has(type)) return said === enumeration.name ? said : undefined
+  const kind = typeof type === 'string' ? kindOfColumn(type, undefined) : undefined
+  if (kind === undefined) return undefined
+  const found = said === undefined ? kind : refined(kind, said)
+  const { family } = kindOf({ kind }).declared
+  return family !== 'objects' && kindOf({ kind: found }).declared.family === family ? found : undefined
+}
+
+/** The kind of a list's elements, as the message has it. */
+export const kindInList = (inMessage: DescField | undefined): KindName | undefined => {
+  if (inMessage?.fieldKind !== 'list') return undefined
+  if (inMessage.listKind === 'enum') return enumeration.name
+  return inMessage.listKind === 'scalar'
+    ? kindOfScalar(inMessage.scalar)
+    : kindOfMessage(inMessage.message)?.name
 }
 
 /** A field that holds one message of that name. */

@@ -1,4 +1,5 @@
 import { ScalarType } from '@bufbuild/protobuf'
+import type { ColumnOptions } from 'typeorm'
 import type { DecimalFacet, Facets, InsideJson, Kind, KindName, PlanValue, PropertyForm } from './kind.js'
 import { isClass } from './managed.js'
 import { type Literal, Misfit, NUMBER } from './literal.js'
@@ -99,6 +100,19 @@ const DECIMAL_MESSAGE = 'google.type.Decimal'
 const MAX_FRACTION = 30
 /** Digits that a number of JavaScript holds exactly. */
 const NUMBER_DIGITS = 15
+
+/** @param inProperty - what the property holds; the message holds the same unless it is stated. */
+export const decimalFacet = (
+  inProperty: DecimalFacet['inProperty'],
+  { precision, scale }: ColumnOptions,
+  inMessage: DecimalFacet['inMessage'] = inProperty,
+): DecimalFacet => ({
+  precision: precision ?? undefined,
+  // SQL has no digits after the point unless a scale is stated.
+  scale: scale ?? (precision === undefined || precision === null ? undefined : 0),
+  inProperty,
+  inMessage,
+})
 
 const facetOf = ({ decimal: facet }: Facets): DecimalFacet =>
   facet ?? { precision: undefined, scale: undefined, inProperty: 'string', inMessage: 'string' }

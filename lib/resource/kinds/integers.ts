@@ -202,3 +202,14 @@ function exactInteger(text: string): number | bigint | undefined {
 
 /** No integer column has more. */
 const MAX_DIGITS = 20
+
+/** Column types of 16 bits. */
+export const SMALLINTS: ReadonlySet<unknown> = new Set(['smallint', 'int2'])
+const SMALLINT = [-32_768, 32_767] as const
+const UNSIGNED_SMALLINT = [0, 65_535] as const
+
+/** The numbers that a column of 16 bits holds. */
+export function narrowRange({ family, isUnsigned }: Declaration, type: unknown): Pick<Facets, 'range'> {
+  if (family !== 'integers' || !SMALLINTS.has(type)) return {}
+  return { range: isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT }
+}

@@ -1,6 +1,14 @@
-import type { InsideProblem, JsonColumn, Kind, ManagedColumn } from './kind.js'
+import type {
+  Element,
+  ElementForm,
+  InsideProblem,
+  JsonColumn,
+  Kind,
+  ManagedColumn,
+  PropertyForm,
+} from './kind.js'
 import { Misfit } from './literal.js'
-import { noNumber, textLiteral, textProblem } from './text.js'
+import { ENUM_TYPES, noNumber, textLiteral, textProblem } from './text.js'
 
 const PRIMITIVES = new Set<unknown>([String, Number, BigInt, Boolean, Date])
 
@@ -55,16 +63,47 @@ function commaProblem(list: readonly unknown[]): InsideProblem | string | undefi
 /** The types whose values TypeORM itself writes as JSON, and reads. */
 const isJsonType = (type: unknown): boolean => type === 'json' || type === 'jsonb'
 
+/** A JSON column whose elements the property holds in another form than the message. */
+const listColumn = ({ toJson, fromJson }: ElementForm): JsonColumn => ({
+  encode: (value) => JSON.stringify((value as readonly unknown[]).map(toJson)),
+  decode: (text) =>
+    (JSON.parse(text) as readonly unknown[]).map((stored) => {
+      const held = stored === null ? undefined : fromJson(stored)
+      if (held === undefined) throw new RangeError('an element is not a value of the field')
+      return held
+    }),
+})
+
+/** Each element of a list by itself. */
+const ofEach = ({ toWire, fromWire }: PropertyForm): PropertyForm => ({
+  toWire: (list) => (list as readonly unknown[]).map(toWire),
+  fromWire: (list) => (list as readonly unknown[]).map(fromWire),
+})
+
+/** The value that a driver takes for an array. */
+const driverArray = (text: string, { kind }: Element): readonly unknown[] => {
+  const elements = JSON.parse(text) as readonly unknown[]
+  return kind === 'bytes' ? elements.map((one) => Buffer.from(one as string, 'base64')) : elements
+}
+
+const driverJson = (read: readonly unknown[]): string =>
+  JSON.stringify(read.map((one) => (Buffer.isBuffer(one) ? one.toString('base64') : one)))
+
 /** As the text that a repository writes. */
 const MANAGED: ManagedColumn = {
-  type: (declared) => (isJsonType(declared) ? undefined : 'text'),
+  type: (declared, field) => {
+    if (field?.list?.as === 'array') return ENUM_TYPES.has(declared) ? 'varchar' : undefined
+    return isJsonType(declared) ? undefined : 'text'
+  },
   to: (value, field, type) => {
     const text = field.json?.encode(value)
+    if (field.list?.as === 'array') return driverArray(text as string, field.list.element)
     return text !== undefined && isJsonType(type) ? (JSON.parse(text) as unknown) : text
   },
   from: (read, field, type) => {
+    if (field.list?.as === 'array' && Array.isArray(read)) return field.json?.decode(driverJson(read))
     const isText =
-      typeof read === 'string' && (field.hasCommas === true || (!isJsonType(type) && isJson(read)))
+      typeof read === 'string' && (field.list !== undefined || (!isJsonType(type) && isJson(read)))
     return field.json?.decode(isText ? read : JSON.stringify(read))
   },
 }
@@ -92,17 +131,25 @@ export const json: Kind = {
     property: (repeated) => (repeated ? 'an array' : 'an array or an object'),
     fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
   },
-  problem: (value, field) =>
-    field.repeated === true && !Array.isArray(value)
-      ? 'has to be an array'
-      : (jsonProblem(value, 0) ??
-        (field.hasCommas === true ? commaProblem(value as readonly unknown[]) : undefined)),
+  problem: (value, field) => {
+    if (field.repeated === true && !Array.isArray(value)) return 'has to be an array'
+    const { list } = field
+    const elements = value as readonly unknown[]
+    return (
+      jsonProblem(value, 0) ??
+      list?.problem(elements) ??
+      (list?.as === 'commas' ? commaProblem(elements) : undefined)
+    )
+  },
   zero: ({ repeated }) => (repeated === true ? [] : undefined),
-  filler: ({ repeated, hasCommas }) => (hasCommas === true ? '' : repeated === true ? '[]' : '{}'),
+  filler: ({ repeated, list }) => (list?.as === 'commas' ? '' : repeated === true ? '[]' : '{}'),
   increments: noNumber('json'),
   managed: MANAGED,
-  jsonColumn: (ofMessage, hasCommas = false) =>
-    hasCommas ? commas(ofMessage ?? PLAIN) : (ofMessage ?? PLAIN),
+  jsonColumn: (ofMessage, list) => {
+    const column = list?.form === undefined ? (ofMessage ?? PLAIN) : listColumn(list.form)
+    return list?.as === 'commas' ? commas(column) : column
+  },
+  form: ({ list }) => list?.form && ofEach(list.form),
   isNested: true,
   literal: () => Misfit.takes('null alone'),
   isText: false,

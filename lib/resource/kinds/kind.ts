@@ -47,8 +47,8 @@ export interface Facets {
   readonly decimal?: DecimalFacet
   /** The readers and writers of a JSON column. */
   readonly json?: JsonColumn
-  /** Of a list: its column holds the elements as text, with commas between them. */
-  readonly hasCommas?: true
+  /** Of a list whose column does not hold JSON. */
+  readonly list?: ListForm
   /** True if a property that is a string holds the digits of an integer. */
   readonly hasDigits?: true
   /** Of a 64-bit integer: what a property holds that is not declared as a bigint. */
@@ -64,6 +64,26 @@ export interface Facets {
   readonly otherFormats?: 'read' | 'written'
   /** The least and the most that its column or its property holds, where that is less than the kind. */
   readonly range?: Range
+}
+
+/** The form of a list in its column. */
+export interface ListForm {
+  /** Text with commas between the elements, or an array where the engine has arrays. Else JSON. */
+  readonly as: 'commas' | 'array'
+  readonly element: Element
+  /** Undefined if the property holds the elements as the message does. */
+  readonly form: ElementForm | undefined
+  readonly problem: (list: readonly unknown[]) => InsideProblem | undefined
+}
+
+/** An element of a list in a column. */
+export type Element = Facets & { readonly kind: KindName }
+
+/** Between an element of a property, the JSON of a column and the message. */
+export interface ElementForm extends PropertyForm {
+  readonly toJson: (held: unknown) => unknown
+  /** Undefined for a value that the property cannot hold. */
+  readonly fromJson: (stored: unknown) => unknown
 }
 
 /** The forms of a decimal in its column, its property and the field of its message. */
@@ -143,7 +163,7 @@ export interface ManagedColumn {
    * The type for TypeORM in place of a declared one: for a class for which it has no type, and for a type
    * whose values it would convert in its own way. Undefined if the declared type stays.
    */
-  readonly type: (declared: unknown) => ColumnType | undefined
+  readonly type: (declared: unknown, field?: Facets) => ColumnType | undefined
   /**
    * Converts an entity's value for TypeORM. Undefined if no conversion is needed. @param type - as TypeORM
    * has it.
@@ -252,7 +272,7 @@ export interface Kind extends PlanRules {
    * The readers and writers of its JSON column. Undefined if it has none. @param ofMessage - as the message
    * has it.
    */
-  readonly jsonColumn?: (ofMessage: JsonColumn | undefined, hasCommas?: boolean) => JsonColumn
+  readonly jsonColumn?: (ofMessage: JsonColumn | undefined, list?: ListForm) => JsonColumn
   /** True if a row holds it as text on every database. */
   readonly isStoredAsText: boolean
   /** True if its values have few bytes. */

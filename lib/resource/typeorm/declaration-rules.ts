@@ -167,7 +167,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   default: CARRIED_OUT,
   onUpdate: CARRIED_OUT,
   transformer: CARRIED_OUT,
-  array: { instead: 'use @Column("simple-json")' },
+  array: YES_OR_NO, // By the field's kind.
   enum: {
     instead: 'link a message with @Resource({ message }), whose enum is stored by its proto names',
   },

@@ -36,6 +36,8 @@ export interface PropertyKind {
   readonly wrongExisting?: readonly unknown[]
   /** True if no order can name it, and filters ask by `:` for an element. */
   readonly isList?: true
+  /** True if only PostgreSQL has such columns. Repositories store JSON elsewhere. */
+  readonly isArray?: true
   /** The engines on which TypeORM alone does not read the column so. */
   readonly otherwiseOn?: readonly Engine[]
   /** What the column can hold and the message cannot. */
@@ -102,10 +104,21 @@ const lists = (
   all: readonly [readonly unknown[], readonly unknown[], readonly unknown[]],
   element: string,
 ): PropertyKind['values'] => {
-  const filter = /^\d+$/.test(element) ? element : JSON.stringify(element)
+  const filter = /^(?:[\d.]+|true)$/.test(element) ? element : JSON.stringify(element)
   const of = (held: readonly unknown[]) => ({ held, json: held, wire: held, filter })
   return [of(all[0]), of(all[1]), of(all[2])]
 }
+
+const array = (name: string, type: Type, options: ColumnOptions, ...all: Parameters<typeof lists>) => ({
+  name: `an array of ${name}`,
+  addTo: (proto: Altered) => proto.addField('Task', 'worth', type, { repeated: true }),
+  column: () => [Column({ array: true, ...options })],
+  designType: Array,
+  isList: true as const,
+  isArray: true as const,
+  values: lists(...all),
+  wrong: [],
+})
 
 const amounts = (
   held: (text: string) => unknown,
@@ -119,6 +132,32 @@ const same = (text: string) => text
 
 /** A column of 12 digits. */
 const AMOUNT = { precision: 12, scale: 2 }
+
+const WIDE: PropertyKind['values'] = [
+  { held: ['1', '-2'], json: ['1', '-2'], wire: [1n, -2n], filter: '1' },
+  { held: [], json: [], wire: [], filter: '1' },
+  {
+    held: ['9223372036854775807'],
+    json: ['9223372036854775807'],
+    wire: [2n ** 63n - 1n],
+    filter: '9223372036854775807',
+  },
+]
+const BYTES: PropertyKind['values'] = [
+  { held: [Uint8Array.of(1, 2)], json: ['AQI='], wire: [Uint8Array.of(1, 2)], filter: '"AQI="' },
+  { held: [], json: [], wire: [], filter: '"AQI="' },
+  {
+    held: [Uint8Array.of(), Uint8Array.of(92)],
+    json: ['', 'XA=='],
+    wire: [Uint8Array.of(), Uint8Array.of(92)],
+    filter: '"XA=="',
+  },
+]
+const PHASES: PropertyKind['values'] = [
+  { held: [Phase.Active], json: ['ACTIVE'], wire: [1], filter: 'ACTIVE' },
+  { held: [], json: [], wire: [], filter: 'ACTIVE' },
+  { held: [Phase.Active, Phase.Closed], json: ['ACTIVE', 'CLOSED'], wire: [1, 2], filter: 'CLOSED' },
+]
 
 export const PROPERTY_KINDS: readonly PropertyKind[] = [
   {
@@ -178,6 +217,55 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     values: lists([[1, 2], [], [12]], '12'),
     wrong: [['x']],
     otherwiseOn: ['postgres', 'mysql', 'sqlite'],
+  },
+  {
+    ...array('texts', Type.STRING, { type: 'text' }, [['a', 'b,"c\\'], [], ['NULL', 'é {x}']], 'é {x}'),
+    unreadable: '{NULL}',
+  },
+  {
+    ...array(
+      'strings with a length',
+      Type.STRING,
+      { type: 'varchar', length: 3 },
+      [['a', ''], [], ['abc']],
+      'abc',
+    ),
+    wrong: [['abcd']],
+  },
+  array('integers', Type.INT32, { type: 'int' }, [[1, -2], [], [12]], '12'),
+  { ...array('64-bit integers', Type.INT64, { type: 'bigint' }, [[], [], []], '7'), values: WIDE },
+  {
+    ...array('numbers', Type.DOUBLE, { type: 'double precision' }, [[0.1, -2e300], [], [1.5]], '1.5'),
+    // A session may have fewer digits of a number.
+    otherwiseOn: ['postgres'],
+    unreadable: '{Infinity}',
+  },
+  {
+    ...array('bytes', Type.BYTES, { type: 'bytea' }, [[], [], []], ''),
+    column: (engine) => [Column({ array: true, type: engine === 'postgres' ? 'bytea' : 'blob' })],
+    values: BYTES,
+  },
+  array('booleans', Type.BOOL, { type: 'boolean' }, [[false], [], [true, false]], 'true'),
+  {
+    ...array('decimals', Type.STRING, { type: 'numeric', ...AMOUNT }, [['1.50'], [], ['12.25']], '12.25'),
+    otherwiseOn: ['postgres'],
+    wrong: [['1.005'], ['ten']],
+  },
+  {
+    ...array('string enums', Type.ENUM, { type: 'enum', enum: Phase }, [[], [], []], ''),
+    addTo: (proto) =>
+      proto.addField('Task', 'worth', Type.ENUM, { typeName: '.plans.v1.Phase', repeated: true }),
+    values: PHASES,
+    wrong: [['PHASE_UNSPECIFIED'], [7]],
+  },
+  {
+    ...array('labels in text', Type.ENUM, { type: 'text' }, [[], [], []], ''),
+    addTo: (proto) =>
+      proto.addField('Task', 'worth', Type.ENUM, { typeName: '.plans.v1.Phase', repeated: true }),
+    column: () => [EnumLabels(Phase), Column({ type: 'text', array: true })],
+    values: PHASES,
+    wrong: [['PHASE_UNSPECIFIED'], [7]],
+    unreadable: '{gone}',
   },
   {
     name: 'a decimal as string, in a string of the message',

@@ -15,7 +15,17 @@ import { type EntityClass, resourceModel } from '../../../lib/resource/resource-
 import { snakeCase } from '../../../lib/text/snake-case.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { inAcme } from '../repository/subject.js'
-import { Article, Attachment, Member, Organization, Product, shop, Tag } from './forty-entities.js'
+import {
+  Article,
+  Attachment,
+  Member,
+  Organization,
+  Poll,
+  Product,
+  Recipe,
+  shop,
+  Tag,
+} from './forty-entities.js'
 
 type Args = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
@@ -35,7 +45,8 @@ const INTEGERS: ReadonlyMap<unknown, Type> = new Map([
 /** The type of the field that shows a column; undefined for a column that no scalar and no time can show. */
 function fieldType({ mode, options, propertyName, target }: Args): Type | undefined {
   const { array, select, transformer, type } = options
-  if (mode !== 'regular' || select === false || array === true) return undefined
+  if (mode !== 'regular' || select === false) return undefined
+  if (array === true) return type === 'int' ? Type.INT32 : type === 'text' ? Type.STRING : undefined
   if (/^(?:json|jsonb|simple-.*|enum|time|interval|decimal)$/.test(String(type))) return undefined
   const { prototype } = target as { readonly prototype: object }
   const design: unknown = Reflect.getMetadata('design:type', prototype, propertyName)
@@ -55,7 +66,7 @@ function messageOf(entity: EntityClass<object>): DescMessage {
       name: snakeCase(args.propertyName),
       number: at + 1,
       type,
-      label: Label.OPTIONAL,
+      label: args.options.array === true ? Label.REPEATED : Label.OPTIONAL,
       ...(type === Type.MESSAGE && { typeName: '.google.protobuf.Timestamp' }),
       ...(isOptional && { proto3Optional: true }),
     }
@@ -149,6 +160,18 @@ describeOn(
           expect(product).to.include({ state: 'draft', origin: 'here', revision: 1 })
           const attachment = await of(Attachment).create({ path: 'p', bytes: 5 } as never)
           expect(await of(Attachment).get(attachment.id)).to.include({ bytes: 5, url: '/files/p' })
+          const recipe = await of(Recipe).create({ title: 'soup' } as never)
+          expect(recipe.steps).to.deep.equal([])
+          await of(Recipe).update(recipe.id, { steps: ['cut', 'boil'] } as never, ['steps'] as never)
+          const recipes = dataSource.getRepository(Recipe)
+          const cooked = await recipes.findOneByOrFail({ id: recipe.id })
+          expect(cooked.steps).to.deep.equal(['cut', 'boil'])
+          await recipes.save(Object.assign(cooked, { steps: ['boil'] }))
+          const filter = 'steps:"boil" AND NOT steps:"cut"'
+          expect((await of(Recipe).list({ filter })).items.map(({ id }) => id)).to.deep.equal([recipe.id])
+          expect((await of(Poll).create({ question: 'q', votes: [1, 2] } as never)).votes).to.deep.equal([
+            1, 2,
+          ])
           const tag = await of(Tag).create({ title: 't' })
           const article = await of(Article).create({ title: 'one' } as never)
           const articles = dataSource.getRepository(Article)

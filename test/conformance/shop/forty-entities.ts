@@ -247,13 +247,13 @@ class Role extends Row {
 
 // Arrays.
 @Entity()
-class Recipe extends Row {
+export class Recipe extends Row {
   @Column() title!: string
   @Column('text', { array: true, default: [] }) steps!: string[]
 }
 
 @Entity()
-class Poll extends Row {
+export class Poll extends Row {
   @Column() question!: string
   @Column('int', { array: true }) votes!: number[]
 }

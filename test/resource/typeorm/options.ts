@@ -27,7 +27,6 @@ const COMPUTED = `${TO_WRITE}; or declare the property @OutputOnly({ generated: 
 const IN_MIGRATION = 'write synchronize: false, which leaves the index to TypeORM, and make it in a migration'
 
 const COLUMN: Options = [
-  ['array', true, 'use @Column("simple-json")'],
   ['enum', ['a', 'b'], 'link a message with @Resource({ message }), whose enum is stored by its proto names'],
   ['enumName', 'letters', 'an enum of the message is stored by its proto names'],
   ['scale', 2, 'keep an exact amount as a bigint of its smallest unit'],

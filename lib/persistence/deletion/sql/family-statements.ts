@@ -237,7 +237,7 @@ export class FamilyStatements {
   #selected(column: Field | string, alias: string): string {
     if (typeof column === 'string') return `${column} AS ${alias}`
     const name = this.#name(column)
-    const selected = this.dialect.values.kinds[column.kind].selected(name, alias)
+    const selected = this.dialect.values.kinds[column.kind].selected(name, alias, column)
     return selected === name ? `${name} AS ${alias}` : selected
   }
 

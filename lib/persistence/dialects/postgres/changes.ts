@@ -49,6 +49,7 @@ const typeChange = (name: string, type: string): string => {
 const wantedType = ({ type, isText }: ColumnDefinition): string => `${type}${isText ? ' COLLATE "C"' : ''}`
 
 const EMPTY: readonly (readonly [type: RegExp, value: string])[] = [
+  [/\[\]$/, "'{}'"],
   [/^(text|character varying)/, "''"],
   [/^(smallint|integer|bigint|numeric|real|double precision)/, '0'],
   [/^boolean/, 'FALSE'],

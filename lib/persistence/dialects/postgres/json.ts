@@ -1,3 +1,4 @@
+import { arrayText } from './arrays.js'
 import type { JsonSql } from '../values/json-sql.js'
 
 /** A column that another tool made may be text or json. */
@@ -29,6 +30,8 @@ export const postgresJson: JsonSql = {
   isSet: (column, keys) => `jsonb_typeof(${at(column, keys)}) <> 'null'`,
   isObject: (column, keys) => `jsonb_typeof(${at(column, keys)}) = 'object'`,
   literal: (value) => String(value).toUpperCase(),
-  holds: (column, value, write) =>
-    `COALESCE((${column})::jsonb @> (${write(JSON.stringify([value]))}::text)::jsonb, FALSE)`,
+  holds: (column, value, write, { list }) =>
+    list?.as === 'array'
+      ? `COALESCE(${column} @> ${write(arrayText([value], list.element))}, FALSE)`
+      : `COALESCE((${column})::jsonb @> (${write(JSON.stringify([value]))}::text)::jsonb, FALSE)`,
 }

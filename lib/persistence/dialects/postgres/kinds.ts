@@ -1,5 +1,5 @@
 import type { EnumType } from '../../../resource/enums/enum-names.js'
-import type { Facets } from '../../../resource/kinds/kind.js'
+import type { Facets, ListForm } from '../../../resource/kinds/kind.js'
 import { isUuid, uuid } from '../../../resource/kinds/uuid.js'
 import { checkValue } from '../../../resource/values/check-value.js'
 import type { PlanValue } from '../../query/query-plan.js'
@@ -8,6 +8,7 @@ import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-val
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
+  type Decode,
   digitsOf,
   ENUM_LENGTH,
   type KindSql,
@@ -19,6 +20,7 @@ import {
   OF_JSON,
   OF_TEXT,
 } from '../values/kind-sql.js'
+import { arrayElements, arraySelected, arrayText } from './arrays.js'
 import { bytesOfHex, doubleOfHex } from './hex.js'
 import { quoted } from '../values/quoted.js'
 import { isPostgresTime } from './is-postgres-time.js'
@@ -219,12 +221,43 @@ export const postgresKinds: KindsSql = {
   }),
   json: entry('jsonb', {
     ...OF_JSON,
-    ...typed(({ hasCommas }) => (hasCommas === true ? 'text' : 'jsonb')),
-    keeps: (field, live) =>
-      field.hasCommas === true ? TEXT.keeps({}, live) : live === 'jsonb' || live === 'json',
+    type: ({ list }) => typeOfArray(list, 'type') ?? (list === undefined ? 'jsonb' : 'text'),
+    catalogType: ({ list }) => typeOfArray(list, 'catalogType') ?? (list === undefined ? 'jsonb' : 'text'),
+    arrayType: ({ list }) => (list === undefined ? 'jsonb[]' : 'text[]'),
+    selected: (column, _, { list }) => (list?.as === 'array' ? arraySelected(column, list.element) : column),
+    gathered: (column, { list }) =>
+      list?.as === 'array' ? arraySelected(column, list.element) : asText(column),
+    passedAs: ({ list }) => typeOfArray(list, 'type'),
+    filler: ({ list }) => (list?.as === 'array' ? '{}' : undefined),
+    encoder: (field) => {
+      const { list, json } = field
+      if (list?.as !== 'array') return json?.encode
+      return (value) => arrayText(JSON.parse(json?.encode(value) as string) as unknown[], list.element)
+    },
+    decoder: (field) => {
+      const { list, json } = field
+      if (list?.as !== 'array') return json?.decode as Decode
+      return (stored) => json?.decode(JSON.stringify(arrayElements(stored as string, list.element)))
+    },
+    keeps: ({ list }, live) => {
+      if (list?.as === 'array')
+        return (
+          live.endsWith('[]') &&
+          postgresKinds[list.element.kind].keeps(list.element, live.slice(0, -'[]'.length))
+        )
+      return list === undefined ? live === 'jsonb' || live === 'json' : TEXT.keeps({}, live)
+    },
   }),
   tags: entry('jsonb', OF_JSON, 'json'),
   any: entry('text', { holds: () => true }),
+}
+
+/** The type of an array of the list's elements; undefined for a list that is not one. */
+function typeOfArray(list: ListForm | undefined, by: 'type' | 'catalogType'): string | undefined {
+  if (list?.as !== 'array') return undefined
+  const { element } = list
+  const kind = postgresKinds[element.kind]
+  return `${(kind[by] ?? kind.type)(element)}[]`
 }
 
 const typeOf = ({ enumNames }: Facets): EnumType | undefined => enumNames?.labels?.type

@@ -8,6 +8,7 @@ import {
   boundBy,
   type KindSql,
   type KindsSql,
+  noArrays,
   OF_BIGINT,
   OF_DECIMAL,
   OF_ENUM,
@@ -148,7 +149,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     holds: () => true,
   }),
   bytes: entry('BLOB', { zero: `x''`, decoder: () => (value) => new Uint8Array(value as Buffer) }),
-  json: entry('TEXT', { ...OF_JSON, gathered: asText }),
+  json: entry('TEXT', { ...OF_JSON, gathered: asText, managed: noArrays }),
   tags: entry('TEXT', { ...OF_JSON, gathered: asText }),
   any: entry('TEXT', { holds: isInfinity }),
 }

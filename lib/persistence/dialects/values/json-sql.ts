@@ -1,3 +1,4 @@
+import type { Facets } from '../../../resource/kinds/kind.js'
 import type { WriteText } from './tag-sql.js'
 
 /**
@@ -12,5 +13,10 @@ export interface JsonSql {
   /** A number or a boolean as a field inside of it gives it. */
   readonly literal: (value: number | boolean) => string
   /** True if a list holds a scalar; never NULL. */
-  readonly holds: (column: string, value: string | number | boolean, write: WriteText) => string
+  readonly holds: (
+    column: string,
+    value: string | number | boolean,
+    write: WriteText,
+    field: Pick<Facets, 'list'>,
+  ) => string
 }

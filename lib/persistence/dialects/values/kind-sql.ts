@@ -41,6 +41,10 @@ export interface KindSql {
   readonly type: (field: Facets) => string
   /** The same in the words of the catalog, where they differ. */
   readonly catalogType?: (field: Facets) => string
+  /** The type of a value in a statement that passes many at once, where the column's own type cannot. */
+  readonly passedAs?: (field: Facets) => string | undefined
+  /** The constant for existing rows of a new column, where it is not the kind's. */
+  readonly filler?: (field: Facets) => string | undefined
   /** True if such a column has a collation. */
   readonly isText: boolean
   /** The type of an array of values. Undefined where a value cannot be an array. */
@@ -88,7 +92,7 @@ export interface KindSql {
   readonly keyEncoder?: Encode
 
   /** The SELECT expression of the column that its decoder expects. */
-  readonly selected: (column: string, alias: string) => string
+  readonly selected: (column: string, alias: string, field: Facets) => string
   /** The same in rows that are gathered as one text. Undefined where the engine cannot. */
   readonly gathered?: (column: string, field: Facets) => string
   /**
@@ -106,7 +110,10 @@ export interface KindSql {
    * The way in which TypeORM's own manager reads and writes such a column differently, with these options of
    * a DataSource. Undefined if it never does.
    */
-  readonly managed?: (options: Readonly<Record<string, unknown>>) => ManagedOtherwise | undefined
+  readonly managed?: (
+    options: Readonly<Record<string, unknown>>,
+    field: Facets,
+  ) => ManagedOtherwise | undefined
 
   /** The number of bytes a value has. Undefined for as many as its text. */
   readonly byteLength?: (column: string) => string
@@ -208,6 +215,15 @@ export const OF_DECIMAL = {
   exact: (stored: unknown, value: unknown, field: Facets) =>
     stored === null || stored === undefined ? value : exactDecimal(String(stored as string), field),
 }
+
+/** Of an engine without arrays. Repositories store JSON there. */
+export const noArrays = (_: unknown, { list }: Facets): ManagedOtherwise | undefined =>
+  list?.as === 'array'
+    ? {
+        what: 'does not read and write a column with array: true on this database, which has no arrays',
+        advice: "use @Column('simple-json')",
+      }
+    : undefined
 
 /** `(10,2)`, or nothing if the column states no digits. */
 export const digitsOf = ({ decimal }: Facets, unstated = ''): string =>

@@ -46,6 +46,6 @@ export const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialec
     .map((column, i) => {
       const text = storedSql(column, dialect, names.of(column.of))
       const name = dialect.text.quote(`(sorted ${i})`)
-      const selected = dialect.values.kinds[column.kind].selected(text, name)
+      const selected = dialect.values.kinds[column.kind].selected(text, name, column)
       return selected === text ? `${text} AS ${name}` : selected
     })

@@ -213,7 +213,10 @@ export class Statements {
       } = this.dialect
       const first = fields.length + (tenant ? 3 : 2)
       const sets = [
-        ...fields.map((field, i) => this.#set(field, `l.v${i}`, 't.')),
+        ...fields.map((field, i) => {
+          const type = kinds[field.kind].passedAs?.(field)
+          return this.#set(field, `l.v${i}${type === undefined ? '' : `::${type}`}`, 't.')
+        }),
         ...shared.map((field, i) => this.#set(field, kinds[field.kind].placeholder(field, first + i), 't.')),
       ]
       return (
@@ -332,7 +335,7 @@ export class Statements {
   /** The beginning of a SELECT of entities. @param own - qualifies the columns. */
   columns(selected: readonly Field[], own = '', read: ReadColumn = (_, column) => column): string {
     const one = (field: Field, name: string) =>
-      this.dialect.values.kinds[field.kind].selected(read(field, own + name), name)
+      this.dialect.values.kinds[field.kind].selected(read(field, own + name), name, field)
     return selected.map((field) => one(field, this.#name(field))).join(', ')
   }
 

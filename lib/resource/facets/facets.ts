@@ -1,10 +1,14 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import { enumNamesOf, type EnumSource } from '../enums/enum-names.js'
-import type { DecimalFacet, Facets, KindName } from './kind.js'
-import { kindOf } from './kinds.js'
-import { isSaid } from './text.js'
-import { jsonColumnOf } from './message-values.js'
+import { decimalFacet } from '../kinds/fractions.js'
+import { narrowRange, SMALLINTS } from '../kinds/integers.js'
+import { json as jsonKind } from '../kinds/json.js'
+import type { DecimalFacet, Facets, KindName } from '../kinds/kind.js'
+import { kindOf } from '../kinds/kinds.js'
+import { isSaid } from '../kinds/text.js'
+import { jsonColumnOf } from '../kinds/message-values.js'
+import { listFormOf } from './list-form.js'
 
 /** The declaration of a part of a key, or of an existing table's column. */
 export interface DeclaredPart {
@@ -33,14 +37,14 @@ export function facetsOf(
   part?: DeclaredPart,
 ) {
   const { declared, jsonColumn } = kindOf({ kind })
-  const hasCommas = part?.isOfTypeorm === true && isTextList(options.type, inMessage)
-  const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage), hasCommas)
+  const list = kind === jsonKind.name ? listFormOf(inMessage, options, part) : undefined
+  const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage), list)
   const hasEngineLength =
     part?.mayBeLong === true && kind === 'string' && !isSaid(options.length) && options.type !== 'char'
   return {
     maxLength: hasEngineLength ? undefined : declared.maxLength?.(options),
     ...(hasEngineLength && { hasEngineLength: true as const }),
-    repeated: hasCommas || inMessage?.fieldKind === 'list',
+    repeated: list !== undefined || inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum'
       ? {
           enumNames: enumNamesOf(inMessage.enum, {
@@ -52,8 +56,14 @@ export function facetsOf(
         }
       : {}),
     ...(json && { json }),
-    ...(hasCommas && { hasCommas: true as const }),
-    ...(declared.takesPrecision === true && { decimal: decimalFacet(inMessage, options, part?.designType) }),
+    ...(list && { list }),
+    ...(declared.takesPrecision === true && {
+      decimal: decimalFacet(
+        part?.designType === Number ? 'number' : 'string',
+        options,
+        decimalInMessage(inMessage),
+      ),
+    }),
     ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
     ...(declared.holds === 'UUID' &&
       options.type !== 'binary' &&
@@ -61,36 +71,14 @@ export function facetsOf(
     ...(part?.isKeyPart === true
       ? partFacets(kind, inMessage, options, part.designType)
       : (wideFacets(kind, inMessage, part?.designType) ??
-        (part?.isExisting === true ? narrowRange(kind, options.type) : {}))),
+        (part?.isExisting === true ? narrowRange(declared, options.type) : {}))),
   } satisfies Facets
 }
 
-/** A column in which TypeORM stores the elements of a list as text. A boolean has no text in JSON. */
-export const isTextList = (type: unknown, inMessage: DescField | undefined): boolean =>
-  type === 'simple-array' &&
-  (inMessage === undefined ||
-    (inMessage.fieldKind === 'list' &&
-      inMessage.listKind !== 'message' &&
-      inMessage.scalar !== ScalarType.BOOL))
-
-function decimalFacet(
-  inMessage: DescField | undefined,
-  { precision, scale }: ColumnOptions,
-  designType: unknown,
-): DecimalFacet {
-  const isNumber = inMessage?.fieldKind === 'scalar' && inMessage.scalar !== ScalarType.STRING
-  return {
-    precision: precision ?? undefined,
-    // SQL has no digits after the point unless a scale is stated.
-    scale: scale ?? (precision === undefined || precision === null ? undefined : 0),
-    inProperty: designType === Number ? 'number' : 'string',
-    inMessage: inMessage?.message === undefined ? (isNumber ? 'number' : 'string') : 'message',
-  }
+function decimalInMessage(inMessage: DescField | undefined): DecimalFacet['inMessage'] {
+  if (inMessage?.message !== undefined) return 'message'
+  return inMessage?.fieldKind === 'scalar' && inMessage.scalar !== ScalarType.STRING ? 'number' : 'string'
 }
-
-const SMALLINTS: ReadonlySet<unknown> = new Set(['smallint', 'int2'])
-const SMALLINT = [-32_768, 32_767] as const
-const UNSIGNED_SMALLINT = [0, 65_535] as const
 
 /** The facets of a column that is a part of a key. */
 function partFacets(
@@ -106,7 +94,7 @@ function partFacets(
   return {
     ...(hasDigits && { hasDigits }),
     ...((hasDigits || isText) && { takesText: true }),
-    ...(SMALLINTS.has(type) && { stored: 'smallint', ...narrowRange(kind, type) }),
+    ...(SMALLINTS.has(type) && { stored: 'smallint', ...narrowRange(declared, type) }),
   }
 }
 
@@ -124,10 +112,3 @@ function wideFacets(
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
-
-/** The numbers that a column of 16 bits holds. */
-function narrowRange(kind: KindName, type: unknown): Pick<Facets, 'range'> {
-  const { declared } = kindOf({ kind })
-  if (declared.family !== 'integers' || !SMALLINTS.has(type)) return {}
-  return { range: declared.isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT }
-}

@@ -1,0 +1,82 @@
+import type { Element, KindName } from '../../../resource/kinds/kind.js'
+import { doubleOfHex } from './hex.js'
+import { storedTime } from '../values/stored-time.js'
+
+/** An element between proto3 JSON and PostgreSQL's text. */
+interface ElementText {
+  readonly write: (json: unknown) => string
+  /** Undefined for a value that JSON does not have. */
+  readonly read: (text: string) => unknown
+  /** The text to read, if PostgreSQL's own depends on settings of the session. */
+  readonly selected?: (element: string) => string
+}
+
+const number = (text: string): unknown => {
+  const value = Number(text)
+  return Number.isFinite(value) ? value : undefined
+}
+
+const FRACTION: ElementText = {
+  write: String,
+  read: (hex) => {
+    const value = doubleOfHex(hex) as number
+    return Number.isFinite(value) ? value : undefined
+  },
+  selected: (element) => `encode(float8send(${element}), 'hex')`,
+}
+
+const TEXTS: Readonly<Partial<Record<KindName, ElementText>>> = {
+  bool: { write: String, read: (text) => text === 't' },
+  int32: { write: String, read: number },
+  uint32: { write: String, read: number },
+  float: FRACTION,
+  double: FRACTION,
+  bytes: {
+    write: (json) => `\\x${Buffer.from(json as string, 'base64').toString('hex')}`,
+    read: (hex) => Buffer.from(hex, 'hex').toString('base64'),
+    selected: (element) => `encode(${element}, 'hex')`,
+  },
+  timestamp: { write: String, read: (text) => storedTime(text)?.toISOString() },
+}
+const PLAIN: ElementText = { write: String, read: (text) => text }
+
+/** An array's literal. @param json - its elements, as proto3 JSON has them. */
+export function arrayText(json: readonly unknown[], { kind }: Element): string {
+  const { write } = TEXTS[kind] ?? PLAIN
+  return `{${json.map((one) => `"${write(one).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
+}
+
+/** The SELECT expression of an array's text. */
+export function arraySelected(column: string, { kind }: Element): string {
+  const selected = TEXTS[kind]?.selected
+  if (selected === undefined) return `${column}::text`
+  const elements = `SELECT ${selected('u.e')} FROM unnest(${column}) WITH ORDINALITY AS u(e, o) ORDER BY u.o`
+  // Two dimensions cannot be read.
+  return `(CASE WHEN array_ndims(${column}) > 1 THEN '{{}}' WHEN ${column} IS NOT NULL THEN ARRAY(${elements})::text END)`
+}
+
+/**
+ * The elements of an array as PostgreSQL returns it.
+ * @throws RangeError for NULL among them, several dimensions, or a value that JSON does not have.
+ */
+export function arrayElements(text: string, { kind }: Element): unknown[] {
+  const { read } = TEXTS[kind] ?? PLAIN
+  if (!text.startsWith('{') || !text.endsWith('}'))
+    throw new RangeError('the array begins at another position')
+  const elements: unknown[] = []
+  const inside = text.slice(1, -1)
+  for (let at = 0; at < inside.length; at++) {
+    ELEMENT.lastIndex = at
+    const [whole, quoted, bare] = ELEMENT.exec(inside) ?? []
+    if (whole === undefined || bare === 'NULL')
+      throw new RangeError('the array has NULL or several dimensions')
+    const json = read(bare ?? (quoted ?? '').replace(/\\(.)/gs, '$1'))
+    if (json === undefined) throw new RangeError('the array has a value that its field does not have')
+    elements.push(json)
+    at += whole.length
+  }
+  return elements
+}
+
+/** Up to the comma after it. */
+const ELEMENT = /(?:"((?:[^"\\]|\\.)*)"|([^",{}\\]+))(?=,|$)/sy
