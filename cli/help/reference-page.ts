@@ -39,7 +39,14 @@ What several commands need can stand in the package.json of a project, for paths
 \`ashlar new\` writes it, and \`migrate new\` takes \`entities\` from its flag alone:
 
 \`\`\`json
-{ "ashlar": { "entities": "dist/src/entities.js", "files": "migrations", "module": "shop", "server": "dist/src/server.js" } }
+{
+  "ashlar": {
+    "entities": "dist/src/entities.js",
+    "files": "migrations",
+    "module": "shop",
+    "server": "dist/src/server.js"
+  }
+}
 \`\`\``
   const common = commonFlags(visible)
   const sections = [
