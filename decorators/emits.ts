@@ -24,14 +24,19 @@ export interface EmitsOptions {
    * The `source` of the events, a URI reference (CloudEvents 1.0). Default: `/` and the type of the resource.
    */
   readonly source?: string
+  /**
+   * The fields with free-form JSON (`google.protobuf.Struct`, `Value`, `ListValue`) that `data`
+   * contains, as the .proto names them: `settings`, or `address.extra` inside a message. Default: none.
+   */
+  readonly freeForm?: readonly string[]
 }
 
 const INCLUDED: readonly string[] = ['before', 'changed']
 
 /**
  * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change.
- * Secrets and credentials are never in it. An update that changes nothing beside the etag and `update_time`
- * does not count.
+ * Secrets and credentials are never in it, and free-form JSON only if `freeForm` names it. An update that
+ * changes nothing beside the etag and `update_time` does not count.
  * @throws {RangeError} for a change that there is none of, and for a `source` that is blank.
  * @example
  * ```ts
@@ -50,7 +55,7 @@ const INCLUDED: readonly string[] = ['before', 'changed']
  * ```
  */
 export function Emits(options: EmitsOptions = {}): ClassDecorator {
-  const { on = CHANGES, include, source } = options
+  const { on = CHANGES, include, source, freeForm = [] } = options
   const isList = Array.isArray(on as unknown)
   const unknown = isList ? on.filter((change) => !CHANGES.includes(change)) : on
   if (unknown.length > 0 || on.length === 0)
@@ -62,6 +67,6 @@ export function Emits(options: EmitsOptions = {}): ClassDecorator {
   if (source !== undefined && !/^[^\s\p{C}]{1,255}$/u.test(source))
     throw new RangeError('@Emits: source is a URI reference of 1 to 255 characters without spaces')
   return onClass('Emits', [options], (entity) => {
-    declare(entity, 'Emits', { emits: { on: new Set(on), include, source } })
+    declare(entity, 'Emits', { emits: { on: new Set(on), include, source, freeForm } })
   })
 }

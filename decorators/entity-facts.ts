@@ -44,6 +44,8 @@ export interface EmittedChanges {
   readonly on: ReadonlySet<ChangeKind>
   readonly include: 'before' | 'changed' | undefined
   readonly source: string | undefined
+  /** Paths of fields with free-form JSON. */
+  readonly freeForm: readonly string[]
 }
 
 /** The arguments of a decorator. */

@@ -63,6 +63,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/resource/kinds',
       'lib/resource/enums',
       'lib/resource/messages/local-field.ts',
+      'lib/resource/free-form',
       'lib/text',
       'lib/errors.ts',
     ],

@@ -40,7 +40,7 @@ export function manageColumn(column: ColumnOptions, declared: PropertyColumn): C
   const facets =
     own === undefined
       ? facetsOf(name, inMessage, options, declared)
-      : facetsOf(name, undefined, options, { ...declared, designType: String })
+      : facetsOf(name, undefined, options, { ...declared, designType: String, isTransformed: true })
   const reported = kind.managed.type(options.type, facets)
   const values = new ManagedValues(
     kind,

@@ -26,6 +26,8 @@ export abstract class HeldRequest {
   held = 0
   /** Of them, the bytes that belong to its call rather than to a message. */
   besides = 0
+  /** True if it is counted at the end of a turn of the event loop, or was. */
+  isDue = false
   /** Whose it is; undefined while it holds nothing. */
   holder: Holder | undefined = undefined
   /** Whose it is once its call is authenticated, until all of it has come. */
@@ -39,6 +41,9 @@ export abstract class HeldRequest {
     readonly unauthenticated: UnauthenticatedBytes,
     readonly address: string,
   ) {}
+
+  /** Has {@link UnauthenticatedBytes.hold} count what it holds now. */
+  abstract count(): void
 
   /** Ends the call, and drops the bytes. */
   abstract refuse(reason: AshlarError): void
@@ -61,6 +66,7 @@ interface Holder {
  */
 export class UnauthenticatedBytes {
   #held = 0
+  #due: HeldRequest[] = []
   readonly #holders = new Map<string, Holder>()
 
   /**
@@ -80,16 +86,38 @@ export class UnauthenticatedBytes {
   }
 
   /**
+   * Counts a small request at the end of this turn of the event loop. Nearly all of them are complete and
+   * authenticated by then, and are never counted.
+   */
+  holdSoon(request: HeldRequest): void {
+    if (request.holder !== undefined) return request.count()
+    if (request.isDue) return
+    request.isDue = true
+    if (this.#due.push(request) === 1) setImmediate(this.#countDue)
+  }
+
+  readonly #countDue = (): void => {
+    const due = this.#due
+    this.#due = []
+    for (const request of due) if (!request.isAuthenticated) request.count()
+  }
+
+  /**
    * Notes what a request holds now. It may be refused inside, and so may others.
    * @param besides - of the bytes, those that belong to its call rather than to a message.
    */
   hold(request: HeldRequest, bytes: number, besides = 0): void {
+    // Those that came before it have held bytes for longer.
+    if (request.holder === undefined && this.#due.length > 0) this.#countDue()
     if (request.isAuthenticated) {
       if (request.owner !== undefined) this.unfinished.hold(request, request.owner, bytes - besides)
       return
     }
     request.besides = besides
-    if (bytes === 0) return this.#leave(request)
+    if (bytes === 0) {
+      if (request.holder !== undefined) this.#leave(request, request.holder)
+      return
+    }
     const holder = request.holder ?? this.#enter(request)
     const more = bytes - request.held
     this.#held += more
@@ -107,15 +135,18 @@ export class UnauthenticatedBytes {
    * @param tenant - of an authenticated call, which counts for it until all of the request has come.
    */
   authenticated(request: HeldRequest, tenant?: string): void {
-    const ofMessages = request.held - request.besides
     const isOver = tenant === undefined || request.isFinished
     if (request.isAuthenticated) {
       if (isOver && request.owner !== undefined) this.unfinished.leave(request, request.owner)
       return
     }
+    const ofMessages = request.held - request.besides
+    const isCounted = request.holder !== undefined
     request.isAuthenticated = true
-    this.#leave(request)
-    if (!isOver) this.unfinished.enter(request, tenant, Math.max(0, ofMessages))
+    if (request.holder !== undefined) this.#leave(request, request.holder)
+    if (isOver) return
+    this.unfinished.enter(request, tenant, Math.max(0, ofMessages))
+    if (!isCounted) request.count()
   }
 
   /** All of the request has come. */
@@ -151,9 +182,7 @@ export class UnauthenticatedBytes {
     return holder
   }
 
-  #leave(request: HeldRequest): void {
-    const { holder } = request
-    if (holder === undefined) return
+  #leave(request: HeldRequest, holder: Holder): void {
     this.#held -= request.held
     holder.held -= request.held
     request.held = 0

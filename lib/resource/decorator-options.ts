@@ -40,7 +40,13 @@ const SEARCHABLE: RulesOf<SearchableOptions> = {
   textConfig: text,
 }
 const EXPIRABLE: RulesOf<ExpirableOptions> = { ttl: anything }
-const EMITS: RulesOf<EmitsOptions> = { on: anything, include: anything, source: anything }
+const EMITS: RulesOf<EmitsOptions> = {
+  ...{ on: anything, include: anything, source: anything },
+  freeForm: (value) =>
+    Array.isArray(value) && value.every((one) => typeof one === 'string')
+      ? undefined
+      : 'a list of fields, as the .proto names them',
+}
 const TENANT_SCOPED: RulesOf<TenantScopedOptions> = {
   column: (value) => (typeof value === 'string' && value !== '' ? undefined : 'the name of a property'),
 }

@@ -1,6 +1,6 @@
 import { type Problem, propertyProblem } from '../errors.js'
 import { decimalOf, decimalText } from './kinds/fractions.js'
-import { kindOf } from './kinds/kinds.js'
+import { heldOf, kindOf } from './kinds/kinds.js'
 import { checkValue } from './values/check-value.js'
 import type { Field, FieldDefault, Role } from './fields/field.js'
 
@@ -78,7 +78,7 @@ function asHeld(field: Field, constant: unknown): unknown {
     if (family === 'integers' || family === 'fractions')
       return NUMBER.test(constant) ? Number(constant) : constant
     if (family === 'booleans') return BOOLEANS.get(constant.toLowerCase()) ?? constant
-    if (family === 'times' && fits(Date, false)) return timeOf(constant) ?? constant
+    if (family === 'times' && fits(Date, false)) return heldOf(timeOf(constant), field) ?? constant
     return family === 'objects' ? (parsed(constant) ?? constant) : constant
   }
   const isInteger =

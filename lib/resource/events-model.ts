@@ -1,6 +1,7 @@
 import { problem, type Problem } from '../errors.js'
 import {
   createRegistry,
+  type DescField,
   type DescMessage,
   type JsonObject,
   type JsonValue,
@@ -10,7 +11,9 @@ import {
 import { AnySchema } from '@bufbuild/protobuf/wkt'
 import type { EmittedChanges } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
-import { kindOf } from './kinds/kinds.js'
+import { kindOf, ownOf } from './kinds/kinds.js'
+import { maskSteps } from './messages/field-names.js'
+import { shapeOf } from './free-form/shape.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
 
 /** The `@Emits()` declaration of a resource, and the form of its events. */
@@ -33,6 +36,12 @@ interface Reported {
 
 export function eventsModel(declared: EmittedChanges, reported: Reported): EventsModel {
   const { type, message, entityFields, toMessage } = reported
+  const named = message && freeFormFields(message, declared.freeForm)
+  const redaction: Redaction = {
+    isSecret: (field) =>
+      isMarkedSecret(field) || (shapeOf(field.message) !== undefined && named?.has(field) !== true),
+    types: createRegistry(),
+  }
   return {
     ...declared,
     source: declared.source ?? `/${type}`,
@@ -40,26 +49,49 @@ export function eventsModel(declared: EmittedChanges, reported: Reported): Event
       message === undefined
         ? (entity) => plainJson(entityFields, entity)
         : (entity) =>
-            toJson(message, withoutSecrets(REDACTION, message, toMessage(entity)).message) as JsonObject,
+            toJson(message, withoutSecrets(redaction, message, toMessage(entity)).message) as JsonObject,
   }
 }
 
 /** The reasons why the resource cannot have events, one sentence each. */
-export const eventProblems = (
+export function eventProblems(
   declared: EmittedChanges | undefined,
   message: DescMessage | undefined,
-): Problem[] =>
-  declared === undefined || message === undefined || !mayHoldAny(message, new Set())
-    ? []
-    : [
-        problem(
-          'event',
-          `${message.name} can hold a google.protobuf.Any, whose content is not known where an event is written`,
-          'drop @Emits(), or the field',
-        ),
-      ]
+): Problem[] {
+  if (declared === undefined) return []
+  const unknown = declared.freeForm.filter(
+    (path) => message === undefined || freeFormFields(message, [path]).size === 0,
+  )
+  return [
+    ...unknown.map((path) =>
+      problem(
+        'event',
+        `@Emits({ freeForm: [${JSON.stringify(path)}] }) names no field with free-form JSON`,
+        'name a field of the message that is a google.protobuf.Struct, Value or ListValue, or remove it',
+      ),
+    ),
+    ...(message === undefined || !mayHoldAny(message, new Set())
+      ? []
+      : [
+          problem(
+            'event',
+            `${message.name} can hold a google.protobuf.Any, whose content is not known where an event is written`,
+            'drop @Emits(), or the field',
+          ),
+        ]),
+  ]
+}
 
-const REDACTION: Redaction = { isSecret: isMarkedSecret, types: createRegistry() }
+/** The fields with free-form JSON that paths name. */
+const freeFormFields = (message: DescMessage, paths: readonly string[]): ReadonlySet<DescField> =>
+  new Set(
+    paths.flatMap((path) => {
+      const last = maskSteps(message, path)?.at(-1)
+      return last !== undefined && 'field' in last && shapeOf(last.field.message) !== undefined
+        ? last.field
+        : []
+    }),
+  )
 
 function mayHoldAny(desc: DescMessage, seen: Set<DescMessage>): boolean {
   if (desc.typeName === AnySchema.typeName) return true
@@ -80,7 +112,8 @@ function plainJson(fields: readonly Field[], entity: object): JsonObject {
 
 function valueJson(field: Field, value: unknown): JsonValue {
   const { toJson } = kindOf(field)
-  return field.transformed !== undefined || toJson === undefined ? anyJson(value) : toJson(value, field)
+  const isOther = field.transformed !== undefined || toJson === undefined
+  return isOther ? anyJson(ownOf(value, field)) : toJson(value, field)
 }
 
 /** Of what is stored as JSON, whatever is inside of it. */

@@ -182,6 +182,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     ),
     required: message === undefined ? [] : entityFields.filter(isRequired),
     codeNames: ofCode.names,
+    hasFreeForm: entityFields.some(({ json }) => json?.shape !== undefined),
     secrets,
     credentials,
     computed,

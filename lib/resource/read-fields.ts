@@ -391,7 +391,8 @@ function toField(
   const filterable = comparable && !isTransformed && (role === 'plain' || role === 'key' || optedIn)
   const isNullable = column.options.nullable === true
   const isExisting = facts.resource?.existing === true
-  const mayBeLong = isExisting && !part.isKeyPart && (role === 'plain' || role === 'outputOnly')
+  const isOpen = role === 'plain' || role === 'outputOnly'
+  const mayBeLong = isExisting && !part.isKeyPart && isOpen
   const nullIsZero =
     isExisting && isNullable && !part.isKeyPart && hasStorableZero(heldKind ?? kind, role, inMessage)
   // No call reaches a row of an existing table without a tenant.
@@ -399,11 +400,16 @@ function toField(
   const isShared = isExisting || facts.resource?.naming !== undefined
   const otherFormats = !isShared ? undefined : role === 'key' || role === 'tenant' ? 'read' : 'written'
   const { asExpression, collation, generatedType } = column.options
-  const facets = facetsOf(kind, isTransformed ? undefined : inMessage, column.options, {
-    ...part,
-    ...(isTransformed && { designType: String }),
-    ...{ isExisting, mayBeLong, otherFormats },
-  })
+  const { held: heldForm, ...facets } = facetsOf(
+    kind,
+    isTransformed ? undefined : inMessage,
+    column.options,
+    {
+      ...part,
+      ...(isTransformed && { isTransformed, designType: String }),
+      ...{ isExisting, mayBeLong, otherFormats },
+    },
+  )
   const held = heldKind && {
     ...{ property, proto, kind: heldKind, nullable },
     ...facetsOf(heldKind, inMessage, { type: 'text' }, { ...part, isKeyPart: false }),
@@ -419,6 +425,8 @@ function toField(
     writable: exposed && role === 'plain' && column.options.update !== false,
     exposed,
     ...facets,
+    // Ashlar sets others by itself, as the kind's own values.
+    ...(isOpen && heldForm && { held: heldForm }),
     ...(transformers !== undefined && { transformed: transformedBy(transformers, facets as Facets, held) }),
     ...(facet?.generated !== true && columnEffects(role, column)),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),

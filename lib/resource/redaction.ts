@@ -13,16 +13,17 @@ import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import {
   type Any,
   AnySchema,
-  ListValueSchema,
-  StructSchema,
+  type ListValue,
+  type Struct,
   type Timestamp,
   TimestampSchema,
-  ValueSchema,
+  type Value,
 } from '@bufbuild/protobuf/wkt'
 import { resource } from 'ashlar-annotations/google/api/resource_pb.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { toDate } from './kinds/timestamp.js'
+import { shapeOf } from './free-form/shape.js'
 
 /** Replaces a secret in a log. */
 export const REDACTED = '[redacted]'
@@ -120,14 +121,20 @@ function contentOf(desc: DescMessage, { value }: Any): Message | undefined {
   }
 }
 
-/** Types with free-form content: they have no fields that could be marked secret. */
-const OPAQUE: ReadonlyMap<string, string> = new Map([
-  [StructSchema.typeName, '[struct]'],
-  [ValueSchema.typeName, '[value]'],
-  [ListValueSchema.typeName, '[list]'],
-])
+/** Types with free-form content have no fields that could be marked secret. */
+const isOpaque = (desc: DescMessage): boolean => shapeOf(desc) !== undefined
 
-const isOpaque = ({ typeName }: DescMessage): boolean => OPAQUE.has(typeName)
+/** The number of keys or elements of free-form content. Generated code has a Struct as plain JSON. */
+function sizeOf(message: object): string {
+  const held = '$typeName' in message ? message : { fields: message }
+  if ('kind' in held) {
+    const { value } = (held as Value).kind
+    return typeof value === 'object' ? sizeOf(value) : '[value]'
+  }
+  return 'values' in held
+    ? `(${(held as ListValue).values.length} elements)`
+    : `(${Object.keys((held as Struct).fields).length} keys)`
+}
 
 const MAX_CHARACTERS = 256
 const MAX_ELEMENTS = 20
@@ -156,7 +163,7 @@ function messageIn(walk: Walk, desc: DescMessage, message: object, depth: number
   const { typeName } = desc
   if (typeName === TimestampSchema.typeName) return plainValue(toDate(message as Timestamp))
   if (typeName === AnySchema.typeName) return anyIn(walk, message as Any, depth)
-  return OPAQUE.get(typeName) ?? Object.fromEntries(entriesIn(walk, desc, message, depth))
+  return isOpaque(desc) ? sizeOf(message) : Object.fromEntries(entriesIn(walk, desc, message, depth))
 }
 
 function entriesIn(walk: Walk, desc: DescMessage, message: object, depth: number): [string, unknown][] {

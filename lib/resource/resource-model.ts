@@ -154,6 +154,8 @@ export interface ResourceModel<E extends object = object> {
   readonly write: WriteEntity
   /** The source of each message field's value. */
   readonly outputs: readonly Output[]
+  /** True if masks may lead into free-form JSON. */
+  readonly hasFreeForm: boolean
   /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**

@@ -1,14 +1,13 @@
 import { Chain } from './chain/chain.js'
-import { response } from './chain/response.js'
 import { authentication } from './interceptors/authentication.js'
 import { authorization } from './interceptors/authorization.js'
 import { circuitBreaker } from './interceptors/circuit-breaker.js'
+import { deadline } from './interceptors/call-deadline.js'
 import { errorMapper } from './interceptors/error-mapper.js'
 import { etag } from './interceptors/etag.js'
 import { fieldMask } from './interceptors/field-mask.js'
 import { idempotency } from './interceptors/idempotency.js'
 import { logging } from './interceptors/logging.js'
-import { payloads } from './interceptors/payloads.js'
 import { rateLimit } from './interceptors/rate-limit.js'
 import { readMask } from './interceptors/read-mask.js'
 import { requestId } from './interceptors/request-id.js'
@@ -28,11 +27,10 @@ import type { ChainParts } from './chain-parts.js'
 export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
   new Chain()
     .add('tracing', parts.telemetry && tracing(parts.telemetry))
-    .add('logging', logging(logger))
     .add('requestId', requestId())
-    .add('payloads', payloads(logger, parts.redaction))
-    .add('errorMapper', errorMapper(logger))
-    .add('response', response(parts.limits.maxResponseBytes))
+    .add('logging', logging(logger, parts.redaction))
+    .add('deadline', deadline())
+    .add('errorMapper', errorMapper(logger, parts.limits.maxResponseBytes))
     .add('tenantId', tenantId(parts.authenticator !== undefined))
     .add('rateLimit', parts.rateLimiter && rateLimit(parts.rateLimiter, logger, parts.identity))
     .add('authentication', parts.authenticator && authentication(parts.authenticator, logger))
@@ -60,4 +58,4 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
     .add('idempotency', idempotency(parts.idempotencyStore, parts.redaction, logger, parts.rules))
     .add('userInterceptors', parts.interceptors.length > 0 ? userInterceptors(parts.interceptors) : undefined)
     .add('circuitBreaker', parts.circuitBreaker && circuitBreaker(parts.circuitBreaker))
-    .add('timeout', timeout())
+    .add('timeout', timeout(parts.interceptors.length > 0 || parts.circuitBreaker !== undefined))

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { AshlarError } from '../../lib/errors.js'
+import { UnfinishedBytes } from '../../lib/bounds/unfinished-bytes.js'
 import { HeldRequest, UnauthenticatedBytes } from '../../lib/bounds/unauthenticated-bytes.js'
 
 describe('the bytes of requests that are not let in', () => {
@@ -11,11 +12,17 @@ describe('the bytes of requests that are not let in', () => {
   })
 
   class Request extends HeldRequest {
+    bytes = 0
+
     constructor(
       readonly name: string,
       address: string,
     ) {
       super(all, address)
+    }
+
+    count(): void {
+      all.hold(this, this.bytes)
     }
 
     refuse({ code }: AshlarError): void {
@@ -123,5 +130,33 @@ describe('the bytes of requests that are not let in', () => {
     expect(refused).to.deep.equal(['a RESOURCE_EXHAUSTED'])
     for (const each of [c, a]) all.authenticated(each)
     expect(all.held).to.equal(70)
+  })
+
+  it('of a small request count when its turn is over and it is not authenticated', async () => {
+    const soon = (name: string) => {
+      const made = new Request(name, '10.0.0.1')
+      made.bytes = 40
+      all.holdSoon(made)
+      all.holdSoon(made)
+      return made
+    }
+    const [done] = [soon('done'), soon('a'), soon('b'), soon('c')]
+    all.authenticated(done)
+    expect(all.held).to.equal(0)
+    await new Promise(setImmediate)
+    expect([refused, all.held]).to.deep.equal([['a RESOURCE_EXHAUSTED'], 80])
+    soon('d')
+    await new Promise(setImmediate)
+    expect([refused.at(-1), all.held]).to.deep.equal(['b RESOURCE_EXHAUSTED', 80])
+  })
+
+  it('of a request that is not complete count for its tenant, also in the turn in which it came', () => {
+    const owned: number[] = []
+    all = new UnauthenticatedBytes(100, undefined, new UnfinishedBytes(50, () => owned.push(1)))
+    const made = new Request('a', '10.0.0.1')
+    made.bytes = 60
+    all.holdSoon(made)
+    all.authenticated(made, 'acme')
+    expect([refused, owned.length]).to.deep.equal([['a RESOURCE_EXHAUSTED'], 1])
   })
 })

@@ -170,14 +170,14 @@ describe('redactMessage', () => {
   it('does not open what nobody described', () => {
     const struct = { holder: { apiKey: SECRET } }
     expect(show(Vault, create(Vault, { free: struct } as MessageInitShape<typeof Vault>))).to.deep.equal({
-      free: '[struct]',
+      free: '(1 keys)',
     })
     const kind = { case: 'stringValue', value: SECRET } as const
     const value = create(ValueSchema, { kind })
     const list = create(ListValueSchema, { values: [{ kind }] })
     expect(show(Vault, create(Vault, { value, list } as MessageInitShape<typeof Vault>))).to.deep.equal({
       value: '[value]',
-      list: '[list]',
+      list: '(1 elements)',
     })
     for (const [desc, message] of [
       [StructSchema, create(StructSchema, { fields: { apiKey: { kind } } })],

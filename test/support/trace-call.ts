@@ -1,20 +1,24 @@
 import { Session } from 'node:inspector/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
+import { widgetsDataSource } from '../../examples/widgets/data-source.js'
 import { widgetServer } from '../../examples/widgets/main.js'
 import { jsonLogger } from '../../lib/index.js'
+import { migrate } from '../../lib/migrations/index.js'
 import { ForeignClient } from './grpc/clients.js'
-import { compiled } from './root.js'
+import { compiled, root } from './root.js'
 
 /**
- * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [database URL]`.
- * Prints how many files, distinct functions and function calls a gRPC Get and an HTTP PATCH need, by V8's own
- * counts, and with `--list` each function. The client lives in a thread of its own, so that only the server
- * is counted.
+ * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [PostgreSQL URL]`.
+ * Prints how many files, distinct functions and function calls the calls below need, by V8's own counts, and
+ * with `--list` each function. Those on PostgreSQL are left out without a URL. The client lives in a thread
+ * of its own, so that only the server is counted.
  */
 const WARM_UP = 300
 const SAMPLES = 9
+const MIGRATIONS = pathToFileURL(join(root, 'examples/widgets/migrations/'))
 
 interface Traced {
   readonly calls: ReadonlyMap<string, number>
@@ -26,21 +30,39 @@ interface Addresses {
   readonly http: string
 }
 
-type Kind = 'get' | 'patch'
+type Kind = 'grpcGet' | 'httpGet' | 'httpPatch' | 'httpPatchIfMatch'
 
-if (isMainThread) await trace()
-else await serveCalls(workerData as Addresses)
+const ON_SQLITE = [
+  ['grpcGet', 'gRPC Get'],
+  ['httpPatch', 'HTTP PATCH'],
+] as const
+const ON_POSTGRES = [
+  ['httpGet', 'HTTP GET on PostgreSQL'],
+  ['httpPatchIfMatch', 'HTTP PATCH with If-Match on PostgreSQL'],
+] as const
 
-async function trace(): Promise<void> {
+if (!isMainThread) await serveCalls(workerData as Addresses)
+else {
   const asked = process.argv.slice(2)
-  const database = asked.find((argument) => !argument.startsWith('--')) ?? ':memory:'
+  const postgres = asked.find((argument) => !argument.startsWith('--'))
+  await trace(':memory:', ON_SQLITE, asked.includes('--list'))
+  if (postgres !== undefined) await trace(postgres, ON_POSTGRES, asked.includes('--list'))
+}
+
+async function trace(
+  database: string,
+  calls: readonly (readonly [Kind, string])[],
+  isListed: boolean,
+): Promise<void> {
   const stop = new AbortController()
+  const dataSource = widgetsDataSource(database)
   const server = await widgetServer({
-    database,
+    database: dataSource,
     grpcAddr: '127.0.0.1:0',
     httpAddr: '127.0.0.1:0',
     logger: jsonLogger('info', () => {}),
   })
+  if (database !== ':memory:') await migrate({ url: database, files: MIGRATIONS }).up()
   const serving = server.serve(stop.signal)
   await server.ready()
   const client = new Worker(new URL(import.meta.url), {
@@ -52,21 +74,19 @@ async function trace(): Promise<void> {
     client.postMessage({ kind, times })
     return Promise.race([done, broken])
   }
-  for (const [kind, title] of [
-    ['get', 'gRPC Get'],
-    ['patch', 'HTTP PATCH'],
-  ] as const) {
+  for (const [kind, title] of calls) {
     await call(kind, WARM_UP)
-    const { calls, total } = await leastOf(SAMPLES, () => traced(() => call(kind, 1)))
-    const files = new Set([...calls.keys()].map((name) => name.slice(0, name.indexOf(' '))))
-    console.log(`${title}: ${files.size} files, ${calls.size} functions, ${total} calls`)
-    if (asked.includes('--list'))
-      for (const [name, count] of [...calls].sort(([a], [b]) => (a < b ? -1 : 1)))
+    const { calls: counts, total } = await leastOf(SAMPLES, () => traced(() => call(kind, 1)))
+    const files = new Set([...counts.keys()].map((name) => name.slice(0, name.indexOf(' '))))
+    console.log(`${title}: ${files.size} files, ${counts.size} functions, ${total} calls`)
+    if (isListed)
+      for (const [name, count] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
         console.log(`  ${count} ${name}`)
   }
   await client.terminate()
   stop.abort()
   await serving
+  await dataSource.destroy()
 }
 
 /** The sample with the fewest calls: a timer that ran beside one is not part of it. */
@@ -123,19 +143,28 @@ async function serveCalls({ grpc, http }: Addresses): Promise<void> {
     { widget: { display_name: 'Anvil', size: 7 } },
     identity,
   )
-  const id = (answer as { readonly id: string }).id
+  const { id, etag: first } = answer as { readonly id: string; readonly etag: string }
+  const widget = `http://${http}/v1/widgets/${id}`
   let size = 0
+  let etag = first
+  const patch = async (headers: Readonly<Record<string, string>>): Promise<void> => {
+    const answered = await fetch(`${widget}?update_mask=display_name`, {
+      method: 'PATCH',
+      headers: { ...identity, ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ display_name: `Anvil ${++size % 1000}` }),
+    })
+    if (!answered.ok) throw new TypeError(`PATCH: ${answered.status} ${await answered.text()}`)
+    etag = ((await answered.json()) as { readonly etag: string }).etag
+  }
   const once: Record<Kind, () => Promise<unknown>> = {
-    get: () => client.unary('GetWidget', { id }, identity),
-    patch: async () => {
-      const answered = await fetch(`http://${http}/v1/widgets/${id}?update_mask=display_name`, {
-        method: 'PATCH',
-        headers: { ...identity, 'content-type': 'application/json' },
-        body: JSON.stringify({ display_name: `Anvil ${++size % 1000}` }),
-      })
-      if (!answered.ok) throw new TypeError(`PATCH: ${answered.status} ${await answered.text()}`)
+    grpcGet: () => client.unary('GetWidget', { id }, identity),
+    httpGet: async () => {
+      const answered = await fetch(widget, { headers: identity })
+      if (!answered.ok) throw new TypeError(`GET: ${answered.status} ${await answered.text()}`)
       await answered.arrayBuffer()
     },
+    httpPatch: () => patch({}),
+    httpPatchIfMatch: () => patch({ 'if-match': `"${etag}"` }),
   }
   parentPort?.on('message', ({ kind, times }: { readonly kind: Kind; readonly times: number }) => {
     const run = async () => {

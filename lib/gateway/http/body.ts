@@ -40,6 +40,9 @@ export class Body extends HeldRequest {
   readonly #limit: number
   readonly #caller: Caller
   #came: Promise<Buffer> | undefined
+  /** What is in memory of it, and of that what is no part of the body, in bytes. */
+  #bytes = 0
+  #besides = 0
   #whole: Promise<Buffer> | undefined
   /** True if all of it may be read. */
   #isWanted = false
@@ -92,6 +95,10 @@ export class Body extends HeldRequest {
     return (this.#whole ??= this.#read())
   }
 
+  count(): void {
+    this.unauthenticated.hold(this, this.#bytes, this.#besides)
+  }
+
   /** Counts what the request came to besides, such as a message that was inflated. */
   holdMore(bytes: number): void {
     this.unauthenticated.hold(this, this.held + bytes)
@@ -132,6 +139,8 @@ export class Body extends HeldRequest {
   #collect(): Promise<Buffer> {
     const request = this.#request
     const besides = request.httpVersionMajor === 2 ? STREAM_BYTES : 0
+    this.#besides = besides
+    this.#bytes = besides
     let first: Buffer | undefined
     let gathered: Gathered | undefined
     return new Promise((resolve, reject) => {
@@ -144,7 +153,9 @@ export class Body extends HeldRequest {
         else (gathered ??= Gathered.of(first)).add(chunk)
         const isMore = length > EARLY_BYTES && !this.#isWanted
         const unread = isMore ? UNREAD_BYTES : 0
-        this.unauthenticated.hold(this, besides + (gathered?.capacity ?? length) + unread, besides)
+        this.#bytes = besides + (gathered?.capacity ?? length) + unread
+        if (gathered === undefined && length <= EARLY_BYTES) this.unauthenticated.holdSoon(this)
+        else this.count()
         if (!isMore) return
         request.pause()
         this.#onMore?.()
@@ -157,7 +168,7 @@ export class Body extends HeldRequest {
       request.once('close', () => {
         if (!request.complete) reject(new Cancelled())
       })
-      if (besides > 0) this.unauthenticated.hold(this, besides, besides)
+      if (besides > 0) this.unauthenticated.holdSoon(this)
     })
   }
 }

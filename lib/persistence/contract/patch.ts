@@ -5,6 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from './batch.js'
 import { newEtag } from './new-key.js'
 import { FieldIncrement, Increment } from '../../resource/values/increment.js'
+import { KeptUnread, mayBeUnread } from '../../resource/values/kept-unread.js'
 import { resolveMask } from './update-mask.js'
 import { missing, nowOf, type Sources, type Values, withKeys } from './new-entity.js'
 import type { BatchUpdateItem, BatchUpdateOptions, UpdateOptions } from './repository.js'
@@ -28,13 +29,15 @@ export async function patchOf(
 ): Promise<Values> {
   const from = (model.relations.length === 0 ? entity : withKeys(model, entity)) as Readonly<Values>
   const { fields, secrets } = resolveMask(model, from, mask, options)
+  const isWhole = mask === undefined || mask.length === 0 || mask[0] === '*'
   const patch: Values = {}
   for (const field of fields) {
     const value = from[field.property] ?? (model.message === undefined ? undefined : unsetValueOf(field))
     const by = value instanceof Increment ? Increment.amountOf(value) : undefined
     if (value === undefined && model.required.includes(field)) throw missing(field)
     if (by === undefined) checkValue(field, value)
-    patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
+    if (value === undefined && isWhole && mayBeUnread(field)) patch[field.property] = new KeptUnread(field)
+    else patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }
   if (secrets.length > 0)
     if (later !== undefined) later({ secrets, input: from })

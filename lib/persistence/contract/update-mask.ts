@@ -4,6 +4,7 @@ import type { Field, Role } from '../../resource/fields/field.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import { checkMaskPaths, InvalidMask, noSuchField } from '../../resource/mask-paths.js'
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
+import { mayWrite } from '../free-form/inside-mask.js'
 import type { UpdateOptions } from './repository.js'
 
 /** The fields that an update writes: plain fields, and secrets whose value is replaced. */
@@ -122,7 +123,7 @@ export function checkRequestMask(model: ResourceModel, mask: readonly string[]):
   checkMaskPaths('update_mask', mask)
   if (mask.length === 1 && mask[0] === '*') return
   for (const name of mask)
-    if (!model.writable.has(name))
+    if (!mayWrite(model, name))
       throw new InvalidArgument(
         'update_mask',
         refusalOf(model, name, model.byProto.get(name), false).description,

@@ -1,9 +1,14 @@
 import type { Field, Inside } from '../../resource/fields/field.js'
+import { bool } from '../../resource/kinds/bool.js'
+import { double } from '../../resource/kinds/fractions.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
+import { string } from '../../resource/kinds/text.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from './dialect.js'
 import { constantText } from './values/constant-text.js'
 import { again } from './values/bound-value.js'
+import type { LeafType } from './values/json-sql.js'
+import type { WriteText } from './values/tag-sql.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 
@@ -71,8 +76,13 @@ export const sameSql = (
 }
 
 /** A column as comparisons and orders write it: {@link exactSql} of {@link storedSql}. */
-export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
-  const stored = storedSql(column, dialect, table)
+export const columnSql = (
+  column: PlanColumn,
+  dialect: Dialect,
+  table?: string,
+  bindText?: WriteText,
+): string => {
+  const stored = storedSql(column, dialect, table, bindText)
   return dialect.values.kinds[column.kind].ordered?.(stored, column) ?? exactSql(stored, column, dialect)
 }
 
@@ -80,10 +90,17 @@ export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string):
  * The part of a column that is compared: its beginning, if only that counts.
  * @param table - qualifies the name. In an ORDER BY a bare name means a column of the select list, which may
  * have the stored column's name and a converted value.
+ * @param bindText - binds the keys of free-form JSON, which a caller has named.
  */
-export const storedSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
+export const storedSql = (
+  column: PlanColumn,
+  dialect: Dialect,
+  table?: string,
+  bindText?: WriteText,
+): string => {
   const bare = dialect.text.quote(column.column)
   const name = table === undefined ? bare : `${dialect.text.quote(table)}.${bare}`
+  if (column.inside?.path !== undefined) return leafSql(name, column, column.inside, dialect, bindText)
   if (column.inside !== undefined) return insideSql(name, column, column.inside, dialect)
   const value = column.nullIsZero === true ? zeroForNull(name, column, dialect, table) : name
   return column.first === undefined ? value : dialect.values.kinds[column.kind].beginning(value, column.first)
@@ -141,6 +158,25 @@ export const keyTextSql = (key: Field, { values: { kinds }, text: { quote } }: D
   return kinds[key.kind].keyText?.(name, key) ?? name
 }
 
+const leafSql = (
+  name: string,
+  { kind, json }: PlanColumn,
+  { keys, path = [] }: Inside,
+  { values }: Dialect,
+  bindText: WriteText | undefined,
+): string => {
+  if (bindText === undefined) throw new TypeError('a leaf of JSON is compared in a condition alone')
+  const type = LEAF_TYPES[kind] ?? (path.length > 0 ? 'any' : (json?.shape ?? 'any'))
+  return values.json.leaf(name, keys, path, type, bindText)
+}
+
+/** The kinds of leaves; any other asks whether there is a value. */
+const LEAF_TYPES: Readonly<Partial<Record<PlanColumn['kind'], LeafType>>> = {
+  [string.name]: 'string',
+  [double.name]: 'number',
+  [bool.name]: 'boolean',
+}
+
 /** NULL where no message is around the field; the zero value where there is one that leaves the field out. */
 const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dialect: Dialect): string => {
   const {
@@ -168,4 +204,15 @@ export function writtenSql(
 ): string {
   if (column === version?.column) return `COALESCE(${name}, 0) + ${value}`
   return column === updateTime?.column ? later(name, value) : value
+}
+
+/** A new value of free-form JSON; JSON of another shape than the message holds stays. */
+export const unlessUnread = (
+  name: string,
+  { json }: Pick<Field, 'json'>,
+  value: string,
+  { values }: Dialect,
+): string => {
+  const read = values.json.leaf(name, [], [], json?.shape ?? 'any', (text) => text)
+  return `CASE WHEN ${read} IS NULL THEN ${name} ELSE ${value} END`
 }

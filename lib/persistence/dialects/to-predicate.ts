@@ -2,6 +2,7 @@ import type { Dialect } from './dialect.js'
 import { amongAllSql, amongSql, columnSql, equalSql, storedSql } from './column-sql.js'
 import { besideOf, isAll, type RowNames } from './joined-rows.js'
 import { string } from '../../resource/kinds/text.js'
+import type { WriteText } from './values/tag-sql.js'
 import { expandedRow } from '../query/keyset.js'
 import type {
   AmongNode,
@@ -242,11 +243,16 @@ const row = (node: RowNode, writer: Writer): string => {
   return `(${columns.join(', ')}) ${node.op} (${values.join(', ')})`
 }
 
-const columnText = (column: PlanColumn, { dialect, names }: Writer): string =>
-  columnSql(column, dialect, names?.of(column.of))
+const textIn =
+  (writer: Writer): WriteText =>
+  (text) =>
+    bound(TEXT, text, writer)
 
-const storedText = (column: PlanColumn, { dialect, names }: Writer): string =>
-  storedSql(column, dialect, names?.of(column.of))
+const columnText = (column: PlanColumn, writer: Writer, { dialect, names } = writer): string =>
+  columnSql(column, dialect, names?.of(column.of), textIn(writer))
+
+const storedText = (column: PlanColumn, writer: Writer, { dialect, names } = writer): string =>
+  storedSql(column, dialect, names?.of(column.of), textIn(writer))
 
 /** PostgreSQL finds no substring by a collation that takes different texts for the same. */
 const searchedText = (column: PlanColumn, writer: Writer): string => {

@@ -6,6 +6,7 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { copied, isSame } from '../../resource/values/same-value.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
+import { KeptUnread } from '../../resource/values/kept-unread.js'
 import type { Values } from '../contract/new-entity.js'
 
 /** A copy of an entity's properties that later changes of the entity do not affect. */
@@ -23,6 +24,7 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
     if (!Object.hasOwn(values, property)) continue
     const value = values[property]
     if (property === model.version?.property) to[property] = Number(to[property] ?? 0) + Number(value)
+    else if (value instanceof KeptUnread) to[property] = undefined
     else to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
   }
   return entity

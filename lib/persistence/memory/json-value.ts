@@ -1,4 +1,5 @@
 import type { Inside } from '../../resource/fields/field.js'
+import { hasShape, isObject } from '../../resource/free-form/shape.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn, PlanValue } from '../query/query-plan.js'
 
@@ -10,8 +11,9 @@ export const jsonOf = (text: unknown): unknown =>
 export const valueInside = (
   json: unknown,
   column: PlanColumn,
-  { keys, zero }: Inside,
+  { keys, zero, path }: Inside,
 ): PlanValue | undefined => {
+  if (path !== undefined) return leafOf(descend(json, [...keys, ...path]) ?? undefined, column, path)
   const around = descend(json, keys.slice(0, -1))
   const value = descend(around, keys.slice(-1)) ?? undefined
   const { isNested, inside } = rulesOf(column)
@@ -19,11 +21,16 @@ export const valueInside = (
   return value === undefined ? (isObject(around) ? zero : undefined) : inside?.value(value)
 }
 
+/** A leaf of free-form JSON, or true for JSON of the column's shape. */
+const leafOf = (value: unknown, column: PlanColumn, path: readonly string[]): PlanValue | undefined => {
+  const { isNested, inside } = rulesOf(column)
+  if (!isNested) return value === undefined ? undefined : inside?.value(value)
+  const shape = path.length > 0 ? 'any' : (column.json?.shape ?? 'any')
+  return value !== undefined && hasShape(value, shape) ? true : undefined
+}
+
 const descend = (json: unknown, keys: readonly string[]): unknown => {
   let value = json
   for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
   return value
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

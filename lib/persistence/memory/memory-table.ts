@@ -3,11 +3,13 @@ import type { RequestContext } from '../../context.js'
 import { ErrConflict, ErrPreconditionFailed, Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
+import { keptBy } from '../../resource/fields/transformed.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
+import { KeptUnread } from '../../resource/values/kept-unread.js'
 import type { Values } from '../contract/new-entity.js'
 import { keyConflict, type Reach } from '../contract/scope.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
@@ -122,7 +124,9 @@ export class MemoryTable<E extends object> {
         continue
       }
       const field = this.model.byProperty.get(property)
-      next[property] = field === undefined ? value : this.#stored(field, value)
+      // Only this process writes the rows, so that all of them can be read.
+      const held = value instanceof KeptUnread ? undefined : value
+      next[property] = field === undefined ? held : this.#stored(field, held)
       if (field !== undefined && field === this.model.version)
         next[property] = Number(row[property] ?? 0) + Number(value)
       if (field === this.model.updateTime) next[property] = later(row[property], next[property])
@@ -196,10 +200,10 @@ export class MemoryTable<E extends object> {
     const value = field.transformed === undefined ? held : field.transformed.to(held)
     if (value === undefined || value === null) return undefined
     if (field.json !== undefined) return field.json.encode(value)
+    const kept = keptBy(field)
+    if (kept !== undefined) return kept(value)
     if (value instanceof Date) return new Date(value)
-    if (value instanceof Uint8Array) return new Uint8Array(value)
-    const { kept } = kindOf(field)
-    return kept === undefined ? value : kept(value, field)
+    return value instanceof Uint8Array ? new Uint8Array(value) : value
   }
 
   #loaded(field: Field, value: unknown): unknown {

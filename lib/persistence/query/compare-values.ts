@@ -1,4 +1,5 @@
 import { byCodePoint } from '../../text/code-point-order.js'
+import { ownOf } from '../../resource/kinds/kinds.js'
 import { rulesOf } from './plan-rules.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 
@@ -9,8 +10,9 @@ import type { PlanColumn, PlanValue } from './query-plan.js'
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined
   const { planValue } = rulesOf(column)
-  if (planValue !== undefined) return planValue(value, column)
-  return column.first === undefined ? (value as PlanValue) : beginning(value as PlanValue, column.first)
+  const own = ownOf(value, column)
+  if (planValue !== undefined) return planValue(own, column)
+  return column.first === undefined ? (own as PlanValue) : beginning(own as PlanValue, column.first)
 }
 
 /** The first characters of a text, or bytes. Characters are code points, as databases count them. */

@@ -49,30 +49,36 @@ const memberOf = (tokens: FilterTokens, place: FieldPath, first: string, start: 
   const whole = (name: string) => ({
     place,
     name: named(name),
-    column: columnOf(tokens, place, name, start),
+    column: entered(tokens, columnOf(tokens, place, name, start), start),
     key: undefined,
   })
   if (!tokens.is('.')) return whole(first)
 
   const path = [first]
-  let isQuoted = false
+  // From here on, names are in quotes, or some are.
+  let firstQuoted = Infinity
   while (tokens.is('.')) {
     tokens.next()
     if (!tokens.is('word') && !tokens.is('number') && !tokens.is('string')) {
       tokens.fail(`expected a name after the dot, found ${tokens.found}`)
     }
     if (tokens.is('number') && tokens.text.includes('.')) dottedKey(tokens, first, start)
-    isQuoted ||= tokens.is('string')
+    if (tokens.is('string')) firstQuoted = Math.min(firstQuoted, path.length)
     path.push(tokens.text)
     tokens.next()
   }
   const name = path.join('.')
   if (!Object.hasOwn(columns, first) || Object.hasOwn(columns, name)) return whole(name)
   const column = columnOf(tokens, place, first, start)
-  if (column.members !== undefined && isQuoted)
-    tokens.fail(`a field inside of ${quoted(named(first))} is written without quotes`, start)
+  if (column.json?.shape !== undefined)
+    return { place, name: named(name), column: leafOf(tokens, column, path.slice(1), start), key: undefined }
   if (column.members !== undefined)
-    return { place, name: named(name), column: insideOf(tokens, column, path, start), key: undefined }
+    return {
+      place,
+      name: named(name),
+      column: insideOf(tokens, column, path, start, firstQuoted),
+      key: undefined,
+    }
   if (!rulesOf(column).hasKeys) return whole(name)
   const [, key = ''] = path
   if (path.length > 2) return dottedKey(tokens, first, start)
@@ -87,11 +93,14 @@ const insideOf = (
   outer: PlanColumn,
   path: readonly string[],
   start: number,
+  firstQuoted: number,
 ): PlanColumn => {
   if (path.length > MAX_FILTER_PATH) tokens.fail(`deeper than ${MAX_FILTER_PATH} levels`, start)
   let column = outer
   for (const [i, name] of path.entries()) {
     if (i === 0) continue
+    if (i >= firstQuoted)
+      tokens.fail(`a field inside of ${quoted(path.slice(0, i).join('.'))} is written without quotes`, start)
     const found = column.members?.of(name)
     const written = quoted(path.slice(0, i + 1).join('.'))
     if (typeof found === 'string') return tokens.fail(`field ${written} ${found}`, start)
@@ -102,8 +111,31 @@ const insideOf = (
         didYouMean(name, column.members?.names ?? [], path.slice(0, i)),
       )
     column = outer.of === undefined ? found : { ...found, of: outer.of }
+    if (column.json?.shape !== undefined) return leafOf(tokens, column, path.slice(i + 1), start)
   }
   return column
+}
+
+/** Free-form JSON of another shape than the field's counts as not set. */
+const entered = (tokens: FilterTokens, column: PlanColumn, start: number): PlanColumn =>
+  column.json?.shape === undefined ? column : leafOf(tokens, column, [], start)
+
+/** `settings.theme`: a value inside of free-form JSON. */
+const leafOf = (
+  tokens: FilterTokens,
+  column: PlanColumn,
+  path: readonly string[],
+  start: number,
+): PlanColumn => {
+  const keys = column.inside?.keys ?? []
+  if (path.length + keys.length >= MAX_FILTER_PATH)
+    tokens.fail(`deeper than ${MAX_FILTER_PATH} levels`, start)
+  for (const key of path) {
+    if (!isStorable(key)) tokens.fail('a key has a NUL character, or half of a surrogate pair', start)
+    if (key.startsWith('-')) tokens.fail(`a key of JSON that begins with "-" cannot be filtered`, start)
+  }
+  // JSON of another shape counts as not set, even in a column that is NOT NULL.
+  return { ...column, nullable: true, inside: { keys, zero: undefined, path } }
 }
 
 const dottedKey = (tokens: FilterTokens, field: string, start: number): never =>

@@ -1,4 +1,7 @@
-import type { Columns } from '../../resource/fields/field.js'
+import type { Columns, FieldKind } from '../../resource/fields/field.js'
+import { bool } from '../../resource/kinds/bool.js'
+import { double } from '../../resource/kinds/fractions.js'
+import { string } from '../../resource/kinds/text.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
 import { elementLiteral, typedLiteral } from './typed-literal.js'
 import { rulesOf } from './plan-rules.js'
@@ -211,6 +214,8 @@ class FilterParser {
       return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
     }
     if (place.some.length > 0) return this.#comparison(member, '=', opStart)
+    if (column.json?.shape !== undefined && kind === 'string')
+      return { kind: 'contains', column: leafAs(string.name, member, tokens), key, value: text }
     if (!isText && !hasKeys) {
       tokens.fail(`":" is for text, lists and tags, not for ${quoted(name)}`, opStart)
     }
@@ -237,7 +242,8 @@ class FilterParser {
 
   #comparison(member: Member, op: CompareOp, opStart: number): FilterNode {
     const tokens = this.#tokens
-    const { name, column, key } = member
+    const { name, key } = member
+    let { column } = member
     if (column.elements !== undefined)
       tokens.fail(`${quoted(name)} is a list: ask whether it holds a value, as in ${name}:…`, opStart)
     if (isNullWord(tokens, column)) {
@@ -245,6 +251,7 @@ class FilterParser {
       if (key === undefined) return op === '=' ? isNull(column) : isNotNull(column)
       return op === '=' ? not({ kind: 'has', column, key }) : { kind: 'has', column, key }
     }
+    if (column.json?.shape !== undefined) column = leafAs(kindOfLiteral(tokens, name), member, tokens)
     const { hasKeys, hasOrder } = rulesOf(column)
     if (hasKeys && key === undefined) {
       tokens.fail(`${quoted(name)} compares by key, as in ${name}.key ${op} "value"`, opStart)
@@ -265,6 +272,26 @@ class FilterParser {
     if (!this.#tokens.is(kind)) this.#tokens.fail(`expected ${quoted(kind)}, found ${this.#tokens.found}`)
     this.#tokens.next()
   }
+}
+
+/** The kind of a leaf of JSON that a literal compares with: a leaf of any other type does not match. */
+const kindOfLiteral = (tokens: FilterTokens, name: string): FieldKind => {
+  if (tokens.is('string')) return string.name
+  if (tokens.is('number')) return double.name
+  const isBool = tokens.is('word') && (tokens.text === 'true' || tokens.text === 'false')
+  return isBool
+    ? bool.name
+    : tokens.fail(
+        `${quoted(name)} takes text in double quotes, a number, true, false or null, not ${tokens.found}`,
+      )
+}
+
+/** A leaf of free-form JSON as a column of a kind. */
+const leafAs = (kind: FieldKind, { name, column }: Member, tokens: FilterTokens): PlanColumn => {
+  if (column.inside?.path?.length === 0 && column.json?.shape !== 'any')
+    tokens.fail(`${quoted(name)} compares by its keys, as in ${name}.key = "value", or with null`, undefined)
+  const { json: _, ...rest } = column
+  return { ...rest, kind }
 }
 
 /** A condition on one of the several rows that a path leads to. */

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../context.js'
 import { ErrPreconditionFailed } from '../../errors.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { incrementsIn } from '../../resource/values/increment.js'
+import { dependsOnStored } from '../../resource/values/kept-unread.js'
 import type { Values } from '../contract/new-entity.js'
 import { joined } from '../contract/open-transaction.js'
 import { deletionOf, patchOf } from '../contract/patch.js'
@@ -109,7 +109,7 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
       const { tenant, where } = operation.scope
       const reach = { tenant, where: where === undefined ? this.#named : and(this.#named, where) }
       const values = await valuesOf(operation.scope)
-      if (incrementsIn(values).length > 0) return undefined
+      if (dependsOnStored(values)) return undefined
       const write = async (call: C) =>
         this.#checked(await writeWhere(call, kind, reach, values, this.#limit + 1))
       return operation.send(write, { isAtomic: true })

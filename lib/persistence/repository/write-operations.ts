@@ -2,6 +2,8 @@ import type { RequestContext } from '../../context.js'
 import { checkBatch, textOf } from '../contract/batch.js'
 import { withFreshMint } from '../contract/credential-check.js'
 import { hasOwnKey, keyMade, newEntity, type Values } from '../contract/new-entity.js'
+import { insideMask, type InsideMask, replacedInside } from '../free-form/inside-mask.js'
+import { forWrite } from '../contract/row-lock.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import type { OperationOptions } from '../contract/repository.js'
 import { scopeOf } from '../contract/scope.js'
@@ -11,6 +13,10 @@ import type { RowCall } from '../rows/row-call.js'
 import { targetOf } from '../rows/row-target.js'
 import { modify } from './modify.js'
 import { purgeExpired } from './purge-expired.js'
+import { READS } from './read-operations.js'
+import type { OperationOf } from './repository-operation.js'
+import type { Patch } from '../../resource/values/increment.js'
+import type { Filter } from '../query/filter-template.js'
 import type { Performers, RepositoryCore } from './performers.js'
 
 type Writing =
@@ -46,14 +52,19 @@ export const WRITES: Performers<Writing> = {
       }),
     ),
 
-  update: ({ model, options: own, backend, writer }, { key, patch: entity, mask, options }) =>
-    backend.operations.write('update', options, async (operation) => {
-      const { scope } = operation
+  update: (core, operation) => {
+    const { model, options: own, backend, writer } = core
+    const { key, patch: entity, mask, options } = operation
+    const inside = model.hasFreeForm ? insideMask(model, mask) : undefined
+    if (inside !== undefined) return updateInside(core, operation, inside)
+    return backend.operations.write('update', options, async (writing) => {
+      const { scope } = writing
       const patch = await patchOf(model, entity, mask, options, own, scope)
-      await operation.refers(patch)
+      await writing.refers(patch)
       const row = { key, scope, ifMatch: options?.ifMatch }
-      return operation.send((call) => writer.update(call, row, patch))
-    }),
+      return writing.send((call) => writer.update(call, row, patch))
+    })
+  },
 
   modify: ({ repository, backend }, { key, change, options }) =>
     modify(repository, backend.database, key, change, options),
@@ -79,7 +90,10 @@ export const WRITES: Performers<Writing> = {
     })
   },
 
-  batchUpdate: async ({ model, options: own, backend, writer }, { items, options }) => {
+  batchUpdate: async (core, { items, options }) => {
+    const { model, options: own, backend, writer } = core
+    const masks = items.map(({ fieldMask }) => insideMask(model, fieldMask))
+    if (masks.some((mask) => mask !== undefined)) return updateManyInside(core, { items, options }, masks)
     const texts = items.map(({ key }) => textOf(model.keys, key))
     checkBatch(texts, 'requests', { unique: true })
     return backend.operations.write('batchUpdate', options, async (operation) => {
@@ -128,6 +142,53 @@ export const WRITES: Performers<Writing> = {
     return purgeExpired(backend.operations, backend.purge, family, before, options)
   },
 }
+
+/** Writes values inside of JSON columns, whose rest is read in the same transaction. */
+const updateInside = <E extends object, C extends RowCall, X extends RequestContext>(
+  core: RepositoryCore<E, C, X>,
+  operation: OperationOf<'update', E>,
+  { paths, mask }: InsideMask,
+): Promise<E> =>
+  core.backend.transaction(async (context) => {
+    const { key, options } = operation
+    const stored = await READS.get(core, {
+      kind: 'get',
+      key,
+      options: { ...reachOf(options), context, ...forWrite },
+    })
+    const patch = replacedInside(operation.patch as Values, stored as Values, paths) as Patch<E>
+    return WRITES.update(core, { ...operation, patch, mask, options: { ...options, context } })
+  }, transactionOf(operation.options))
+
+const updateManyInside = <E extends object, C extends RowCall, X extends RequestContext>(
+  core: RepositoryCore<E, C, X>,
+  { items, options }: Pick<OperationOf<'batchUpdate', E>, 'items' | 'options'>,
+  masks: readonly (InsideMask | undefined)[],
+): Promise<E[]> =>
+  core.backend.transaction(async (context) => {
+    const keys = items.flatMap(({ key }, at) => (masks[at] === undefined ? [] : [key]))
+    const reach = { ...reachOf(options), context, ...forWrite }
+    const read = await READS.batchGet(core, { kind: 'batchGet', keys, options: reach })
+    const stored = new Map(read.map((entity) => [core.model.keys.textOf(entity), entity]))
+    const changed = items.map((item, at) => {
+      const mask = masks[at]
+      if (mask === undefined) return item
+      const held = stored.get(textOf(core.model.keys, item.key))
+      const entity = replacedInside(item.entity as Values, held as Values, mask.paths)
+      return { ...item, entity: entity as Patch<E>, fieldMask: mask.mask }
+    })
+    return WRITES.batchUpdate(core, {
+      kind: 'batchUpdate',
+      items: changed as never,
+      options: { ...options, context },
+    })
+  }, transactionOf(options))
+
+const reachOf = (options: { readonly where?: Filter } | undefined) =>
+  options?.where === undefined ? {} : { where: options.where }
+
+const transactionOf = (options: { readonly context?: RequestContext } | undefined) =>
+  options?.context === undefined ? undefined : { context: options.context }
 
 /** Runs a write that mints credentials, and again if a public id is taken. */
 const withNewCredentials = <E extends object, C extends RowCall, X extends RequestContext, T>(

@@ -3,6 +3,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { Range } from '../../resource/kinds/kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
+import { dependsOnStored } from '../../resource/values/kept-unread.js'
 import { checkElements } from '../bytes/check-elements.js'
 import { sizeIn } from '../bytes/counted-bytes.js'
 import { TooManyBytes } from '../bytes/too-many-bytes.js'
@@ -99,7 +100,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     const { keys } = model
     if (!patches.every(({ key }) => keys.isKey(key))) return notFound()
     const values = patches.map(({ patch }) => patch)
-    const isPlain = isUnconditional(patches) && values.every((patch) => incrementsIn(patch).length === 0)
+    const isPlain = isUnconditional(patches) && !values.some(dependsOnStored)
     const batches = isPlain ? this.rows.batches(scope.tenant, values) : undefined
     if (batches !== undefined) {
       const limited = maxBytes === Infinity ? call : { ...call, maxBytes }

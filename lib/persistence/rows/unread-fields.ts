@@ -3,6 +3,7 @@ import { ReportLimit } from '../../faults/report-limit.js'
 import type { Field } from '../../resource/fields/field.js'
 import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { KeptUnread } from '../../resource/values/kept-unread.js'
 import { shownValue } from '../../text/shown-value.js'
 import type { Values } from '../contract/new-entity.js'
 
@@ -47,7 +48,7 @@ export class UnreadFields {
     if (this.#rows.size === 0) return
     const id = this.#idOf(entity)
     for (const field of this.#rows.get(id) ?? [])
-      if (Object.hasOwn(written, field.property)) {
+      if (Object.hasOwn(written, field.property) && !(written[field.property] instanceof KeptUnread)) {
         this.#rows.get(id)?.delete(field)
         const what = `held ${whatOf(field)} that could not be read, and an update has written over it`
         this.#warn(RequestContext.current(), entity, field, what)
@@ -56,8 +57,9 @@ export class UnreadFields {
 
   #warn(context: RequestContext, entity: object, field: Field, what: string): void {
     const { type, keys } = this.model
-    // An integer or a label is reported once for its column.
-    const which = field.json === undefined ? '' : ` ${shownValue(keys.textOf(entity))}`
+    // An integer, a label or free-form JSON is reported once for its column.
+    const isOfColumn = field.json === undefined || field.json.shape !== undefined
+    const which = isOfColumn ? '' : ` ${shownValue(keys.textOf(entity))}`
     const row = `the column ${field.column} of ${type}${which} ${what}`
     // The error itself would repeat a value of the row.
     const error = new TypeError(

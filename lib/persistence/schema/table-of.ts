@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { SOFT_DELETE_KEY } from '../../resource/fields/column-names.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { Facets } from '../../resource/kinds/kind.js'
-import { kindOf } from '../../resource/kinds/kinds.js'
+import { kindOf, ownOf } from '../../resource/kinds/kinds.js'
 import { string } from '../../resource/kinds/text.js'
 import type { IndexGroup } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -39,7 +39,8 @@ function initialOf(field: Field, dialect: Dialect): string | undefined {
   const constant = field.default?.constant
   if (constant === undefined || field.json !== undefined) return undefined
   const { planValue, isText } = kindOf(field)
-  const value = constantText(planValue === undefined ? constant : planValue(constant, field), dialect)
+  const own = ownOf(constant, field)
+  const value = constantText(planValue === undefined ? own : planValue(own, field), dialect)
   return value !== undefined && isText && field.maxLength === undefined ? `(${value})` : value
 }
 

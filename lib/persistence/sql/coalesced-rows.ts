@@ -2,7 +2,7 @@ import { BoundedCache } from '../../bounded-cache.js'
 import type { Field } from '../../resource/fields/field.js'
 import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { incrementsIn } from '../../resource/values/increment.js'
+import { dependsOnStored } from '../../resource/values/kept-unread.js'
 import type { CoalescingSql } from '../dialects/values/coalescing-sql.js'
 import type { Database, Statement } from '../engines/executor/executor.js'
 import { CoalescedReads, CoalescedWrites, type Requested } from '../coalescing/coalesced-calls.js'
@@ -87,7 +87,7 @@ export class CoalescedRows<E extends object> implements Rows<E> {
     const { row, values, parents } = write
     const isShared = parents === undefined && this.#mergesWrites(call) && this.#isPlain(row)
     const written = isShared ? this.store.fieldsOf(values) : []
-    if (written.length === 0 || incrementsIn(values).length > 0) return this.store.update(call, write)
+    if (written.length === 0 || dependsOnStored(values)) return this.store.update(call, write)
     return this.#updatesOf(written).run({ value: row.key, tenant: row.tenant, write }, call)
   }
 

@@ -1,6 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import { keptValue } from '../../resource/fields/transformed.js'
-import { kindOf } from '../../resource/kinds/kinds.js'
+import { heldOf, kindOf, ownOf } from '../../resource/kinds/kinds.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -102,7 +102,7 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
   }
   if (field.nullIsZero !== true) return decode
   const { zero } = kindOf(field)
-  return (value, entity) => (value === null ? zero(field) : decode(value, entity))
+  return (value, entity) => (value === null ? heldOf(zero(field), field) : decode(value, entity))
 }
 
 /**
@@ -110,14 +110,15 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
  * that the message does not know count as unset: they must not fail the rows beside them.
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
-  const decode = dialect.values.kinds[field.kind].decoder(field)
+  const decodeOwn = dialect.values.kinds[field.kind].decoder(field)
+  const decode = field.held === undefined ? decodeOwn : (value: unknown) => heldOf(decodeOwn(value), field)
   const isOwn = field.json === undefined && field.inProperty !== 'number' && field.decimal === undefined
   if (isOwn && field.enumNames?.labels === undefined) return decode
   const unread = UnreadFields.of(model)
   return (value, entity) => {
     try {
       const read = decode(value)
-      if (read !== undefined) return read
+      if (read !== undefined) return read ?? undefined
     } catch {
       // It is reported as a value that cannot be read.
     }
@@ -128,7 +129,10 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
-  (field.hasDigits === true || field.inProperty !== undefined || field.stored !== undefined
+  (field.held !== undefined ||
+  field.hasDigits === true ||
+  field.inProperty !== undefined ||
+  field.stored !== undefined
     ? undefined
     : dialect.values.kinds[field.kind].inline?.(value)) ?? `d[${index}](${value}, e)`
 
@@ -180,7 +184,7 @@ export function sortValuesOf(
     const { exact } = dialect.values.kinds[field.kind]
     if (exact === undefined) return value
     const held = stored(field)
-    return held === null && field.nullIsZero === true ? value : exact(held, value, field)
+    return held === null && field.nullIsZero === true ? value : exact(held, ownOf(value, field), field)
   })
 }
 

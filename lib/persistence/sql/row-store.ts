@@ -23,6 +23,7 @@ import {
   type RowWrite,
 } from '../rows/rows.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
+import { KeptUnread } from '../../resource/values/kept-unread.js'
 import type { Values } from '../contract/new-entity.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
@@ -159,11 +160,17 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(call, row)
     const increments: FieldIncrement[] = []
-    const bound = [...this.#bound(fields, values, increments), ...this.#identity(row)]
+    const kept: Field[] = []
+    const bound = [...this.#bound(fields, values, increments, kept), ...this.#identity(row)]
     const first = parents && takenFirst(parents, this.dialect)
     if (first !== undefined) bound.unshift(...first.values)
     const reach = increments.length === 0 ? row : inRange(row, increments, this.dialect)
-    const statement = this.statements.update(fields, this.#predicate(reach, bound), increments, first?.taken)
+    const statement = this.statements.update(
+      fields,
+      this.#predicate(reach, bound),
+      { increments, kept },
+      first?.taken,
+    )
     return this.#write(call, statement, bound, row)
   }
 
@@ -321,12 +328,20 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return tenant === undefined ? [] : [this.tenant.bind(tenant)]
   }
 
-  #bound(fields: readonly Field[], patch: Readonly<Values>, found?: FieldIncrement[]): unknown[] {
+  #bound(
+    fields: readonly Field[],
+    patch: Readonly<Values>,
+    increments?: FieldIncrement[],
+    kept?: Field[],
+  ): unknown[] {
     const values: unknown[] = []
     for (const field of fields) {
       const value = patch[field.property]
-      if (value instanceof FieldIncrement) found?.push(value)
-      values.push(this.encode(field, value instanceof FieldIncrement ? value.operand : value))
+      if (value instanceof FieldIncrement) increments?.push(value)
+      if (value instanceof KeptUnread) {
+        kept?.push(field)
+        values.push(null)
+      } else values.push(this.encode(field, value instanceof FieldIncrement ? value.operand : value))
     }
     return values
   }

@@ -30,6 +30,9 @@ interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
 
+/** What an operation does, on the rows that it may reach. */
+type Work<T> = (call: JoinedCall, scope: Scope) => Promise<T>
+
 /** The reads of rows that the caller has not named. */
 const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
 
@@ -52,47 +55,49 @@ export class SqlOperations implements Operations<SqlCall> {
     private readonly parts: OperationParts,
   ) {}
 
-  async read<T>(
+  read<T>(
     name: string,
     options: ListScope | undefined,
     work: (operation: ReadOperation<SqlCall>) => Promise<T>,
     settings?: ReadSettings,
   ): Promise<T> {
-    const scope = settings?.scope ?? scopeOf(this.parts.model, options)
-    if (options?.lock !== undefined || options?.wait !== undefined) {
-      const lock = lockOf(this.database, this.#named(name), options, settings)
-      return this.#perform(name, options, scope, async (call) => {
-        const result = await work({ call, scope, lock })
-        const { on } = call
-        if (on instanceof TransactionScope && !(WILL_WRITE in options)) on.connection.snapshot.locked()
-        return result
-      })
-    }
-    const read = (call: JoinedCall) => work({ call, scope, lock: undefined })
-    return this.#perform(name, options, scope, FINDS_ROWS.has(name) ? this.#fresh(read) : read)
+    if (options?.lock !== undefined || options?.wait !== undefined)
+      return this.#perform(
+        name,
+        options,
+        async (call, scope) => {
+          const lock = lockOf(this.database, this.#named(name), options, settings)
+          const result = await work({ call, scope, lock })
+          const { on } = call
+          if (on instanceof TransactionScope && !(WILL_WRITE in options)) on.connection.snapshot.locked()
+          return result
+        },
+        settings?.scope,
+      )
+    const read = (call: JoinedCall, scope: Scope) => work({ call, scope, lock: undefined })
+    return this.#perform(name, options, FINDS_ROWS.has(name) ? this.#fresh(read) : read, settings?.scope)
   }
 
   /**
    * A rule across rows locks a row, and then counts others: it must not count what was there before it
    * waited.
    */
-  #fresh<T>(read: (call: JoinedCall) => Promise<T>): (call: JoinedCall) => Promise<T> {
+  #fresh<T>(read: Work<T>): Work<T> {
     const { type } = this.parts.model
-    return (call) => {
+    return (call, scope) => {
       const { on } = call
       return on instanceof TransactionScope
-        ? on.connection.snapshot.check(on, type, call).then(() => read(call))
-        : read(call)
+        ? on.connection.snapshot.check(on, type, call).then(() => read(call, scope))
+        : read(call, scope)
     }
   }
 
-  async write<T>(
+  write<T>(
     name: string,
     options: (RowOptions & ReferringOptions) | undefined,
     work: (operation: WriteOperation<SqlCall>) => Promise<T>,
   ): Promise<T> {
-    const scope = scopeOf(this.parts.model, options)
-    return this.#perform(name, options, scope, (call) => {
+    return this.#perform(name, options, (call, scope) => {
       if (call.on instanceof TransactionScope) call.on.refuseReadOnly(this.#named(name))
       return work(new SqlWrite(this, this.parts.references, name, options, scope, call))
     })
@@ -149,14 +154,11 @@ export class SqlOperations implements Operations<SqlCall> {
   }
 
   /** On the transaction that the call joins, which does not end before it; or on the pool. */
-  async #perform<T>(
-    name: string,
-    options: RowOptions | undefined,
-    { context }: Scope,
-    work: (call: JoinedCall) => Promise<T>,
-  ): Promise<T> {
-    const { check, indexes, triggers } = this.parts
+  async #perform<T>(name: string, options: RowOptions | undefined, work: Work<T>, given?: Scope): Promise<T> {
+    const { model, check, indexes, triggers } = this.parts
     try {
+      const scope = given ?? scopeOf(model, options)
+      const { context } = scope
       const on = current(this.database, options?.context)
       const { end: signal } = context
       const call: JoinedCall = signal === undefined ? { on, context } : { on, context, signal }
@@ -165,11 +167,11 @@ export class SqlOperations implements Operations<SqlCall> {
             check
               .run(on, call)
               .then(() => triggers.read(call))
-              .then(() => work(call))
+              .then(() => work(call, scope))
         : undefined
       return await (on instanceof TransactionScope
-        ? on.perform(this.#named(name), checked ?? (() => work(call)))
-        : (checked?.() ?? work(call)))
+        ? on.perform(this.#named(name), checked ?? (() => work(call, scope)))
+        : (checked?.() ?? work(call, scope)))
     } catch (error) {
       throw toCaller(error, indexes, REFERRING.has(name))
     }

@@ -12,7 +12,7 @@ import { type CheckedEntity, namesIn, NOTHING, together, warning } from './findi
 export function managerFindings({ dataSource, model, dialect }: CheckedEntity): StartUpFindings {
   const options = { ...dataSource.options }
   const found = model.fields.flatMap(
-    (field) => dialect.values.kinds[field.kind].managed?.(options, field) ?? [],
+    (field) => dialect.values.kinds[field.kind].managed?.(options, field, model.existing) ?? [],
   )
   const byText = new Map(found.map((one) => [one.what, one.advice]))
   const all = [...byText].map(([what, advice]) =>

@@ -21,6 +21,8 @@ export interface DeclaredPart {
   readonly mayBeLong?: boolean
   /** The other UUID formats that its column may contain; undefined if only Ashlar writes the table. */
   readonly otherFormats?: Facets['otherFormats']
+  /** True if its column has a transformer, which takes and returns the kind's own values. */
+  readonly isTransformed?: boolean
   /** See `declaredClass`. */
   readonly designType: unknown
   /** Labels of an enum that `@EnumLabels()` states. */
@@ -41,7 +43,12 @@ export function facetsOf(
   const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage), list)
   const hasEngineLength =
     part?.mayBeLong === true && kind === 'string' && !isSaid(options.length) && options.type !== 'char'
+  const isOwn = part?.isKeyPart === true || part?.isTransformed === true
+  const held = isOwn ? undefined : declared.heldAs?.get(part?.designType)
+  const isRefined = inMessage?.message !== undefined && inMessage.message.typeName === declared.refinesMessage
   return {
+    ...(held && { held }),
+    ...(isRefined && { message: declared.refinesMessage as string }),
     maxLength: hasEngineLength ? undefined : declared.maxLength?.(options),
     ...(hasEngineLength && { hasEngineLength: true as const }),
     repeated: list !== undefined || inMessage?.fieldKind === 'list',

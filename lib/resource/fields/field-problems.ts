@@ -56,10 +56,15 @@ export function fieldProblems(
     problems.push(propertyProblem('column', property, `${property}: ${text}`, advice))
   const holdsLabel = labels !== undefined && (labels.isNumber ? Number : String) === designType
   const isOther =
-    field.hasDigits === true || field.inProperty !== undefined || (holdsLabel && as === undefined)
+    field.held !== undefined ||
+    field.hasDigits === true ||
+    field.inProperty !== undefined ||
+    (holdsLabel && as === undefined)
   const held = field.transformed === undefined ? field : field.transformed.held
   const expected =
-    isOther || held === undefined ? undefined : expectedType(held.kind, designType, held.repeated)
+    isOther || held === undefined
+      ? undefined
+      : expectedType(held.kind, designType, held.repeated, field.json?.shape)
   if (expected !== undefined) {
     const isShared = typeof column.type === 'function' && column.type !== designType
     problems.push(

@@ -1,5 +1,13 @@
 import type { EnumNames } from '../enums/enum-names.js'
-import type { DecimalFacet, JsonColumn, KindName, ListForm, Range, StoredAs } from '../kinds/kind.js'
+import type {
+  DecimalFacet,
+  HeldForm,
+  JsonColumn,
+  KindName,
+  ListForm,
+  Range,
+  StoredAs,
+} from '../kinds/kind.js'
 import type { Transformed } from './transformed.js'
 
 /** The kinds of column values. */
@@ -29,6 +37,8 @@ export interface Column {
   /** Of a part of a key: see `Facets`. */
   readonly hasDigits?: true
   readonly inProperty?: 'string' | 'number'
+  readonly held?: HeldForm
+  readonly message?: string
   readonly decimal?: DecimalFacet
   readonly takesText?: true
   readonly stored?: StoredAs
@@ -47,6 +57,8 @@ export interface Inside {
    * unset.
    */
   readonly zero: string | number | boolean | undefined
+  /** The keys of free-form JSON behind them, which a caller has named. */
+  readonly path?: readonly string[]
 }
 
 /** The fields of an embedded message as a filter may name them. */
@@ -128,7 +140,18 @@ export interface Field extends Column {
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'list' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | (
+      | 'hasDigits'
+      | 'held'
+      | 'message'
+      | 'list'
+      | 'inProperty'
+      | 'decimal'
+      | 'takesText'
+      | 'stored'
+      | 'range'
+      | 'otherFormats'
+    )
   | 'transformed'
 >
 

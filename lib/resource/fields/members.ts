@@ -5,6 +5,8 @@ import type { Column, Members } from './field.js'
 import { kindOfMessage, kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
 import { enumNamesOf } from '../enums/enum-names.js'
 import { kindOf, KINDS } from '../kinds/kinds.js'
+import { jsonColumnOf } from '../kinds/message-values.js'
+import { shapeOfField } from '../free-form/shape.js'
 import { enumeration } from '../kinds/text.js'
 
 /**
@@ -15,6 +17,8 @@ export const insideOf = (
   field: DescField,
   column: string,
 ): Pick<Column, 'members' | 'elements'> | undefined => {
+  // Its keys are in no declaration.
+  if (shapeOfField(field) !== undefined) return {}
   if (field.fieldKind === 'message') return { members: membersOf(field.message, column, []) }
   if (field.fieldKind !== 'list' || field.listKind === 'message') return undefined
   return {
@@ -41,6 +45,8 @@ const memberOf = (field: DescField, column: string, outer: readonly string[]): C
     return `is ${field.fieldKind === 'list' ? 'repeated' : 'a map'}: ${ONLY}`
   if (typeof kind !== 'string' || !PLAIN_WORD.test(field.jsonName)) return 'cannot be filtered'
   const keys = [...outer, field.jsonName]
+  if (shapeOfField(field) !== undefined)
+    return { column, kind, nullable: true, json: jsonColumnOf(field), inside: { keys, zero: undefined } }
   if (field.fieldKind === 'message' && kindOfMessage(field.message) === undefined)
     return {
       column,

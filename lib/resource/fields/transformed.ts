@@ -1,5 +1,5 @@
 import type { ValueTransformer } from 'typeorm'
-import { kindOf } from '../kinds/kinds.js'
+import { heldOf, kindOf, ownOf } from '../kinds/kinds.js'
 import type { Field, ValueField } from './field.js'
 
 /**
@@ -37,10 +37,20 @@ export function transformedBy(
 /** The value that a read gives of one that is written. */
 export function keptValue(field: Field): (value: unknown) => unknown {
   const { json, transformed } = field
-  const kept = json === undefined ? kindOf(field).kept : (value: unknown) => json.decode(json.encode(value))
+  const kept = json === undefined ? keptBy(field) : (value: unknown) => json.decode(json.encode(value))
   const read = (value: unknown) =>
-    value === undefined || value === null || kept === undefined ? value : kept(value, field)
+    value === undefined || value === null || kept === undefined ? value : kept(value)
   return transformed === undefined ? read : (value) => transformed.from(read(transformed.to(value)))
+}
+
+/** The value that a column gives back of a property's; undefined if both are the same. */
+export function keptBy(field: ValueField): ((value: unknown) => unknown) | undefined {
+  const { kept } = kindOf(field)
+  if (field.held === undefined) return kept && ((value) => kept(value, field))
+  return (value) => {
+    const own = ownOf(value, field)
+    return heldOf(kept === undefined ? own : kept(own, field), field)
+  }
 }
 
 /** TypeORM's drivers return bytes as a Buffer. */

@@ -1,5 +1,5 @@
 import { ScalarType } from '@bufbuild/protobuf'
-import type { Kind } from './kind.js'
+import type { HeldForm, Kind } from './kind.js'
 import { isClass } from './managed.js'
 import { Misfit } from './literal.js'
 import { noNumber } from './text.js'
@@ -16,6 +16,16 @@ export const bytes: Kind = {
     classes: [Uint8Array, Buffer],
     property: () => 'Uint8Array',
     fits: (type) => type === Uint8Array,
+    heldAs: new Map<unknown, HeldForm>([
+      [
+        Buffer,
+        {
+          what: 'a Buffer',
+          fromOwn: (bytes) => bufferOf(bytes as Uint8Array),
+          toOwn: (bytes) => (bytes instanceof Uint8Array ? new Uint8Array(bytes) : undefined),
+        },
+      ],
+    ]),
   },
   problem: (value) => (value instanceof Uint8Array ? undefined : 'has to be a Uint8Array'),
   zero: () => new Uint8Array(),
@@ -39,6 +49,9 @@ export const bytes: Kind = {
   exceeds: () => true,
   isInCursor: (value) => value instanceof Uint8Array,
 }
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 

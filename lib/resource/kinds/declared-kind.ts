@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
+import type { Shape } from '../free-form/shape.js'
 import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
 import { kindOf, KINDS } from './kinds.js'
@@ -17,9 +18,7 @@ const BY_COLUMN_TYPE = by(({ declared }) => declared.columnTypes)
 const BY_CLASS = by(({ declared }) => declared.classes)
 
 /** Well-known types whose JSON form is not an object of fields, so that a column could not restore them. */
-const UNSTORABLE = new Set(
-  ['Any', 'FieldMask', 'Struct', 'Value', 'ListValue', 'Empty'].map((name) => `google.protobuf.${name}`),
-)
+const UNSTORABLE = new Set(['Any', 'FieldMask', 'Empty'].map((name) => `google.protobuf.${name}`))
 
 /** The kind that stores a message field, or why it cannot be stored. */
 export function kindOfMessageField(field: DescField): KindName | { readonly problem: string } {
@@ -194,8 +193,13 @@ export const storableTypes = (): string =>
  * The TypeScript type that the property should have, or undefined when its type fits the kind. `Object` is
  * what TypeScript reports for unions and interfaces; it fits everything.
  */
-export function expectedType(kind: KindName, designType: unknown, repeated: boolean): string | undefined {
+export function expectedType(
+  kind: KindName,
+  designType: unknown,
+  repeated: boolean,
+  shape?: Shape,
+): string | undefined {
   if (designType === undefined || designType === Object) return undefined
   const { fits, property } = kindOf({ kind }).declared
-  return fits(designType, repeated) ? undefined : property(repeated)
+  return fits(designType, repeated, shape) ? undefined : property(repeated, shape)
 }

@@ -1,3 +1,5 @@
+import { freeFormProblem, readFreeForm } from '../free-form/free-form-problem.js'
+import type { Shape } from '../free-form/shape.js'
 import type {
   Element,
   ElementForm,
@@ -45,6 +47,13 @@ const TEXTS: JsonColumn = {
     )
   },
 }
+
+/** Stores free-form JSON as it is. */
+export const freeForm = (shape: Shape): JsonColumn => ({
+  shape,
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => readFreeForm(text, shape),
+})
 
 /** Elements as text, with commas between them, as TypeORM has them in a `simple-array` column. */
 const commas = (json: JsonColumn): JsonColumn => ({
@@ -104,6 +113,8 @@ const MANAGED: ManagedColumn = {
     if (field.list?.as === 'array' && Array.isArray(read)) return field.json?.decode(driverJson(read))
     const isText =
       typeof read === 'string' && (field.list !== undefined || (!isJsonType(type) && isJson(read)))
+    // The manager reads JSON of any shape.
+    if (field.json?.shape !== undefined) return isText ? (JSON.parse(read) as unknown) : read
     return field.json?.decode(isText ? read : JSON.stringify(read))
   },
 }
@@ -128,10 +139,15 @@ export const json: Kind = {
     holds: 'arrays and objects',
     family: 'objects',
     classes: [],
-    property: (repeated) => (repeated ? 'an array' : 'an array or an object'),
-    fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
+    property: (repeated, shape) =>
+      repeated || shape === 'array' ? 'an array' : shape === 'object' ? 'an object' : 'an array or an object',
+    fits: (type, repeated, shape) => {
+      if (shape === 'any') return true
+      return repeated || shape === 'array' ? type === Array : isObject(type)
+    },
   },
   problem: (value, field) => {
+    if (field.json?.shape !== undefined) return problemOfFreeForm(value, field.json.shape)
     if (field.repeated === true && !Array.isArray(value)) return 'has to be an array'
     const { list } = field
     const elements = value as readonly unknown[]
@@ -155,6 +171,9 @@ export const json: Kind = {
   isText: false,
   hasKeys: false,
 }
+
+const problemOfFreeForm = (value: unknown, shape: Shape): string | undefined =>
+  freeFormProblem(value, shape) ?? jsonProblem(value, 0)
 
 /** A map<string, string>. */
 export const tags: Kind = {

@@ -1,6 +1,7 @@
 import type { JsonValue, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions, ColumnType } from 'typeorm'
 import type { EnumNames } from '../enums/enum-names.js'
+import type { Shape } from '../free-form/shape.js'
 import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
 
@@ -26,8 +27,11 @@ export type KindName =
 
 /** JSON text of a column ↔ entity value. */
 export interface JsonColumn {
+  /** The shape of free-form JSON (`google.protobuf.Struct` and the like); undefined for any other. */
+  readonly shape?: Shape
   /** @throws InvalidArgument when the value is not what the field holds. */
   readonly encode: (value: unknown) => string
+  /** @throws Error for JSON that the field cannot hold. Null is an unset field. */
   readonly decode: (text: string) => unknown
 }
 
@@ -43,10 +47,14 @@ export interface Facets {
   readonly hasEngineLength?: true
   /** For `json`: whether the message field is repeated. */
   readonly repeated?: boolean
+  /** The full name of the message that the field holds, if its kind refines one. */
+  readonly message?: string
   /** Of a decimal: its digits, and what the property and the message hold. */
   readonly decimal?: DecimalFacet
   /** The readers and writers of a JSON column. */
   readonly json?: JsonColumn
+  /** The form of a property that does not hold the kind's own values. */
+  readonly held?: HeldForm
   /** Of a list whose column does not hold JSON. */
   readonly list?: ListForm
   /** True if a property that is a string holds the digits of an integer. */
@@ -64,6 +72,15 @@ export interface Facets {
   readonly otherFormats?: 'read' | 'written'
   /** The least and the most that its column or its property holds, where that is less than the kind. */
   readonly range?: Range
+}
+
+/** A form of values that a property holds in place of the kind's own, such as a string for a time. */
+export interface HeldForm {
+  /** Follows "has to be". */
+  readonly what: string
+  readonly fromOwn: (own: unknown) => unknown
+  /** Undefined for a value in another form. */
+  readonly toOwn: (held: unknown) => unknown
 }
 
 /** The form of a list in its column. */
@@ -140,9 +157,11 @@ export interface Declaration {
   /** Classes of a property that say the kind where `@Column()` names no type. */
   readonly classes: readonly unknown[]
   /** The TypeScript type of a property, for people. */
-  readonly property: (repeated: boolean) => string
+  readonly property: (repeated: boolean, shape?: Shape) => string
+  /** The classes of properties that hold the values in another form. */
+  readonly heldAs?: ReadonlyMap<unknown, HeldForm>
   /** True if a property of that class can have its values. */
-  readonly fits: (designType: unknown, repeated: boolean) => boolean
+  readonly fits: (designType: unknown, repeated: boolean, shape?: Shape) => boolean
   /** True if a column of that type takes the option `length`. Default: none does. */
   readonly takesLength?: (type: unknown) => boolean
   /** The most characters of such a column. */

@@ -4,7 +4,7 @@ import { duration } from './duration.js'
 import { decimal, double, float } from './fractions.js'
 import { int32, int64, uint32, uint64 } from './integers.js'
 import { json, tags } from './json.js'
-import type { Kind, KindName } from './kind.js'
+import type { Facets, Kind, KindName, PropertyForm } from './kind.js'
 import { enumeration, string } from './text.js'
 import { date, timestamp } from './timestamp.js'
 import { uuid } from './uuid.js'
@@ -28,6 +28,24 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   json,
   tags,
   enum: enumeration,
+}
+
+/** The value of a property in the kind's own form. A value in no form of it stays as it is. */
+export const ownOf = (value: unknown, { held }: Pick<Facets, 'held'>): unknown =>
+  held === undefined ? value : (held.toOwn(value) ?? value)
+
+/** A value of the kind as the property holds it. */
+export const heldOf = (own: unknown, { held }: Pick<Facets, 'held'>): unknown =>
+  held === undefined || own === undefined ? own : held.fromOwn(own)
+
+/** The property's form of a value that the message has in another form. Undefined if both are the same. */
+export function propertyForm(field: Facets & { readonly kind: KindName }): PropertyForm | undefined {
+  const { form, fromWire, toWire } = kindOf(field)
+  if (field.held === undefined) return form?.(field)
+  return {
+    toWire: (value) => (toWire === undefined ? ownOf(value, field) : toWire(ownOf(value, field))),
+    fromWire: (value) => heldOf(fromWire === undefined ? value : fromWire(value), field),
+  }
 }
 
 /** The kind of a field. */

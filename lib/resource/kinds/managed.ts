@@ -33,12 +33,17 @@ export class ManagedValues implements ValueTransformer {
 
   to(value: unknown): unknown {
     const { to } = this.kind.managed
-    return to === undefined || isNothing(value) ? value : to(value, this.field, this.type)
+    if (isNothing(value)) return value
+    const { held } = this.field
+    const own = held === undefined ? value : (held.toOwn(value) ?? value)
+    return to === undefined ? own : to(own, this.field, this.type)
   }
 
   from(read: unknown): unknown {
     const { from } = this.kind.managed
-    return from === undefined || isNothing(read) ? read : from(read, this.field, this.type)
+    if (isNothing(read)) return read
+    const own = from === undefined ? read : from(read, this.field, this.type)
+    return this.field.held === undefined ? own : this.field.held.fromOwn(own)
   }
 }
 

@@ -10,6 +10,15 @@ import {
 import { InvalidArgument } from '../../errors.js'
 import { kindOfMessage } from './declared-kind.js'
 import type { JsonColumn } from './kind.js'
+import { freeForm } from './json.js'
+import {
+  jsonOfList,
+  jsonOfValue,
+  listOfJson,
+  shapeOf,
+  shapeOfField,
+  valueOfJson,
+} from '../free-form/shape.js'
 import type { Local } from '../messages/local-field.js'
 
 /** Converts a value. */
@@ -20,14 +29,25 @@ const same: Convert = (value) => value
 function singularFrom(message: DescMessage | undefined): Convert {
   const { fromWire } = kindOfMessage(message) ?? {}
   if (fromWire !== undefined) return fromWire
+  const shape = shapeOf(message)
+  if (shape !== undefined) return (FREE_FORM[shape].from as Convert | undefined) ?? same
   return message === undefined ? same : (value) => plainOf(message, value as Message)
 }
 
 function singularTo(message: DescMessage | undefined): Convert {
   const { toWire } = kindOfMessage(message) ?? {}
   if (toWire !== undefined) return toWire
+  const shape = shapeOf(message)
+  if (shape !== undefined) return (FREE_FORM[shape].to as Convert | undefined) ?? same
   return message === undefined ? same : (value) => messageOf(message, value as object)
 }
+
+/** Generated code has a google.protobuf.Struct as plain JSON. */
+const FREE_FORM = {
+  object: { from: undefined, to: undefined },
+  array: { from: jsonOfList, to: listOfJson },
+  any: { from: jsonOfValue, to: valueOfJson },
+} as const
 
 /** Message field value → entity value; undefined when no conversion is needed. */
 export const fromMessageField = (field: DescField): Convert | undefined => orNothing(converterFrom(field))
@@ -80,6 +100,8 @@ function messageOf(desc: DescMessage, plain: object): Message {
  * times.
  */
 export function jsonColumnOf(field: DescField): JsonColumn {
+  const shape = shapeOfField(field)
+  if (shape !== undefined) return freeForm(shape)
   const { parent } = field
   const to = converterTo(field)
   const from = converterFrom(field)

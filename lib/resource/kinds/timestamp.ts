@@ -1,5 +1,5 @@
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
-import type { Kind, PlanValue } from './kind.js'
+import type { HeldForm, Kind, PlanValue, PropertyForm } from './kind.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { isClass, managedAs } from './managed.js'
 import { Misfit } from './literal.js'
@@ -23,6 +23,24 @@ export const timestamp: Kind = {
     classes: [Date],
     property: () => 'Date',
     fits: (type) => type === Date,
+    heldAs: new Map<unknown, HeldForm>([
+      [
+        String,
+        {
+          what: 'an RFC 3339 time, such as "2026-03-04T05:06:07.089Z"',
+          fromOwn: (time) => (time as Date).toISOString(),
+          toOwn: (text) => (typeof text === 'string' ? parseTimestamp(text) : undefined),
+        },
+      ],
+      [
+        Number,
+        {
+          what: 'a number of milliseconds since 1970',
+          fromOwn: (time) => (time as Date).getTime(),
+          toOwn: (ms) => (typeof ms === 'number' && Number.isInteger(ms) ? new Date(ms) : undefined),
+        },
+      ],
+    ]),
     precision: [6, 'a time has microseconds'],
   },
   problem: (value) => {
@@ -59,12 +77,35 @@ const isDay = (text: string): boolean => {
 
 const DAY = 'a day from 1000-01-01 to 9999-12-31'
 
-/** A string of the message in the column type of days. */
+const DATE_MESSAGE = 'google.type.Date'
+
+/** A message without one of them is not a day of the calendar. */
+interface DateMessage {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+}
+
+const padded = (number: number, digits: number): string => String(number).padStart(digits, '0')
+
+const OF_MESSAGE: PropertyForm = {
+  toWire: (text) => {
+    const [year = 0, month = 0, day = 0] = (text as string).split('-').map(Number)
+    return { $typeName: DATE_MESSAGE, year, month, day }
+  },
+  fromWire: (message) => {
+    const { year, month, day } = message as DateMessage
+    return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`
+  },
+}
+
+/** A string or a `google.type.Date` of the message in the column type of days. */
 export const date: Kind = {
   name: 'date',
   declared: {
     scalars: [],
     refines: ['string'],
+    refinesMessage: DATE_MESSAGE,
     columnTypes: ['date'],
     holds: 'day',
     family: 'text',
@@ -74,7 +115,8 @@ export const date: Kind = {
   },
   problem: (value) =>
     typeof value === 'string' && isDay(value) ? undefined : `has to be ${DAY}, such as 2026-03-04`,
-  zero: () => '',
+  zero: ({ message }) => (message === undefined ? '' : undefined),
+  form: ({ message }) => (message === undefined ? undefined : OF_MESSAGE),
   filler: () => undefined,
   increments: noNumber('date'),
   key: {

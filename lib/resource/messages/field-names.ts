@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { shapeOfField } from '../free-form/shape.js'
 
 /** A field by its proto or its JSON name. */
 export function fieldByEitherName({ fields }: DescMessage, name: string): DescField | undefined {
@@ -20,7 +21,7 @@ export type MaskStep =
 /**
  * Returns the steps of a dotted path; undefined if the message has no such field or the map no such key.
  * The key of a map is written as it is, or in backticks (AIP-161). Without backticks the key of a map of
- * messages ends at the next dot, and any other key ends with the path.
+ * messages, or of free-form JSON, ends at the next dot, and any other key ends with the path.
  */
 export function maskSteps(
   message: DescMessage,
@@ -31,6 +32,13 @@ export function maskSteps(
   let inside: DescMessage | undefined = message
   let field: DescField | undefined
   for (let rest: string | undefined = path; rest !== undefined;) {
+    if (field !== undefined && hasKeys(field)) {
+      const [key, text] = leadingKey(rest, true)
+      if (key === undefined) return undefined
+      steps.push({ key, text })
+      rest = behind(rest, text)
+      continue
+    }
     if (field?.fieldKind === 'map') {
       const [key, text] = leadingKey(rest, field.mapKind === 'message')
       if (key === undefined || !isKeyOf(field, key)) return undefined
@@ -52,6 +60,12 @@ export function maskSteps(
     inside = field.message
   }
   return steps
+}
+
+/** True if the keys of free-form JSON follow, an object in a Struct or in a Value. */
+const hasKeys = (field: DescField): boolean => {
+  const shape = shapeOfField(field)
+  return shape === 'object' || shape === 'any'
 }
 
 const leadingName = (path: string): string => path.slice(0, (path.indexOf('.') + 1 || path.length + 1) - 1)

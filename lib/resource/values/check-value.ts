@@ -11,8 +11,10 @@ import { ownPartProblem } from '../names/pattern.js'
 export function checkValue(field: ValueField, value: unknown): void {
   if (field.transformed !== undefined) return checkTransformed(field, field.transformed, value)
   if (value === undefined || value === null) return
+  const { held } = field
+  const own = held === undefined ? value : held.toOwn(value)
   const problem =
-    kindOf(field).problem(value, field) ??
+    (own === undefined ? `has to be ${held?.what ?? ''}` : kindOf(field).problem(own, field)) ??
     (field.inName === true ? ownPartProblem(String(value as string | number | bigint)) : undefined)
   if (problem === undefined) return
   const { at, text } = typeof problem === 'string' ? { at: '', text: problem } : problem

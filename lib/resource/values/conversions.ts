@@ -4,7 +4,7 @@ import type { ComputedField, Field, ValueField } from '../fields/field.js'
 import type { NamePattern } from '../names/name-pattern.js'
 import { wirePartOf } from '../keys/on-the-wire.js'
 import { kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
-import { kindOf } from '../kinds/kinds.js'
+import { heldOf, kindOf, propertyForm } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
 import type { Local } from '../messages/local-field.js'
 import { isDroppedFromClient } from './dropped-from-client.js'
@@ -29,7 +29,7 @@ interface Step {
 /** The proto3 value of an unset field: undefined for a field with presence. */
 export function zeroOf(field: ValueField): unknown {
   if (field.nullable) return undefined
-  if (field.transformed === undefined) return kindOf(field).zero(field)
+  if (field.transformed === undefined) return heldOf(kindOf(field).zero(field), field)
   return field.transformed.held && zeroOf(field.transformed.held)
 }
 
@@ -164,7 +164,7 @@ const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step 
   inMessage,
   convert:
     (stored && wirePartOf(stored, inMessage))?.toWire ??
-    kindOf(field).form?.(field)?.toWire ??
+    propertyForm(field)?.toWire ??
     withoutInputOnly(inMessage, toMessageField(inMessage)),
   empty: emptyOf(inMessage, () => zeroOnWire(field, inMessage)),
 })
@@ -173,7 +173,7 @@ const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step 
 const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknown => {
   const kind = kindOf(field)
   if (fieldKind === 'enum') return kind.zero({})
-  return fieldKind === 'scalar' && (kind.key ?? kind.form?.(field)) !== undefined
+  return fieldKind === 'scalar' && (kind.key ?? propertyForm(field)) !== undefined
     ? kindOf({ kind: kindOfScalar(scalar) }).zero({})
     : kind.zero(field)
 }
@@ -197,7 +197,7 @@ const inward = (property: string, inMessage: DescField, stored?: Field): Step =>
   inMessage,
   convert:
     (stored && wirePartOf(stored, inMessage))?.fromWire ??
-    (stored && kindOf(stored).form?.(stored)?.fromWire) ??
+    (stored && propertyForm(stored)?.fromWire) ??
     fromMessageField(inMessage),
   empty: undefined,
 })

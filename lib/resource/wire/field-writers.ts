@@ -1,12 +1,6 @@
-import {
-  type DescField,
-  type DescMessage,
-  fromJson,
-  type JsonValue,
-  ScalarType,
-  toBinary,
-} from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { isWrapperDesc, StructSchema } from '@bufbuild/protobuf/wkt'
+import { structOfJson } from '../free-form/shape.js'
 import { isPlainObject, isUnwrapped } from '../messages/local-field.js'
 import { isZero, tagOf, WIRE, type Write, wireTypeOf, writeScalar } from './scalar-writers.js'
 
@@ -68,8 +62,10 @@ function scalar(field: DescField): Write {
  * values.
  */
 function messageFields(field: DescField, desc: DescMessage, ofMessage: (desc: DescMessage) => Write): Write {
-  if (isPlainObject(field))
-    return (value, out) => out.raw(toBinary(StructSchema, fromJson(StructSchema, value as JsonValue)))
+  if (isPlainObject(field)) {
+    const write = ofMessage(StructSchema)
+    return (value, out) => write(structOfJson(value), out)
+  }
   if (isUnwrapped(field) && isWrapperDesc(desc)) return scalar(desc.fields[0] as DescField)
   return ofMessage(desc)
 }

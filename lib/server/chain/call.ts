@@ -1,10 +1,19 @@
 import type { Message } from '@bufbuild/protobuf'
-import type { Incoming, Metadata, OperationWork, RestOfRequest, RestrictedOperations } from '../../call.js'
-import type { RequestContext } from '../../context.js'
+import type {
+  CallOperations,
+  IfMatch,
+  Incoming,
+  Metadata,
+  OperationWork,
+  RestOfRequest,
+  RestrictedOperations,
+} from '../../call.js'
+import type { Principal, RequestContext, TraceIds } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
+import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
 import type {
   CallReferences,
@@ -15,8 +24,9 @@ import type {
 } from './row-access.js'
 
 /**
- * A call on its way through the chain: which method is called, from where, with what, and until when. What
- * else is known of it, interceptors add: each says in its type what that is, and puts it on this object.
+ * A call on its way through the chain: which method is called, from where, with what, and until when. The
+ * other fields are set by the steps of the chain, each by the step that is named beside it. Until then they
+ * are undefined: a step says in its type which of them it adds, and which it needs.
  */
 export class Call {
   readonly path: string
@@ -25,9 +35,40 @@ export class Call {
   readonly trailers: Metadata
   readonly peer: string
   /** The mask paths that must write nothing. */
-  readonly ignoredMask: readonly string[]
-  /** The part of the request that is not read yet. */
-  readonly rest: RestOfRequest | undefined
+  ignoredMask: readonly string[]
+  /** The part of the request that is not read yet; undefined from authorization on. */
+  rest: RestOfRequest | undefined
+
+  /** tracing */
+  trace: TraceIds | undefined = undefined
+  /** requestId */
+  requestId: string | undefined = undefined
+  /** tenantId: the tenant that the caller names, which is not verified */
+  tenantHint: string | undefined = undefined
+  /** rateLimit: charges the call to the principal's tenant; undefined where nothing is left to charge */
+  charge: ((principal: Principal) => Promise<void>) | undefined = undefined
+  /** authentication: the principal of the verified bearer token; undefined without a token */
+  verified: Principal | undefined = undefined
+  /** authorization: set before the call is allowed or denied */
+  principal: Principal | undefined = undefined
+  /** authorization, of a call that is denied */
+  denial: string | undefined = undefined
+  /** authorization, as all that follow: the verb of the method's rule */
+  verb: string | undefined = undefined
+  operations: CallOperations | undefined = undefined
+  rowAccess: RowAccess | undefined = undefined
+  ownAccess: Pick<RowAccess, 'restrict'> | undefined = undefined
+  references: CallReferences | undefined = undefined
+  related: RelatedDecisions | undefined = undefined
+  filterAccess: FilterAccess | undefined = undefined
+  /** authorization; within a transaction of idempotency or of a wrapped method, that of the transaction */
+  context: RequestContext | undefined = undefined
+  /** etag: the precondition of the request, undefined for none */
+  ifMatch: IfMatch | undefined = undefined
+  /** validateOnly: true if the call must write nothing */
+  validateOnly = false
+  /** idempotency: told when the handler of a call with a key runs */
+  key: { runs(reply: ReplyOrPromise): void } | undefined = undefined
 
   /**
    * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the
@@ -40,8 +81,8 @@ export class Call {
   constructor(
     readonly method: Method,
     readonly incoming: Incoming,
-    readonly request: Message | undefined,
-    readonly requests: AsyncIterable<Message> | undefined,
+    public request: Message | undefined,
+    public requests: AsyncIterable<Message> | undefined,
     readonly time: Deadline,
     readonly runner: OperationStarter,
     readonly unreadable = incoming.unreadable,

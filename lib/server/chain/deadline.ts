@@ -130,28 +130,28 @@ export class Deadline implements CallEnd {
   /**
    * Waits for the work, or until the time is over. The result and error of work that settles later are
    * dropped.
-   * @param isHeard - the work's own error at the end of the time takes precedence, as long as the caller is
-   * connected.
+   * @param what - of a `reply`, the work's own error at the end of the time takes precedence, as long as the
+   * caller is connected. With the reply of a `call`, its time ends, too.
    */
-  bound<T>(work: Promise<T>, isHeard = false): Promise<T> {
+  bound<T>(work: Promise<T>, what: 'step' | 'reply' | 'call' = 'step'): Promise<T> {
     return new Promise((resolve, reject) => {
+      const failed = (error: unknown) => {
+        if (what === 'call') this.clear()
+        else this.#watchers.delete(tooLate)
+        reject(error as Error)
+      }
       const tooLate: OnEnd = (reason) => {
-        if (isHeard && !this.cancelled) setImmediate(reject, reason)
-        else reject(reason)
+        if (what !== 'step' && !this.cancelled) setImmediate(failed, reason)
+        else failed(reason)
       }
       const { ended } = this
       if (ended === undefined) this.#watch(tooLate)
       else tooLate(ended)
-      work.then(
-        (value) => {
-          this.#watchers.delete(tooLate)
-          resolve(value)
-        },
-        (error: unknown) => {
-          this.#watchers.delete(tooLate)
-          reject(error as Error)
-        },
-      )
+      work.then((value) => {
+        if (what === 'call') this.clear()
+        else this.#watchers.delete(tooLate)
+        resolve(value)
+      }, failed)
     })
   }
 

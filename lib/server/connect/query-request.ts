@@ -44,7 +44,8 @@ export const fromQuery = async (
     const held = new HeldQuery(form.unauthenticated, socket.remoteAddress ?? '', caller)
     const read = async () => {
       const inflated = Buffer.from(await coding.inflate(bytes, form.limit))
-      form.unauthenticated.hold(held, inflated.length)
+      held.bytes = inflated.length
+      held.count()
       return { request: await messageOf(form, inflated), ignoredMask: [] }
     }
     return { message: nothing, rest: { knows: () => false, read }, held }
@@ -55,6 +56,8 @@ export const fromQuery = async (
 
 /** The query of a GET as a held request. */
 class HeldQuery extends HeldRequest {
+  bytes = 0
+
   constructor(
     unauthenticated: UnauthenticatedBytes,
     address: string,
@@ -63,6 +66,10 @@ class HeldQuery extends HeldRequest {
     super(unauthenticated, address)
     // It is in the request line.
     this.isFinished = true
+  }
+
+  count(): void {
+    this.unauthenticated.hold(this, this.bytes)
   }
 
   refuse(reason: AshlarError): void {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
+import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { Unimplemented } from '../../errors.js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
 import { requestIdFrom } from '../../text/request-id-from.js'
@@ -8,43 +8,37 @@ import { Arrival } from './arrival.js'
 import { checkHeaders } from './check-headers.js'
 import { statusOf } from './unary.js'
 
-/** Other formats, such as grpc-web and JSON, begin alike, and their messages would be misread. */
-const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
-
 /**
  * The time after the deadline at which grpc-js ends calls that the chain has not ended, such as a call whose
  * request never arrived.
  */
 const BACKSTOP_MS = 100
 
-/** Internals of grpc-js without a public hook: they decide by the headers whether a call is admitted. */
-interface Internals {
-  readonly options: ServerOptions
-  _verifyContentType(this: Internals, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean
-}
-
 /** Admits calls to a grpc-js server, or refuses them by their headers before any other code sees them. */
 export class Admission {
   /** The call that was admitted just now: grpc-js goes on to its interceptors in the same turn. */
   latest: Arrival | undefined
 
-  /**
-   * @param options - of the server, which keeps them; servers with other options are not affected.
-   * @param served - the methods that are served, by path.
-   * @throws TypeError when this version of grpc-js works differently.
-   */
+  /** @param served - the methods that are served, by path. */
   constructor(
-    options: ServerOptions,
     readonly unauthenticated: UnauthenticatedBytes,
     readonly maxHeaderBytes: number,
     private readonly served: ReadonlyMap<string, unknown>,
-  ) {
-    wrap()
-    admissions.set(options, this)
+  ) {}
+
+  /** True if the stream becomes a call. Otherwise its client has the error. */
+  readonly takes = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean => {
+    try {
+      this.#admit(stream, headers)
+      return true
+    } catch (error) {
+      refuse(stream, headers, error)
+      return false
+    }
   }
 
   /** @throws AshlarError for a method that is not served, or if the headers cannot be read. */
-  admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const bytes = checkHeaders(headers, this.maxHeaderBytes)
     const { ':path': path = '' } = headers
     if (!this.served.has(path)) throw new Unimplemented(`the server does not implement the method ${path}`)
@@ -58,34 +52,6 @@ export class Admission {
     const asked = { headerBytes: bytes, deadline, coding: coding as string | undefined }
     this.latest = new Arrival(stream, asked, this.unauthenticated)
   }
-}
-
-const admissions = new WeakMap<ServerOptions, Admission>()
-const wrapped = new WeakSet<object>()
-
-const wrap = (): void => {
-  const options = { 'grpc.enable_channelz': 0 }
-  // Private in the types of the package, as below.
-  const sample = new Server(options) as unknown as Partial<Internals>
-  const original = sample._verifyContentType
-  if (typeof original !== 'function' || sample.options !== options)
-    throw new TypeError('@grpc/grpc-js has no _verifyContentType: install a version 1 that has, such as 1.14')
-  if (wrapped.has(original)) return
-  const verify: Internals['_verifyContentType'] = function (stream, headers) {
-    const admission = admissions.get(this.options)
-    if (admission === undefined) return original.call(this, stream, headers)
-    if (!CONTENT_TYPE.test(headers['content-type'] ?? '')) return original.call(this, stream, {})
-    if (!original.call(this, stream, headers)) return false
-    try {
-      admission.admit(stream, headers)
-      return true
-    } catch (error) {
-      refuse(stream, headers, error)
-      return false
-    }
-  }
-  wrapped.add(verify)
-  ;(Server.prototype as unknown as Internals)._verifyContentType = verify
 }
 
 /** As grpc-js reads it: at most 8 digits, and at most 31 bits of milliseconds. */

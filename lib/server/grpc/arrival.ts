@@ -104,7 +104,7 @@ export class Arrival extends HeldRequest {
     const { stream } = this
     this.#begins(limits)
     stream.on('data', this.#receive).on('end', this.#finish).resume()
-    this.#count()
+    this.unauthenticated.holdSoon(this)
   }
 
   /** Begins to read a stream of requests. grpc-js no longer does. */
@@ -115,7 +115,7 @@ export class Arrival extends HeldRequest {
       .on('data', this.#receive)
       .on('end', () => setTimeout(this.#finish, RESET_FOLLOWS_MS))
       .resume()
-    this.#count()
+    this.count()
   }
 
   /**
@@ -147,7 +147,7 @@ export class Arrival extends HeldRequest {
   async later(): Promise<Enveloped | undefined> {
     const envelopes = this.#gathered()
     let found: Enveloped | undefined
-    this.#count()
+    this.count()
     await this.#until(() => (found = envelopes.next()) !== undefined)
     if (found === undefined && envelopes.length > 0) throw cutRequest()
     return found
@@ -157,7 +157,7 @@ export class Arrival extends HeldRequest {
   keep(bytes: number): void {
     if (this.#kept === bytes) return
     this.#kept = bytes
-    this.#count()
+    this.count()
   }
 
   refuse(reason: AshlarError): void {
@@ -206,7 +206,8 @@ export class Arrival extends HeldRequest {
     const isOne = isFirst && length >= PREFIX_BYTES && length - PREFIX_BYTES <= this.maxMessageBytes
     if (isOne && chunk.readUIntBE(0, PREFIX_BYTES) === length - PREFIX_BYTES) {
       this.#first = Buffer.from(chunk)
-      this.#count()
+      if (length > EARLY_BYTES) this.count()
+      else this.unauthenticated.holdSoon(this)
     } else this.#gather(chunk)
   }
 
@@ -235,7 +236,7 @@ export class Arrival extends HeldRequest {
     const { maxMessageBytes } = this
     if (claimed > maxMessageBytes) return this.#fail(tooLarge(maxMessageBytes))
     // Before anybody decides about the call: from then on it asks for no more.
-    this.#count(length > EARLY_BYTES ? WINDOW_BYTES : 0)
+    this.count(length > EARLY_BYTES ? WINDOW_BYTES : 0)
     // The request is larger than what is read before authentication.
     if (Math.max(claimed, length) > EARLY_BYTES) this.#begin()
     if (this.#reader?.isReady() === true) this.#wake()
@@ -243,7 +244,7 @@ export class Arrival extends HeldRequest {
   }
 
   /** Counts the bytes in memory. @param more - bytes that arrive although they are not read. */
-  #count(more = 0): void {
+  count(more = 0): void {
     const came = this.#envelopes?.capacity ?? this.#first?.length ?? 0
     const besides = STREAM_BYTES + this.asked.headerBytes + this.#kept
     this.unauthenticated.hold(this, besides + came + more, besides)

@@ -1,12 +1,14 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import type { ServerCredentials, ServerInterceptor, ServerOptions } from '@grpc/grpc-js'
 import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
+import { closeEnded } from '../../bounds/close-ended.js'
 import type { Dispatcher } from '../../call.js'
+import { destroyLater } from '../../gateway/http/destroy-later.js'
 import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
 import type { Arrival } from './arrival.js'
 import { Admission } from './admission.js'
-import { endSessionsLate } from './late-session-end.js'
-import { wrapStreams } from './wrap-streams.js'
+import { hookServer } from './grpc-js-internals.js'
+import { closeRefused, keepRepeated } from './stream-headers.js'
 import { streamHandler } from './stream.js'
 import { StreamCall } from './stream-call.js'
 import { UnaryCall } from './unary.js'
@@ -62,7 +64,7 @@ export class GrpcListener {
       ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
       ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
-    const admission = new Admission(options, unauthenticated, maxHeaderBytes, methods)
+    const admission = new Admission(unauthenticated, maxHeaderBytes, methods)
     const enter: ServerInterceptor = ({ path }, call) => {
       const arrival = admission.latest as Arrival
       const method = methods.get(path) as ServedMethod
@@ -70,8 +72,13 @@ export class GrpcListener {
       return new StreamCall(call, method, arrival)
     }
     options.interceptors = [enter]
-    wrapStreams(options)
-    endSessionsLate(options, limits.grpcKeepaliveTimeoutMs)
+    hookServer(options, {
+      headers: keepRepeated,
+      admit: admission.takes,
+      begun: closeRefused,
+      connection: (socket) => closeEnded(socket, limits.grpcKeepaliveTimeoutMs),
+      session: destroyLater,
+    })
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)
   }

@@ -21,8 +21,8 @@ export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
  * A unary call that responds directly from the events of its stream, before a server framework builds its
  * streams, iterators and contexts for it. What is called, in order:
  *
- * 1. `_verifyContentType` of grpc-js, as `Admission` replaces it: refuses the call by its headers, or makes
- *    the `Arrival`, which is `admission.latest` for the rest of the turn.
+ * 1. `Admission`, as a hook of grpc-js: refuses the call by its headers, or makes the `Arrival`, which is
+ *    `admission.latest` for the rest of the turn.
  * 2. The interceptor of `GrpcListener`, in the same turn: makes this call, with that arrival.
  * 3. `start`, then `onReceiveMetadata`: the arrival begins to read the request, in place of grpc-js.
  * 4. `onReadable`, by the arrival: the request is whole, too large to be read before the call is let in, or

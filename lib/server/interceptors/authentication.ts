@@ -1,21 +1,16 @@
-import { frozenPrincipal, type Principal } from '../../context.js'
+import { frozenPrincipal } from '../../context.js'
 import { bearerOf } from '../authn/bearer.js'
 import type { Authenticator } from '../authn/authenticator.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { RequestId } from './request-id.js'
 
-export interface Verified {
-  /** The principal of the verified bearer token; undefined without a token or an authenticator. */
-  readonly verified?: Principal | undefined
-}
-
 /**
- * Verifies the bearer token if there is one, on public methods too. A request that cannot be read goes no
- * further.
+ * Verifies the bearer token if there is one, on public methods too, and sets its principal on the call. A
+ * request that cannot be read goes no further.
  */
 export const authentication =
-  (authenticator: Authenticator, logger: Logger): Interceptor<Verified, RequestId & Passed<'rateLimit'>> =>
+  (authenticator: Authenticator, logger: Logger): Interceptor<unknown, RequestId & Passed<'rateLimit'>> =>
   (next) =>
   (call) => {
     if (call.unreadable !== undefined) throw call.unreadable
@@ -24,5 +19,8 @@ export const authentication =
     const { metadata, peer, time } = call
     return time
       .step(authenticator.authenticate(token, { metadata, peer, signal: time.signal, logger }))
-      .then((verified) => next(Object.assign(call, { verified: frozenPrincipal(verified) })))
+      .then((verified) => {
+        call.verified = frozenPrincipal(verified)
+        return next(call)
+      })
   }

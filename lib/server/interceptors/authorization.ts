@@ -3,25 +3,23 @@ import type { ContextReports } from '../observability/context-reports.js'
 import { frozenPrincipal, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import { checkedFromFirst } from '../authz/checked-stream.js'
 import { isAnonymous } from '../authz/is-anonymous.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
 import type { RelatedLists } from '../expansion/related-lists.js'
 import { ofCall } from '../observability/mask-of-code.js'
+import { type Question, questionOf, templateOf } from '../authz/question.js'
 import type { OtherReads } from '../row-access/other-reads.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
-import { rowAccess } from '../row-access/decided-by-row.js'
-import { noRowAccess, unasked } from '../row-access/no-row-access.js'
+import { unasked } from '../row-access/no-row-access.js'
+import { restrictionsOf } from '../row-access/restrictions-of.js'
 import type { RowAccessUse } from '../chain/row-access.js'
 import type { CallOperations, Metadata, WholeRequest } from '../../call.js'
-import type { Deadline } from '../chain/deadline.js'
 import type { Call, Restrictions } from '../chain/call.js'
-import type { Interceptor, Passed, ReplyOrPromise } from '../chain/interceptor.js'
-import type { Method } from '../chain/method.js'
-import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
+import type { Interceptor, Next, Passed, ReplyOrPromise } from '../chain/interceptor.js'
+import type { Registered } from '../chain/registered.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
-import type { Verified } from './authentication.js'
-import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
 
 /** The inputs from which a principal is derived. */
@@ -41,14 +39,8 @@ export interface Derived {
   readonly principal: Principal
 }
 
-/** The reason why a call was denied, if callers may learn it. */
-export interface Denied {
-  readonly denial: string
-}
-
 /** The result of authorization for a call whose request was read completely. */
 export interface Authorized extends Derived, Restrictions {
-  readonly rule: Rule
   readonly context: RequestContext
   /** Starts operations on behalf of the call. */
   readonly operations: CallOperations
@@ -57,11 +49,7 @@ export interface Authorized extends Derived, Restrictions {
 /** The response header and metadata that says why a call was denied, in development. */
 export const DENIAL_HEADER = 'x-denied-because'
 
-type Needs = RequestId &
-  Partial<Pick<RequestContext, 'trace'>> &
-  Limited &
-  Verified &
-  Passed<'authentication'>
+type Needs = RequestId & Passed<'authentication'>
 
 /** The authorizer, and whether callers learn why they were denied. */
 export interface Deciding {
@@ -89,7 +77,7 @@ export const authorization =
     { authorizer, explainsDenials, relatedLists, references, otherReads, sharedWrites }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
-  (next, { handler, method }) => {
+  <C extends Call & Needs>(next: Next<C & Authorized>, { handler, method }: Registered): Next<C> => {
     const asking: Asking = {
       authorizer,
       otherReads,
@@ -99,70 +87,75 @@ export const authorization =
       explain: explainsDenials ? explained : () => {},
     }
     const { changesRelated, asksLists, refers } = handler
+
+    /** The call is allowed: its request is read whole, and the rest of the chain runs. */
+    const enter = (call: C, rule: Rule, principal: Principal): ReplyOrPromise => {
+      const { requestId, time, rest, incoming } = call
+      const { held } = incoming
+      // A step that settles after the end of the call goes no further.
+      if (time.ended !== undefined) throw time.ended
+      // The caller of a public method is not authenticated: its request counts as long as its call.
+      if (rule.public === true) held?.unauthenticated.decided(held)
+      else held?.unauthenticated.authenticated(held, principal.tenant)
+      const read = rest?.read()
+      if (read instanceof Promise) return taken(call, read).then(() => enter(call, rule, principal))
+      if (read !== undefined) take(call, read)
+      call.verb = rule.verb
+      call.context = new RequestContext({
+        requestId,
+        trace: call.trace,
+        principal,
+        signal: time,
+        deadline: time.at,
+        ...reports,
+      })
+      call.operations = {
+        start: ({ metadata }, work) =>
+          call.runner.start(call.method, call.context as RequestContext, metadata, ofCall(call, work)),
+      }
+      const message = () => call.request as Message
+      if (changesRelated !== undefined)
+        call.related = new AuthorizedRelated(authorizer, changesRelated, {
+          principal,
+          method: call.path,
+          signal: time.signal,
+          message,
+        })
+      if (asksLists === true) call.filterAccess = relatedLists.of({ principal, time })
+      if (refers === true)
+        call.references = references.of({
+          path: call.path,
+          principal,
+          time,
+          message,
+          explain: (why) => asking.explain(call, why()),
+        })
+      return next(call as C & Authorized)
+    }
+    const decide = (call: C, rule: Rule, principal: Principal): ReplyOrPromise => {
+      if (rule.public !== true && isAnonymous(principal))
+        throw denied(call, asking, () => 'the call has no identity: no subject, no tenant, no groups')
+      const allowed = allow(call, rule, principal, asking)
+      return allowed === undefined
+        ? enter(call, rule, principal)
+        : allowed.then(() => enter(call, rule, principal))
+    }
+    const identified = (call: C, rule: Rule, derived: unknown): ReplyOrPromise => {
+      const principal = frozenPrincipal(derived)
+      call.principal = principal
+      const charged = call.charge?.(principal)
+      return charged === undefined
+        ? decide(call, rule, principal)
+        : charged.then(() => decide(call, rule, principal))
+    }
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
       const rule = rules.declared(call.path)
       if (rule === undefined) throw denied(call, asking, () => 'the method has no rule')
-      const enter = (principal: Principal): ReplyOrPromise => {
-        const { requestId, time, rest } = call
-        const { held } = call.incoming
-        // A step that settles after the end of the call goes no further.
-        if (time.ended !== undefined) throw time.ended
-        // The caller of a public method is not authenticated: its request counts as long as its call.
-        if (rule.public === true) held?.unauthenticated.decided(held)
-        else held?.unauthenticated.authenticated(held, principal.tenant)
-        const read = rest?.read()
-        if (read instanceof Promise) return taken(call, read).then(() => enter(principal))
-        if (read !== undefined) Object.assign(call, read, ALL)
-        const context = new RequestContext({
-          requestId,
-          trace: call.trace,
-          principal,
-          signal: time,
-          deadline: time.at,
-          ...reports,
-        })
-        if (changesRelated !== undefined)
-          Object.assign(call, {
-            related: new AuthorizedRelated(authorizer, changesRelated, {
-              principal,
-              method: call.path,
-              signal: time.signal,
-              message: () => call.request as Message,
-            }),
-          })
-        if (asksLists === true) Object.assign(call, { filterAccess: relatedLists.of({ principal, time }) })
-        if (refers === true)
-          Object.assign(call, {
-            references: references.of({
-              path: call.path,
-              principal,
-              time,
-              message: () => call.request as Message,
-              explain: (why) => asking.explain(call, why()),
-            }),
-          })
-        const operations: CallOperations = {
-          start: ({ metadata }, work) =>
-            call.runner.start(call.method, authorized.context, metadata, ofCall(call, work)),
-        }
-        const authorized = Object.assign(call, { principal, rule, context, operations })
-        return next(authorized)
-      }
-      const decide = (principal: Principal): ReplyOrPromise => {
-        if (rule.public !== true && isAnonymous(principal))
-          throw denied(call, asking, () => 'the call has no identity: no subject, no tenant, no groups')
-        const allowed = allow(call, rule, principal, asking)
-        return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))
-      }
-      const charge = (derived: unknown): ReplyOrPromise => {
-        const principal = frozenPrincipal(derived)
-        Object.assign(call, { principal })
-        const charged = call.charge?.(principal)
-        return charged === undefined ? decide(principal) : charged.then(() => decide(principal))
-      }
       const derived: unknown = principalFunc(call)
-      return derived instanceof Promise ? call.time.step(derived).then(charge) : charge(derived)
+      return derived instanceof Promise
+        ? call.time.step(derived).then((derived) => identified(call, rule, derived))
+        : identified(call, rule, derived)
     }
   }
 
@@ -178,7 +171,7 @@ interface Asking {
 }
 
 const explained = (call: Call, why: string): void => {
-  Object.assign(call, { denial: why } satisfies Denied)
+  call.denial = why
   call.headers.set(DENIAL_HEADER, why.slice(0, 512).replaceAll(/[^\x20-\x7e]/g, '?'))
 }
 
@@ -187,33 +180,16 @@ const denied = (call: Call, { explain }: Asking, why: () => string): PermissionD
   return new PermissionDenied()
 }
 
-/** Nothing of the request is left to read. */
-const ALL = { rest: undefined } as const
-
-/** Waits for what was left of the request. */
-const taken = async (call: Call & Needs, read: Promise<WholeRequest>): Promise<void> => {
-  Object.assign(call, ALL)
-  Object.assign(call, await call.time.step(read))
+const take = (call: Call, { request, ignoredMask }: WholeRequest): void => {
+  call.rest = undefined
+  call.request = request
+  call.ignoredMask = ignoredMask
 }
 
-class Question implements AuthorizationRequest {
-  constructor(
-    readonly principal: Principal,
-    readonly method: string,
-    readonly verb: string,
-    readonly resource: string,
-    readonly type: string,
-    readonly writesShared: boolean,
-    private readonly time: Deadline,
-  ) {}
-
-  get signal(): AbortSignal {
-    return this.time.signal
-  }
-
-  about(verb: string): Question {
-    return new Question(this.principal, this.method, verb, this.resource, this.type, false, this.time)
-  }
+/** Waits for what was left of the request. */
+const taken = async (call: Call, read: Promise<WholeRequest>): Promise<void> => {
+  call.rest = undefined
+  take(call, await call.time.step(read))
 }
 
 /**
@@ -222,22 +198,22 @@ class Question implements AuthorizationRequest {
  * @param streamed - one of the messages of a client's stream.
  */
 const allow = (
-  call: Call & Needs,
+  call: Call,
   rule: Rule,
   principal: Principal,
   asking: Asking,
   streamed?: Message,
 ): Promise<void> | undefined => {
   if (rule.public === true) {
-    if (asking.rowAccess === 'none' && asking.restrictsAllowed)
-      Object.assign(call, { ownAccess: unasked(call.method.desc) })
+    if (asking.rowAccess === 'none' && asking.restrictsAllowed) call.ownAccess = unasked(call.method.desc)
     return undefined
   }
   const { authorizer, writesShared } = asking
-  const template = templates.get(rule) ?? templateOf(call.method, rule)
-  const { rest, requests, time } = call
+  const { rest, requests, time, method } = call
   const { held } = call.incoming
-  if (rest !== undefined && template.fields.some((field) => !rest.knows(field))) {
+  const template = templateOf(method, rule)
+  const { fields } = template
+  if (rest !== undefined && fields.some((field) => !rest.knows(field))) {
     held?.unauthenticated.decided(held)
     const read = rest.read()
     if (read instanceof Promise)
@@ -245,28 +221,19 @@ const allow = (
         held?.unauthenticated.deciding(held)
         return allow(call, rule, principal, asking)
       })
-    Object.assign(call, read, ALL)
+    take(call, read)
     held?.unauthenticated.deciding(held)
   }
   const message = streamed ?? call.request
   // Each message of a client's stream may name another resource, so each is checked before the handler sees
   // it.
-  if (message === undefined && requests !== undefined && template.fields.length > 0) {
+  if (message === undefined && requests !== undefined && fields.length > 0) {
     held?.unauthenticated.decided(held)
     return time
       .step(checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)))
-      .then((checked) => void Object.assign(call, { requests: checked }))
+      .then((checked) => void (call.requests = checked))
   }
-  const resource = template.fill(message)
-  const question = new Question(
-    principal,
-    call.path,
-    rule.verb ?? '',
-    resource,
-    template.type,
-    writesShared,
-    time,
-  )
+  const question = questionOf(call, rule, template, principal, message, writesShared)
   const decision = authorizer.authorize(question)
   if (decision instanceof Promise)
     return time.step(decision).then((decided) => accept(decided, question, call, asking))
@@ -278,30 +245,17 @@ const allow = (
  * @throws PermissionDenied unless the call is permitted. @throws TypeError for a decision that the handler
  * would not carry out.
  */
-const accept = (returned: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
+const accept = (returned: Decision, question: Question, call: Call, asking: Asking): void => {
   const { authorizer, otherReads, rowAccess: use, restrictsAllowed } = asking
   const decision = decisionOf(returned, authorizer)
   if (decision === true && !restrictsAllowed) return
   if (decision === false)
     throw denied(call, asking, () => authorizer.explain?.(question) ?? refusalOf(question))
-  if (use === 'none' && decision !== true) throw new TypeError(noRowAccess(call.method.desc))
-  const access = rowAccess({
-    decision,
-    request: question,
-    message: () => call.request as Message,
-    decideGet: () => decideGet(authorizer, question, call),
-    otherRead: (repository) => otherReads.of(repository, question, call.time),
-    explain: (why) => asking.explain(call, why),
-  })
-  // An allowed read needs no restriction itself; the function around it may read other resources.
-  const isOwnOnly = decision === true && (use === 'wrapsRead' || use === 'none')
-  Object.assign(call, (isOwnOnly ? { ownAccess: access } : { rowAccess: access }) satisfies Restrictions)
-}
-
-const decideGet = (authorizer: Authorizer, question: Question, call: Call & Needs) => {
-  const decision = question.verb === 'get' ? undefined : authorizer.authorize(question.about('get'))
-  if (decision instanceof Promise) return call.time.step(decision)
-  return decision ?? authorizer.authorize(question)
+  const { method, time } = call
+  const explain = (why: string) => asking.explain(call, why)
+  const message = () => call.request as Message
+  const carrying = { method, time, authorizer, otherReads, use, message, explain }
+  Object.assign(call, restrictionsOf(decision, question, carrying))
 }
 
 const refusalOf = ({
@@ -310,37 +264,3 @@ const refusalOf = ({
   principal: { subject, tenant, groups },
 }: AuthorizationRequest): string =>
   `the authorizer does not allow ${verb} on ${resource} to subject "${subject}" of tenant "${tenant}" in groups [${groups.join(', ')}]`
-
-/** The stream, its first message already drawn and checked, each further one checked as it is drawn. */
-const checkedFromFirst = async (
-  requests: AsyncIterable<Message>,
-  check: (message: Message) => Promise<void> | undefined,
-): Promise<AsyncIterable<Message>> => {
-  const iterator = requests[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  if (first.done === true) throw new PermissionDenied()
-  await check(first.value)
-  return (async function* () {
-    try {
-      yield first.value
-      for (;;) {
-        const item = await iterator.next()
-        if (item.done === true) return
-        await check(item.value)
-        yield item.value
-      }
-    } finally {
-      await iterator.return?.()
-    }
-  })()
-}
-
-const templates = new WeakMap<Rule, ResourceTemplate>()
-
-const templateOf = (method: Method, rule: Rule): ResourceTemplate => {
-  const known = templates.get(rule)
-  if (known !== undefined) return known
-  const template = resourceTemplate(rule.resource ?? '', method.desc.input)
-  templates.set(rule, template)
-  return template
-}

@@ -1,7 +1,8 @@
 import { detailsOf } from '../../error-details.js'
 import type { AshlarError } from '../../errors.js'
 import type { Call } from '../chain/call.js'
-import type { Interceptor, Reply } from '../chain/interceptor.js'
+import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import { encoded } from '../chain/response.js'
 import type { Logger } from '../observability/logger.js'
 import { ofRequestOrCode } from '../observability/mask-of-code.js'
 import { Outages } from '../observability/outages.js'
@@ -10,28 +11,45 @@ import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Only errors for callers pass. All others are logged and become Internal with a generic text, also when a
- * reply cannot be written. Why something that the server depends on is unavailable is logged once per cause
- * and minute.
+ * Has the response encoded, and maps the errors of a call. Only errors for callers pass. All others are
+ * logged and become Internal with a generic text, also when a reply cannot be written. Why something that the
+ * server depends on is unavailable is logged once per cause and minute.
+ * @param maxResponseBytes - of a single response.
  */
-export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => {
+export const errorMapper = (
+  logger: Logger,
+  maxResponseBytes: number,
+): Interceptor<unknown, RequestId & Passed<'deadline'>> => {
   const outages = new Outages()
-  return (next, { method, handler }) =>
-    (call) => {
-      const fail = (error: unknown): never => {
-        const known = mapped(error, call, logger, outages)
-        throw handler.named === undefined || call.request === undefined
-          ? known
-          : handler.named(known, call.request)
-      }
+  return (next, { method, handler }) => {
+    const fail = (error: unknown, call: Call & RequestId): never => {
+      const known = mapped(error, call, logger, outages)
+      throw handler.named === undefined || call.request === undefined
+        ? known
+        : handler.named(known, call.request)
+    }
+    const finished = method.isStreaming
+      ? (call: Call & RequestId, reply: Reply) => orFail(reply, (error) => fail(error, call))
+      : encoded(maxResponseBytes)
+    return (call) => {
       try {
         const reply = next(call)
-        if (!(reply instanceof Promise)) return orFail(reply, fail)
-        return method.isStreaming ? reply.then((stream) => orFail(stream, fail), fail) : reply.catch(fail)
+        if (!(reply instanceof Promise)) return finished(call, reply)
+        return reply.then(
+          (reply) => {
+            try {
+              return finished(call, reply)
+            } catch (error) {
+              return fail(error, call)
+            }
+          },
+          (error: unknown) => fail(error, call),
+        )
       } catch (error) {
-        return fail(error)
+        return fail(error, call)
       }
     }
+  }
 }
 
 /** A stream with its errors mapped. */

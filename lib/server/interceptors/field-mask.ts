@@ -11,7 +11,7 @@ export const fieldMask =
   (next, { method: { updateMask } }) => {
     if (updateMask === undefined) return next
     return (call) => {
-      if (call.rule.verb === 'update' && call.request !== undefined) {
+      if (call.verb === 'update' && call.request !== undefined) {
         const paths = updateMask(call.request)
         checkMaskPaths('update_mask', paths)
         if (paths.length === 0) throw maskRequired()

@@ -15,14 +15,6 @@ import type { TenantHint } from './tenant-id.js'
  */
 export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
 
-export interface Limited {
-  /**
-   * Charges the call to the principal's tenant. Undefined if the call is already charged, or there is no
-   * limiter.
-   */
-  readonly charge?: ((principal: Principal) => Promise<void>) | undefined
-}
-
 /**
  * Charges each call to one key: its tenant, or its address where it has none. A call that can have no
  * principal is charged here, to its address; with the development headers every call is, to the tenant that
@@ -33,7 +25,7 @@ export const rateLimit = (
   limiter: RateLimiter,
   logger: Logger,
   identity: Identity,
-): Interceptor<Limited, RequestId & TenantHint> => {
+): Interceptor<unknown, RequestId & TenantHint> => {
   const tenants = new BucketNames('tenant')
   const peers = new BucketNames('peer')
   return (next) => (call) => {
@@ -59,12 +51,12 @@ export const rateLimit = (
     }
 
     let isCharged = false
-    const charge = (principal: Principal): Promise<void> => {
+    call.charge = (principal: Principal): Promise<void> => {
       isCharged = true
       return consume(bucketOf(principal.tenant))
     }
     return orElse(
-      () => next(Object.assign(call, { charge })),
+      () => next(call),
       async (error) => {
         if (!isCharged) await consume(bucketOf(''))
         throw error

@@ -22,7 +22,8 @@ export const tenantId =
     const repeated = metadata.repeatedOf(SINGLE_HEADERS)
     if (repeated !== undefined) throw sentTwice(repeated)
     if (isVerified) for (const name of IDENTITY_HEADERS) metadata.delete(name)
-    return next(Object.assign(call, { tenantHint: metadata.get('account-id') ?? '' }))
+    call.tenantHint = metadata.get('account-id') ?? ''
+    return next(call as typeof call & TenantHint)
   }
 
 /** The error for an identifying header that was sent twice. */

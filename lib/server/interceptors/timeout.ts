@@ -1,17 +1,19 @@
 import type { Interceptor, Passed } from '../chain/interceptor.js'
-import type { Keyed } from './idempotency.js'
 
 /**
- * Guards the handler alone: starts none after the time is over, and replies for one that ignores its signal.
- * The call as a whole is held to its time by `requestId`.
+ * Starts no handler after the time of the call is over. The step `deadline` limits the call as a whole.
+ * @param isAwaited - whether interceptors of the application or a circuit breaker wait for the handler: they
+ * get the error of one that ignores its signal. So does a call with an idempotency key.
  */
 export const timeout =
-  (): Interceptor<unknown, Keyed & Passed<'circuitBreaker'>> =>
-  (next, { method }) =>
+  (isAwaited: boolean): Interceptor<unknown, Passed<'circuitBreaker'>> =>
+  (next, { method: { isStreaming } }) =>
   (call) => {
-    const { time } = call
+    const { time, key } = call
     time.mustGoOn()
     const reply = next(call)
-    call.key?.runs(reply)
-    return reply instanceof Promise && !method.isStreaming ? time.bound(reply) : reply
+    key?.runs(reply)
+    return reply instanceof Promise && !isStreaming && (isAwaited || key !== undefined)
+      ? time.bound(reply)
+      : reply
   }

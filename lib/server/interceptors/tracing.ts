@@ -4,17 +4,11 @@ import type { Call } from '../chain/call.js'
 import type { Interceptor } from '../chain/interceptor.js'
 import { FAULTS } from '../observability/server-faults.js'
 import { untilSettled } from '../chain/reply.js'
-import type { TraceIds } from '../../context.js'
 import type { Telemetry } from '../observability/telemetry.js'
-
-export interface Traced {
-  /** Undefined without tracing. */
-  readonly trace?: TraceIds | undefined
-}
 
 /** Runs every call in a span, as the outermost interceptor: a child of the caller's own span. */
 export const tracing =
-  (telemetry: Telemetry): Interceptor<Traced> =>
+  (telemetry: Telemetry): Interceptor =>
   (next, { method: { path } }) => {
     const name = path.slice(1)
     const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': name }
@@ -25,7 +19,8 @@ export const tracing =
           const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
           end({ attributes: { 'rpc.response.status_code': code }, isFault: FAULTS.has(code), error })
         }
-        return untilSettled(Object.assign(call, { trace }), next, settled)
+        call.trace = trace
+        return untilSettled(call, next, settled)
       })
     }
   }

@@ -22,7 +22,7 @@ export const userInterceptors =
           return promised(() => next(call))
         }
         return interceptor(call as Call & Needs & InterceptedCall, (request) => {
-          if (request !== undefined) Object.assign(call, { request: requestFrom(call, request) })
+          if (request !== undefined) call.request = requestFrom(call, request)
           return from(index + 1)
         })
       }

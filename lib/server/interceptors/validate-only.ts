@@ -3,29 +3,24 @@ import { InvalidArgument } from '../../errors.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 
-/** True if the call must write nothing. */
-export interface ValidateOnly {
-  readonly validateOnly: boolean
-}
-
 /**
  * Replies to a `validate_only` call (AIP-163) without running a handler that would write. A `validate_only`
  * in an item of a batch or in a message of a stream has no effect there, so it is refused.
  */
 export const validateOnly =
-  (): Interceptor<ValidateOnly, Passed<'readMask'>> =>
+  (): Interceptor<unknown, Passed<'readMask'>> =>
   (next, { method, handler: { supportsValidateOnly, readsNestedValidateOnly } }) => {
-    if (method.validateOnly === undefined && method.nestedValidateOnly === undefined)
-      return (call) => next(Object.assign(call, { validateOnly: false }))
+    if (method.validateOnly === undefined && method.nestedValidateOnly === undefined) return next
     return (call) => {
       const { request, requests } = call
       const validateOnly = request !== undefined && method.validateOnly?.(request) === true
+      call.validateOnly = validateOnly
       if (validateOnly && !supportsValidateOnly) return create(method.desc.output)
       if (!validateOnly && !readsNestedValidateOnly) {
         if (request !== undefined) refuseNested(method, request)
-        if (requests !== undefined) Object.assign(call, { requests: eachWithout(requests, method) })
+        if (requests !== undefined) call.requests = eachWithout(requests, method)
       }
-      return next(Object.assign(call, { validateOnly }))
+      return next(call)
     }
   }
 

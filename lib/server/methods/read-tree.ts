@@ -1,17 +1,25 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import type { Value } from '@bufbuild/protobuf/wkt'
 import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { valueOf } from '../chain/method.js'
 import { maskSteps } from '../../resource/messages/field-names.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
-import { type Choice, isPlainObject, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
+import {
+  isObject,
+  jsonOfValue,
+  type Shape,
+  shapeOfField,
+  valueOfJson,
+} from '../../resource/free-form/shape.js'
+import { type Choice, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
 
 /** The fields of a read mask; undefined below a field selects all of it. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
 
 type Branch =
   | { readonly message: DescMessage; readonly tree: ReadTree }
-  | { readonly keys: ReadonlyMap<string, Branch | undefined> }
+  | { readonly keys: ReadonlyMap<string, Branch | undefined>; readonly shape?: Shape }
 
 /**
  * Compiles the paths of a read mask (AIP-157). `*` selects everything: undefined.
@@ -45,7 +53,12 @@ export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Messa
 const pickInside = (value: unknown, branch: Branch): unknown => {
   if (value === undefined) return undefined
   if ('tree' in branch) return pick(value as Message, branch.tree, branch.message)
-  const { keys } = branch
+  const { keys, shape } = branch
+  if (shape === 'any') {
+    const picked = pickKeys(jsonOfValue(value as Value), keys)
+    return picked && valueOfJson(picked)
+  }
+  if (shape === 'object') return pickKeys(value, keys)
   const entries = Object.entries(value as object).filter(([key]) => keys.has(key))
   return Object.fromEntries(
     entries.map(([key, held]) => {
@@ -55,11 +68,26 @@ const pickInside = (value: unknown, branch: Branch): unknown => {
   )
 }
 
+/** The members of a JSON object; undefined for any other JSON. */
+const pickKeys = (json: unknown, keys: ReadonlyMap<string, Branch | undefined>): object | undefined =>
+  isObject(json)
+    ? Object.fromEntries(
+        Object.entries(json).flatMap(([key, held]) => {
+          if (!keys.has(key)) return []
+          const below = keys.get(key)
+          if (below === undefined) return [[key, held]]
+          const picked = 'keys' in below ? pickKeys(held, below.keys) : undefined
+          return picked === undefined ? [] : [[key, picked]]
+        }),
+      )
+    : undefined
+
 type Growing = Map<DescField, GrowingBranch | undefined>
 
 type Keys = Map<string, GrowingBranch | undefined>
 
-type GrowingBranch = { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Keys }
+type GrowingBranch =
+  { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Keys; readonly shape?: Shape }
 
 /**
  * Walks one path, once. A field that is selected completely stays so; the rest of the path is still checked.
@@ -86,9 +114,11 @@ const add = (path: string, root: Growing, message: DescMessage): void => {
 /** The paths that can be selected within a field, or within a value of a map; undefined if there are none. */
 const branchBelow = (field: DescField, isField: boolean): GrowingBranch | undefined => {
   const { message } = field
+  const shape = shapeOfField(field)
+  if (shape !== undefined) return { keys: new Map(), shape }
   if (isField && field.fieldKind === 'map') return { keys: new Map() }
   if (field.fieldKind === 'list' || message === undefined) return undefined
-  return isUnwrapped(field) || isPlainObject(field) ? undefined : { message, tree: new Map() }
+  return isUnwrapped(field) ? undefined : { message, tree: new Map() }
 }
 
 const unknownPath = (path: string): InvalidArgument =>

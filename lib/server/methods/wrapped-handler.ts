@@ -82,11 +82,11 @@ export const wrappedHandler = (
    */
   const inside = async (call: HandledCall, context: RequestContext, isLocking = true): Promise<Message> => {
     const outside = call.context
-    Object.assign(call, { context })
+    call.context = context
     try {
       return await run(call, isLocking)
     } finally {
-      Object.assign(call, { context: outside })
+      call.context = outside
     }
   }
 

@@ -26,8 +26,7 @@ export const validation =
     return (call) => {
       const { request, requests } = call
       if (request !== undefined) validate(request, call.ignoredMask)
-      if (requests !== undefined)
-        Object.assign(call, { requests: eachValid(requests, (message) => validate(message, [])) })
+      if (requests !== undefined) call.requests = eachValid(requests, (message) => validate(message, []))
       return next(call)
     }
   }

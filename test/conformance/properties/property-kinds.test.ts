@@ -97,7 +97,11 @@ const asked = drilling ? backends : backends.filter(({ name }) => ['sqlite', 'po
 describeOn('a property that holds', asked, (backend) => {
   for (const isExisting of backend.name === 'memory' ? [false] : [false, true]) {
     const engine = engineOf(backend.name)
-    const kinds = PROPERTY_KINDS.filter(({ isArray }) => !isArray || !isExisting || engine === 'postgres')
+    const kinds = PROPERTY_KINDS.filter(({ isArray = false }) => {
+      if (drilling) return !(isArray && isExisting) || engine === 'postgres'
+      return engine === 'postgres' ? isExisting || isArray : !isExisting && !isArray
+    })
+    if (kinds.length === 0) continue
     const all = kinds.map((kind, at) => declared(kind, at, backend, isExisting))
     let database: Opened
     before(async () => {
@@ -188,7 +192,7 @@ describeOn('a property that holds', asked, (backend) => {
           run(async ({ dataSource }) => {
             const isOther =
               ((isExisting || kind.isArray) && kind.otherwiseOn?.includes(engine) === true) ||
-              (kind.isArray === true && engine !== 'postgres')
+              (kind.isArray === true && engine === 'mysql')
             if (dataSource === undefined || isOther) return
             const { manager } = dataSource
             const [first, , last] = values
@@ -263,9 +267,9 @@ describeOn('a property that holds', asked, (backend) => {
                 `SELECT payload FROM outbox WHERE aggregate_id = '${id}'`,
               )
               const told = events.map(({ payload }) => String(payload))
-              expect(told.join('\n'))
-                .to.include(JSON.stringify(first.json))
-                .and.include(JSON.stringify(last.json))
+              expect(told.join('\n')).to.include(JSON.stringify(last.json))
+              // JSON omits zero values.
+              if (first.json !== false) expect(told.join('\n')).to.include(JSON.stringify(first.json))
             } finally {
               for (const transport of transports) transport.close()
               await running.stop()

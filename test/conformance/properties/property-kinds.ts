@@ -1,5 +1,6 @@
 import 'reflect-metadata'
 import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
+import { file_google_type_date } from 'ashlar-annotations/google/type/date_pb.js'
 import { file_google_type_decimal } from 'ashlar-annotations/google/type/decimal_pb.js'
 import { Column, type ColumnOptions } from 'typeorm'
 import { EnumLabels } from '../../../decorators/index.js'
@@ -55,7 +56,7 @@ export const serviceWith = ({ addTo }: PropertyKind): typeof TaskService =>
       for (const one of proto.file.service) one.method = one.method.filter(({ name }) => !left.includes(name))
       addTo(proto)
     },
-    [file_google_type_decimal],
+    [file_google_type_date, file_google_type_decimal],
   )
 
 export const engineOf = (name: BackendName): Engine =>
@@ -158,6 +159,48 @@ const PHASES: PropertyKind['values'] = [
   { held: [], json: [], wire: [], filter: 'ACTIVE' },
   { held: [Phase.Active, Phase.Closed], json: ['ACTIVE', 'CLOSED'], wire: [1, 2], filter: 'CLOSED' },
 ]
+
+const of = (value: number | boolean) => ({ held: value, json: value, wire: value, filter: String(value) })
+
+const TIMES = {
+  addTo: (proto: Altered) =>
+    proto.addField('Task', 'worth', Type.MESSAGE, { typeName: '.google.protobuf.Timestamp' }),
+  column: (engine: Engine) => [
+    Column({ type: engine === 'postgres' ? 'timestamptz' : 'datetime', precision: 6 }),
+  ],
+  wrong: ['today', 5],
+  // TypeORM reads a Date.
+  otherwiseOn: ['postgres', 'mysql', 'sqlite'] as const,
+}
+const times = (held: (text: string) => unknown): PropertyKind['values'] => {
+  const time = (text: string) => {
+    const ms = Date.parse(text)
+    const [seconds, nanos] = [Math.floor(ms / 1000), (((ms % 1000) + 1000) % 1000) * 1e6]
+    const wire = { $typeName: 'google.protobuf.Timestamp', seconds: BigInt(seconds), nanos }
+    return { held: held(text), json: text.replace('.000Z', 'Z'), wire, filter: JSON.stringify(text) }
+  }
+  return [
+    time('1960-02-29T23:59:59.001Z'),
+    time('1970-01-01T00:00:00.000Z'),
+    time('2026-03-04T05:06:07.089Z'),
+    time('9999-12-31T23:59:59.999Z'),
+  ]
+}
+
+const DAYS = { column: () => [Column('date')], designType: String }
+const partsOf = (text: string) => {
+  const [year, month, day] = text.split('-').map(Number)
+  return { year, month, day }
+}
+const days = (json: (text: string) => unknown, wire: (text: string) => unknown): PropertyKind['values'] => {
+  const one = (text: string) => ({
+    held: text,
+    json: json(text),
+    wire: wire(text),
+    filter: JSON.stringify(text),
+  })
+  return [one('1000-01-01'), one('1969-12-31'), one('2026-03-04'), one('9999-12-31')]
+}
 
 export const PROPERTY_KINDS: readonly PropertyKind[] = [
   {
@@ -266,6 +309,68 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     values: PHASES,
     wrong: [['PHASE_UNSPECIFIED'], [7]],
     unreadable: '{gone}',
+  },
+  {
+    ...TIMES,
+    name: 'a time as string',
+    designType: String,
+    values: times((text) => text),
+  },
+  {
+    ...TIMES,
+    name: 'a time as number',
+    designType: Number,
+    values: times(Date.parse),
+  },
+  {
+    name: 'bytes as Buffer',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.BYTES),
+    column: (engine) => [Column({ type: engine === 'postgres' ? 'bytea' : 'blob' })],
+    designType: Buffer,
+    values: [
+      { held: Buffer.from([0]), json: 'AA==', wire: Uint8Array.of(0), filter: '"AA=="' },
+      { held: Buffer.from([0, 1]), json: 'AAE=', wire: Uint8Array.of(0, 1), filter: '"AAE="' },
+      { held: Buffer.from([255]), json: '/w==', wire: Uint8Array.of(255), filter: '"/w=="' },
+    ],
+    wrong: ['?'],
+  },
+  {
+    name: 'a boolean in a tinyint',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.BOOL),
+    column: (engine) => [Column({ type: engine === 'postgres' ? 'boolean' : 'tinyint' })],
+    designType: Boolean,
+    values: [of(false), of(false), of(true)],
+    wrong: [2],
+    otherwiseOn: ['mysql', 'sqlite'],
+  },
+  {
+    name: 'an integer in a smallint',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.INT32),
+    column: () => [Column('smallint')],
+    designType: Number,
+    values: [of(-32768), of(0), of(32767)],
+    wrong: ['x'],
+    wrongExisting: [32768],
+  },
+  {
+    ...DAYS,
+    name: 'a day in a string of the message',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.STRING),
+    values: days(
+      (text) => text,
+      (text) => text,
+    ),
+    wrong: ['2026-02-30', 'today'],
+  },
+  {
+    ...DAYS,
+    name: 'a day in a google.type.Date',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.MESSAGE, { typeName: '.google.type.Date' }),
+    values: days(partsOf, (text) => ({ $typeName: 'google.type.Date', ...partsOf(text) })),
+    wrong: [
+      { year: 2026, month: 2, day: 30 },
+      { month: 2, day: 3 },
+    ],
   },
   {
     name: 'a decimal as string, in a string of the message',

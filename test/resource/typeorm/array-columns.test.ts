@@ -40,13 +40,16 @@ describeOn(
   databases.filter(({ name }) => name === 'sqlite' || name === 'mariadb'),
   (backend) => {
     for (const isExisting of [true, false])
-      it(`${isExisting ? 'stops startup of an existing table' : 'is reported at startup'}`, async () => {
+      it(`${isExisting ? 'stops startup of an existing table' : 'warns of it if TypeORM cannot read it'}`, async () => {
         const entity = withArray({ type: 'text' }, isExisting)
         const { dataSource, close } = await backend.open([entity])
         try {
           const start = () => new TypeormRepository(dataSource!, entity)
           if (isExisting) expect(start).to.throw(DeclarationError, 'array: true')
-          else expect((await start().startUpCheck()).warnings.join()).to.include('array: true')
+          else {
+            const warned = (await start().startUpCheck()).warnings.join().includes('array: true')
+            expect(warned).to.equal(backend.name === 'mariadb')
+          }
         } finally {
           await close()
         }

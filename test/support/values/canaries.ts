@@ -81,7 +81,8 @@ export async function saidByServerOf(error: unknown): Promise<string> {
   }
   try {
     const method = { isStreaming: false }
-    await errorMapper(logger)(() => Promise.reject(error as Error), { method } as never)(call as never)
+    const registered = { method, handler: {} } as never
+    await errorMapper(logger, 1_000)(() => Promise.reject(error as Error), registered)(call as never)
   } catch (reason) {
     mapped = reason
   }

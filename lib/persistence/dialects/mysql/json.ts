@@ -1,29 +1,53 @@
-import type { JsonSql } from '../values/json-sql.js'
+import { again } from '../values/bound-value.js'
+import type { JsonSql, LeafType } from '../values/json-sql.js'
 
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? column : `JSON_EXTRACT(${column}, '$.${keys.map((key) => `"${key}"`).join('.')}')`
 
-export function textInside(column: string, keys: readonly string[]): string {
-  const field = at(column, keys)
-  return `(CASE WHEN JSON_TYPE(${field}) = 'STRING' THEN JSON_UNQUOTE(${field}) END)`
-}
+/** @param repeated - the same field where it is written again. */
+type OfField = (field: string, repeated: string) => string
+
+const inside =
+  (of: OfField) =>
+  (column: string, keys: readonly string[]): string => {
+    const field = at(column, keys)
+    return of(field, field)
+  }
+
+const text: OfField = (field, repeated) =>
+  `(CASE WHEN JSON_TYPE(${field}) = 'STRING' THEN JSON_UNQUOTE(${repeated}) END)`
+
+export const textInside = inside(text)
 
 export function nameInside(column: string, keys: readonly string[]): string {
   const field = at(column, keys)
   return `(CASE WHEN JSON_TYPE(${field}) IN ('STRING', 'INTEGER') THEN JSON_UNQUOTE(${field}) END)`
 }
 
-export function booleanInside(column: string, keys: readonly string[]): string {
-  const field = at(column, keys)
-  return `(CASE WHEN JSON_TYPE(${field}) = 'BOOLEAN' THEN JSON_UNQUOTE(${field}) = 'true' END)`
-}
+const boolean: OfField = (field, repeated) =>
+  `(CASE WHEN JSON_TYPE(${field}) = 'BOOLEAN' THEN JSON_UNQUOTE(${repeated}) = 'true' END)`
+
+export const booleanInside = inside(boolean)
 
 const NUMBERS = `('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')`
 
 /** MariaDB's JSON is text, which adding makes a double. */
-export function numberInside(column: string, keys: readonly string[]): string {
-  const field = at(column, keys)
-  return `(CASE WHEN JSON_TYPE(${field}) IN ${NUMBERS} THEN ${field} + 0e0 END)`
+const number: OfField = (field, repeated) =>
+  `(CASE WHEN JSON_TYPE(${field}) IN ${NUMBERS} THEN ${repeated} + 0e0 END)`
+
+export const numberInside = inside(number)
+
+const ofShape =
+  (condition: string): OfField =>
+  (field) =>
+    `(CASE WHEN JSON_TYPE(${field}) ${condition} THEN 1 END)`
+
+const LEAVES: Readonly<Record<LeafType, OfField>> = {
+  string: text,
+  ...{ number, boolean },
+  object: ofShape(`= 'OBJECT'`),
+  array: ofShape(`= 'ARRAY'`),
+  any: ofShape(`<> 'NULL'`),
 }
 
 /** The elements of a list. No column of a resource is called like this one. */
@@ -31,6 +55,12 @@ const elements = (column: string, type: string): string =>
   `JSON_TABLE(${column}, '$[*]' COLUMNS (\`list element\` ${type} PATH '$')) AS e`
 
 export const mysqlJson: JsonSql = {
+  leaf: (column, keys, path, type, write) => {
+    if (path.length === 0) return inside(LEAVES[type])(column, keys)
+    const bound = write(`$${[...keys, ...path].map((key) => `.${JSON.stringify(key)}`).join('')}`)
+    const field = (placeholder: string) => `JSON_EXTRACT(${column}, ${placeholder})`
+    return LEAVES[type](field(bound), field(again(bound)))
+  },
   isSet: (column, keys) => `JSON_TYPE(${at(column, keys)}) <> 'NULL'`,
   isObject: (column, keys) => `JSON_TYPE(${at(column, keys)}) = 'OBJECT'`,
   literal: (value) => (typeof value === 'boolean' ? String(Number(value)) : `${value}e0`),

@@ -180,6 +180,7 @@ export const mysqlKinds: KindsSql = {
     },
   }),
   bool: entry('tinyint(1)', {
+    keeps: (_, live) => /^tinyint(?:\(\d+\))?$/.test(live),
     alteredBy: (type) =>
       type === 'bit' ? 'the driver reads as bytes, so that true is read as false' : undefined,
     decoder: () => (value) => Number(value) === 1,
@@ -210,7 +211,8 @@ export const mysqlKinds: KindsSql = {
     ...OF_JSON,
     type: ({ list }) => (list?.as === 'commas' ? 'longtext' : 'json'),
     managed: noArrays,
-    keeps: ({ list }, live) => list?.as === 'commas' && /^(?:(?:medium)?text|varchar\(\d+\))$/.test(live),
+    keeps: ({ list }, live) =>
+      /^(?:medium|long)?text$/.test(live) || (list?.as === 'commas' && /^varchar\(\d+\)$/.test(live)),
   }),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),

@@ -1,32 +1,46 @@
 import { arrayText } from './arrays.js'
-import type { JsonSql } from '../values/json-sql.js'
+import type { JsonSql, LeafType } from '../values/json-sql.js'
 
 /** A column that another tool made may be text or json. */
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? `(${column})::jsonb` : `((${column})::jsonb #> '{${keys.join(',')}}')`
 
-export function textInside(column: string, keys: readonly string[]): string {
-  const field = at(column, keys)
-  return `(CASE WHEN jsonb_typeof(${field}) = 'string' THEN ${field} #>> '{}' END)`
-}
+const text = (field: string): string =>
+  `(CASE WHEN jsonb_typeof(${field}) = 'string' THEN ${field} #>> '{}' END)`
+
+export const textInside = (column: string, keys: readonly string[]): string => text(at(column, keys))
 
 export function nameInside(column: string, keys: readonly string[]): string {
   const field = at(column, keys)
   return `(CASE WHEN jsonb_typeof(${field}) IN ('string', 'number') THEN ${field} #>> '{}' END)`
 }
 
-export function booleanInside(column: string, keys: readonly string[]): string {
-  const field = at(column, keys)
-  return `(CASE WHEN jsonb_typeof(${field}) = 'boolean' THEN ${field}::boolean END)`
-}
+const boolean = (field: string): string =>
+  `(CASE WHEN jsonb_typeof(${field}) = 'boolean' THEN ${field}::boolean END)`
+
+export const booleanInside = (column: string, keys: readonly string[]): string => boolean(at(column, keys))
 
 /** Numeric has every number that JSON can spell; a double would be out of range for some. */
-export function numberInside(column: string, keys: readonly string[]): string {
-  const field = at(column, keys)
-  return `(CASE WHEN jsonb_typeof(${field}) = 'number' THEN ${field}::numeric END)`
+const number = (field: string): string =>
+  `(CASE WHEN jsonb_typeof(${field}) = 'number' THEN ${field}::numeric END)`
+
+export const numberInside = (column: string, keys: readonly string[]): string => number(at(column, keys))
+
+const ofShape = (condition: string) => (field: string) =>
+  `(CASE WHEN jsonb_typeof(${field}) ${condition} THEN 1 END)`
+
+const LEAVES: Readonly<Record<LeafType, (field: string) => string>> = {
+  string: text,
+  ...{ number, boolean },
+  object: ofShape(`= 'object'`),
+  array: ofShape(`= 'array'`),
+  any: ofShape(`<> 'null'`),
 }
 
 export const postgresJson: JsonSql = {
+  // The operator `->` with a text does not find an element of an array, whatever the key.
+  leaf: (column, keys, path, type, write) =>
+    LEAVES[type](path.reduce((field, key) => `(${field} -> ${write(key)}::text)`, at(column, keys))),
   isSet: (column, keys) => `jsonb_typeof(${at(column, keys)}) <> 'null'`,
   isObject: (column, keys) => `jsonb_typeof(${at(column, keys)}) = 'object'`,
   literal: (value) => String(value).toUpperCase(),

@@ -245,7 +245,7 @@ export const postgresKinds: KindsSql = {
           live.endsWith('[]') &&
           postgresKinds[list.element.kind].keeps(list.element, live.slice(0, -'[]'.length))
         )
-      return list === undefined ? live === 'jsonb' || live === 'json' : TEXT.keeps({}, live)
+      return list === undefined ? ['jsonb', 'json', 'text'].includes(live) : TEXT.keeps({}, live)
     },
   }),
   tags: entry('jsonb', OF_JSON, 'json'),

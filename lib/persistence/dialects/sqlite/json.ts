@@ -1,15 +1,15 @@
-import type { JsonSql } from '../values/json-sql.js'
+import type { JsonSql, LeafType } from '../values/json-sql.js'
 
 const path = (keys: readonly string[]): string => `'$${keys.map((key) => `."${key}"`).join('')}'`
 const typeAt = (column: string, keys: readonly string[]): string => `json_type(${column}, ${path(keys)})`
 
 /** @param types - of JSON, that are values. @param type - of SQL, where the value is cast to it. */
 const inside =
-  (types: string, type?: string) =>
+  (types: string, type?: string, as: (value: string) => string = (value) => value) =>
   (column: string, keys: readonly string[]): string => {
     const value = `json_extract(${column}, ${path(keys)})`
     const typed = type === undefined ? value : `CAST(${value} AS ${type})`
-    return `(CASE WHEN ${typeAt(column, keys)} ${types} THEN ${typed} END)`
+    return `(CASE WHEN ${typeAt(column, keys)} ${types} THEN ${as(typed)} END)`
   }
 
 export const textInside = inside(`= 'text'`)
@@ -19,7 +19,36 @@ export const integerInside = inside(`IN ('integer', 'real')`)
 /** A double without a fraction is stored as an integer, of more digits than a double has. */
 export const doubleInside = inside(`IN ('integer', 'real')`, 'REAL')
 
+/** The types of JSON, and the value as SQL has it. */
+const LEAVES: Readonly<Record<LeafType, readonly [types: string, value: (value: string) => string]>> = {
+  string: [`= 'text'`, (value) => value],
+  number: [`IN ('integer', 'real')`, (value) => `CAST(${value} AS REAL)`],
+  boolean: [`IN ('true', 'false')`, (value) => value],
+  object: [`= 'object'`, () => '1'],
+  array: [`= 'array'`, () => '1'],
+  any: [`<> 'null'`, () => '1'],
+}
+
 export const sqliteJson: JsonSql = {
+  // No path can spell every key.
+  leaf: (column, keys, path, type, write) => {
+    const valid = `(CASE WHEN json_valid(${column}) THEN ${column} END)`
+    const [types, value] = LEAVES[type]
+    if (path.length === 0) return inside(types, undefined, value)(valid, keys)
+    const member = (object: string, key: string, ofMember: string) =>
+      `(SELECT ${ofMember} FROM (SELECT ${object} AS held) AS around, json_each(around.held) AS member WHERE member.key = ${write(key)})`
+    return path.reduce(
+      (object, key, index) =>
+        member(
+          object,
+          key,
+          index === path.length - 1
+            ? `CASE WHEN member.type ${types} THEN ${value('member.value')} END`
+            : `CASE WHEN member.type = 'object' THEN member.value END`,
+        ),
+      keys.length === 0 ? valid : inside(`= 'object'`)(valid, keys),
+    )
+  },
   isSet: (column, keys) => `${typeAt(column, keys)} <> 'null'`,
   isObject: (column, keys) => `${typeAt(column, keys)} = 'object'`,
   literal: (value) => String(Number(value)),

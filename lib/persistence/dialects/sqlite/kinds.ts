@@ -149,7 +149,11 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     holds: () => true,
   }),
   bytes: entry('BLOB', { zero: `x''`, decoder: () => (value) => new Uint8Array(value as Buffer) }),
-  json: entry('TEXT', { ...OF_JSON, gathered: asText, managed: noArrays }),
+  json: entry('TEXT', {
+    ...OF_JSON,
+    gathered: asText,
+    managed: (options, field, isExisting) => (isExisting ? noArrays(options, field) : undefined),
+  }),
   tags: entry('TEXT', { ...OF_JSON, gathered: asText }),
   any: entry('TEXT', { holds: isInfinity }),
 }

@@ -3,6 +3,7 @@ import type { Field } from '../../../resource/fields/field.js'
 import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { decimalOf, decimalText, exactDecimal } from '../../../resource/kinds/fractions.js'
+import { ownOf } from '../../../resource/kinds/kinds.js'
 import type { BoundValue } from './bound-value.js'
 
 /** A field whose values are stored. */
@@ -108,11 +109,12 @@ export interface KindSql {
 
   /**
    * The way in which TypeORM's own manager reads and writes such a column differently, with these options of
-   * a DataSource. Undefined if it never does.
+   * a DataSource. Undefined if it never does. @param isExisting - true if TypeORM has the column as declared.
    */
   readonly managed?: (
     options: Readonly<Record<string, unknown>>,
     field: Facets,
+    isExisting: boolean,
   ) => ManagedOtherwise | undefined
 
   /** The number of bytes a value has. Undefined for as many as its text. */
@@ -158,8 +160,12 @@ export function encoderOf(
   field: StoredField & Pick<Field, 'kind' | 'transformed'>,
   { values: { kinds } }: OfKinds,
 ): Encode | undefined {
-  const encode = kinds[field.kind].encoder(field)
-  const { transformed } = field
+  const { transformed, held } = field
+  const encodeOwn = kinds[field.kind].encoder(field)
+  const encode: Encode | undefined =
+    held === undefined
+      ? encodeOwn
+      : (value) => (encodeOwn === undefined ? ownOf(value, field) : encodeOwn(ownOf(value, field)))
   if (transformed === undefined) return encode
   return (value) => {
     const stored = transformed.to(value)

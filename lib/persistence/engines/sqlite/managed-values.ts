@@ -1,7 +1,8 @@
 import type { EntityMetadata, ValueTransformer } from 'typeorm'
 import { ManagedValues, UnclearValues } from '../../../resource/kinds/managed.js'
 import { type SqliteKind, sqliteKinds } from '../../dialects/sqlite/kinds.js'
-import type { Decode, Encode } from '../../dialects/values/kind-sql.js'
+import { type Decode, type Encode, encoderOf } from '../../dialects/values/kind-sql.js'
+import { heldOf } from '../../../resource/kinds/kinds.js'
 
 /** The values of one column between TypeORM's manager and SQLite: the very same as a repository's. */
 export class SqliteValues implements ValueTransformer {
@@ -12,8 +13,9 @@ export class SqliteValues implements ValueTransformer {
   constructor({ kind, field }: ManagedValues) {
     const sql = sqliteKinds[kind.name]
     this.casts = sql.casts
-    this.#encode = sql.encoder(field)
-    this.#decode = sql.decoder(field)
+    this.#encode = encoderOf({ ...field, kind: kind.name }, { values: { kinds: sqliteKinds } })
+    const decode = sql.decoder(field)
+    this.#decode = (read) => heldOf(decode(read), field)
   }
 
   to(value: unknown): unknown {

@@ -22,6 +22,7 @@ import {
   isOfTenant,
   keyTextSql,
   ofSomeTenant,
+  unlessUnread,
   writtenSql,
 } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
@@ -39,6 +40,13 @@ import {
 } from './row-predicate.js'
 
 const CACHED_SHAPES = 1000
+
+/** The fields of an update whose new values depend on the stored ones. */
+export interface StoredChanges {
+  readonly increments?: readonly Pick<FieldIncrement, 'field' | 'operator'>[]
+  /** Stay as they are if the message cannot hold what is stored. */
+  readonly kept?: readonly Field[]
+}
 
 /** Options for reading several rows. */
 interface BatchGetShape extends Pick<GetOptions, 'lock'> {
@@ -120,20 +128,23 @@ export class Statements {
   update(
     fields: readonly Field[],
     predicate: RowPredicate,
-    increments: readonly Pick<FieldIncrement, 'field' | 'operator'>[] = [],
+    { increments = [], kept = [] }: StoredChanges = {},
     parents: readonly Taken[] = NOTHING_TAKEN,
   ): Statement {
     let shape = shapeOf('update', predicate, fields)
     if (parents.length > 0) shape = shapeBelow(shape, parents)
     for (const { field, operator } of increments) shape += `\0\0${operator}${field.column}`
+    for (const { column } of kept) shape += `\0\0=${column}`
     return this.#shape(shape, () => {
       const text = new Placeholders(this.dialect)
       const [begin, from] = takenFrom(text, parents)
       const of = from === '' ? '' : `${this.#table}.`
       const sets = fields.map((field) => {
         const added = increments.find((each) => each.field === field)
-        if (added === undefined) return this.#set(field, text.bind(field), of)
         const name = this.#name(field)
+        if (kept.includes(field))
+          return `${name} = ${unlessUnread(`${of}${name}`, field, text.bind(field), this.dialect)}`
+        if (added === undefined) return this.#set(field, text.bind(field), of)
         return `${name} = COALESCE(${name}, 0) ${added.operator} ${text.bind(field)}`
       })
       return `${begin}UPDATE ${this.#table} SET ${sets.join(', ')}${from === '' ? '' : ` FROM ${from}`} WHERE ${this.#condition(text, predicate)}${this.#live()}${this.#returning}`

@@ -1,0 +1,54 @@
+import { hasShape, isObject, type Shape } from './shape.js'
+
+/**
+ * The most levels of arrays and objects in free-form JSON: MariaDB stores no more, and a message has three
+ * levels for each, of which clients read 100.
+ */
+export const MAX_JSON_DEPTH = 31
+/** The most bytes of free-form JSON in one column. */
+export const MAX_JSON_BYTES = 2 ** 20
+
+const NAMES: Readonly<Record<Shape, string>> = { object: 'an object', array: 'an array', any: 'a JSON value' }
+
+/**
+ * Stored JSON that a message of the shape holds. Null is an unset field.
+ * @throws TypeError if the message cannot hold it.
+ */
+export function readFreeForm(text: string, shape: Shape): unknown {
+  const json = JSON.parse(text) as unknown
+  if (json === null) return null
+  if (!hasShape(json, shape)) throw new TypeError(`it is not ${NAMES[shape]}`)
+  if (!isRead(json, MAX_JSON_DEPTH)) throw new TypeError('a message cannot hold it')
+  return json
+}
+
+/** True if a message can hold the JSON: another program may store a number of any size, or any depth. */
+function isRead(json: unknown, levels: number): boolean {
+  if (typeof json === 'number') return Number.isFinite(json)
+  if (typeof json === 'string') return json.isWellFormed()
+  if (typeof json !== 'object' || json === null) return true
+  return (
+    levels > 0 && Object.entries(json).every(([key, one]) => key.isWellFormed() && isRead(one, levels - 1))
+  )
+}
+
+/** The problem of free-form JSON, besides its strings and numbers; undefined if a column can store it. */
+export function freeFormProblem(value: unknown, shape: Shape): string | undefined {
+  if (!hasShape(value, shape)) return `has to be ${NAMES[shape]}`
+  const wrong = notJson(value, 0)
+  if (wrong !== undefined) return wrong
+  const bytes = Buffer.byteLength(JSON.stringify(value))
+  return bytes > MAX_JSON_BYTES ? `has ${bytes} bytes as JSON: use at most ${MAX_JSON_BYTES}` : undefined
+}
+
+function notJson(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function')
+    return `contains a ${typeof value}, which JSON does not have`
+  if (!isObject(value) && !Array.isArray(value)) return undefined
+  if (depth >= MAX_JSON_DEPTH) return `is nested deeper than ${MAX_JSON_DEPTH} levels`
+  for (const element of Object.values(value)) {
+    const problem = notJson(element, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
