@@ -6,6 +6,8 @@ import { Failure } from '../errors/failure.js'
 import type { Paint } from '../output/paint.js'
 import { bufOf } from '../proto/buf.js'
 import { toolOf } from '../proto/project-tool.js'
+import { tableLines } from '../check/check-lines.js'
+import { firstCheck } from './first-check.js'
 import { watchedPaths } from './watched-paths.js'
 import { watchingCompiler } from './compiler.js'
 import { generatedCode } from './generated-code.js'
@@ -59,9 +61,25 @@ export async function develop(options: DevelopOptions): Promise<void> {
       ),
     ])
   }
+  /** Problems that were printed since the last change. */
+  const known = new Set<string>()
+  const check = async (): Promise<void> => {
+    const found = await firstCheck(folder, signal)
+    if (found === undefined) return
+    for (const { text } of found.problems) known.add(text)
+    say([
+      ...tableLines(found, paint),
+      ...startProblemLines({ subject: 'server', values: found.problems }, folder, paint),
+    ])
+  }
   const service = new Service(folder, entry, {
     ready: (address) => say([paint.good(`ready after ${seconds(since)}${docsAt(address)}`)]),
-    refused: (problems) => say(startProblemLines(problems, folder, paint)),
+    refused: ({ subject, values }) => {
+      const unknown = values.filter(
+        ({ text, entity = '' }) => !known.has(text) && !known.has(`${entity}: ${text}`),
+      )
+      say(startProblemLines({ subject, values: unknown }, folder, paint))
+    },
     ended: (exit, by) => {
       isRunning = false
       say([
@@ -101,7 +119,10 @@ export async function develop(options: DevelopOptions): Promise<void> {
       return
     }
     changed.clear()
+    known.clear()
     startedAt = Date.now()
+    if (!isStarted) await check()
+    if (signal.aborted) return
     isStarted = true
     isRunning = true
     await service.restart()

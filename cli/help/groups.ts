@@ -1,6 +1,6 @@
 /** The topics and commands of `ashlar`, by what people want to do. */
 export const ROOT_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'write a service': ['new', 'dev', 'generate'],
+  'write a service': ['new', 'dev', 'check', 'generate'],
   'change its tables': ['migrate', 'search'],
   'look at what others see': ['security-check', 'authz', 'openapi', 'proto'],
   'run it': ['outbox', 'secrets'],

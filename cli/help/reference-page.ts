@@ -13,7 +13,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ],
   [
     'ASHLAR_DATABASE_URL',
-    'The database of the `migrate` and `outbox` commands, when `--url` does not say it.',
+    'The database of the `check`, `migrate` and `outbox` commands, when `--url` does not say it.',
   ],
   ['ASHLAR_NATS_URL', 'The servers of `outbox relay`, when `--nats` does not say them.'],
   ['ASHLAR_LISTEN_URL', 'The session for LISTEN of `outbox relay`, when `--listen-url` does not say it.'],
@@ -39,7 +39,14 @@ What several commands need can stand in the package.json of a project, for paths
 \`ashlar new\` writes it, and \`migrate new\` takes \`entities\` from its flag alone:
 
 \`\`\`json
-{ "ashlar": { "entities": "dist/src/entities.js", "files": "migrations", "module": "shop" } }
+{
+  "ashlar": {
+    "entities": "dist/src/entities.js",
+    "files": "migrations",
+    "module": "shop",
+    "server": "dist/src/server.js"
+  }
+}
 \`\`\``
   const common = commonFlags(visible)
   const sections = [

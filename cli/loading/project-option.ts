@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
 /** The flags that the `ashlar` key of a package.json can set for every command that has them. */
-const OPTIONS = ['entities', 'files', 'module'] as const
+const OPTIONS = ['entities', 'files', 'module', 'server'] as const
 type ProjectOption = (typeof OPTIONS)[number]
 
 /**

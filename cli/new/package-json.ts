@@ -73,7 +73,11 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         ]),
       }),
       // Flags that the commands of ashlar need not be given.
-      ashlar: { entities: 'dist/src/entities.js', files: 'migrations' },
+      ashlar: {
+        entities: 'dist/src/entities.js',
+        files: 'migrations',
+        ...(!nest && { server: 'dist/src/server.js' }),
+      },
       // The install scripts that an npm with confirmation may run.
       allowScripts: {
         ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),

@@ -2,6 +2,7 @@ import type { DeclarationError } from '../../lib/server/index.js'
 import { OptionError, type SecurityReport } from '../../lib/testing/index.js'
 import { Failure } from '../errors/failure.js'
 import { servedBy } from '../loading/served.js'
+import { withStdoutOnStderr } from '../output/stdout-on-stderr.js'
 
 export interface CheckOptions {
   readonly module: string
@@ -21,21 +22,15 @@ const CHECKED = 'checked'
 export async function check(options: CheckOptions): Promise<SecurityReport> {
   const { module, exportName, groups, subject, tenants, ...rest } = options
   const two = twoOf(tenants)
-  const { stdout, stderr } = process
-  const before = Object.getOwnPropertyDescriptor(stdout, 'write')
-  stdout.write = stderr.write.bind(stderr)
-  try {
+  return withStdoutOnStderr(async () => {
     const served = await servedBy(module, exportName, [CHECKED])
     if (served.kind === 'services')
       throw new Failure('input', `${module} exports services without implementations: export a ServerBuilder`)
     const { securityCheck } = await import('../../lib/testing/index.js')
     const source = served.kind === 'builder' ? served.builder : served.server
     const as = { groups, ...(subject !== undefined && { subject }) }
-    return await securityCheck(source, { ...rest, ...(two && { tenants: two }), as }).catch(refused(module))
-  } finally {
-    if (before === undefined) Reflect.deleteProperty(stdout, 'write')
-    else Object.defineProperty(stdout, 'write', before)
-  }
+    return securityCheck(source, { ...rest, ...(two && { tenants: two }), as }).catch(refused(module))
+  })
 }
 
 function twoOf(tenants: readonly string[] | undefined): readonly [string, string] | undefined {

@@ -60,6 +60,7 @@ export type { MaskOf } from '../resource/mask-of.js'
 export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'
 export { type Filter, filter, type FilterValue } from './query/filter-template.js'
 export type { Coalesce as Merge } from './coalescing/coalesce.js'
+export { inspectResources, type InspectedResource, type Inspection } from './inspect-resources.js'
 export { emit, type EmitOptions, type OwnEvent } from './emit.js'
 export { createTables } from './schema/create-tables.js'
 export {

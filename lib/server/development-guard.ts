@@ -1,22 +1,24 @@
-import { DeclarationError, problem } from '../errors.js'
+import { problem, type Problem } from '../errors.js'
 import { DevAuthorizer } from './authz/dev-authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import type { ResolvedConfig } from './config/config.js'
 import { isDevelopment } from './config/development.js'
 import type { Registry } from './methods/registry.js'
 
+export const FOR_DEVELOPMENT = 'for development only (set allowDevelopment, or NODE_ENV=development)'
+
 /**
- * Refuses to serve with development parts, unless NODE_ENV is `development` or `test` or the configuration
- * allows it.
+ * Parts of a server that are for development only; none if NODE_ENV is `development` or `test` or the
+ * configuration allows them.
  */
-export const developmentGuard = (
+export const developmentProblems = (
   config: ResolvedConfig,
   registry: Registry,
   environment: string | undefined,
-): void => {
-  if (config.allowDevelopment || isDevelopment(environment)) return
+): readonly Problem[] => {
+  if (config.allowDevelopment || isDevelopment(environment)) return []
   const { authorizer } = config
-  const problems = [
+  return [
     ...(config.principalFunc === devPrincipal
       ? [problem('development', 'devPrincipal believes headers that any client can send')]
       : []),
@@ -53,6 +55,4 @@ export const developmentGuard = (
         ),
       ),
   ]
-  if (problems.length === 0) return
-  throw new DeclarationError('for development only (set allowDevelopment, or NODE_ENV=development)', problems)
 }

@@ -1,42 +1,33 @@
 import { uncountedBytes } from '../resource/messages/message-limits.js'
 import { MAX_IN_BATCH } from '../persistence/contract/batch.js'
-import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
+import type { DescField, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
-import { DeclarationError, type Problem } from '../errors.js'
 import type { ExactPaths } from '../gateway/exact-path.js'
 import { Gateway } from '../gateway/gateway.js'
 import { IDENTITY_HEADERS } from '../gateway/http/metadata-of.js'
 import { registryOf } from '../gateway/json/type-registry.js'
-import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
-import type { AuthorizedServer } from './authz/authorizer.js'
-import { startUpCheck } from './authz/start-up-check.js'
 import type { Deadline } from './chain/deadline.js'
-import { methodOf, pathOf } from './chain/method.js'
+import { pathOf } from './chain/method.js'
 import { frameworkChain } from './interceptor-order.js'
 import { connectPaths } from './connect/connect-paths.js'
 import { identityOf, type ResolvedConfig } from './config/config.js'
-import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import { readableRelations } from './expansion/readable-relations.js'
 import { RelatedLists } from './expansion/related-lists.js'
 import { RelatedReader } from './expansion/related-reader.js'
 import type { HealthState } from './lifecycle/health.js'
-import type { Registry } from './methods/registry.js'
-import { repositoryProblems, rowAccessProblems, ruleTypeProblems } from './methods/repository-checks.js'
 import { describeApi } from './openapi/describe-api.js'
 import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import { loadPrometheus, type Prometheus } from './observability/prometheus.js'
 import type { OperationRunner } from './operations/operation-runner.js'
-import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
 import type { ExternalTarget } from './references/external-target.js'
-import { proxiedMethods, proxyProblems } from './references/proxied-methods.js'
+import { proxiedMethods } from './references/proxied-methods.js'
 import { proxying } from './references/proxying.js'
-import { showReferences, unshownReferences } from './references/show-references.js'
-import type { Registrations } from './registrations.js'
+import { showReferences } from './references/show-references.js'
+import { addOperations, type Foundation, refuse, startUpFindings } from './start-up-findings.js'
 import { sharedWrites } from './row-access/tenantless-writes.js'
 import { OtherReads } from './row-access/other-reads.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
-import { strayReferenceVerbs } from './row-access/reference-verbs.js'
 import { UnauthenticatedBytes } from '../bounds/unauthenticated-bytes.js'
 import { UnfinishedBytes } from '../bounds/unfinished-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
@@ -64,16 +55,6 @@ export interface ServerPlan {
   readonly externalTargets: readonly ExternalTarget[]
 }
 
-/** The parts of a server that exist before its plan. */
-export interface Foundation {
-  readonly config: ResolvedConfig
-  readonly registrations: Registrations
-  /** The description of the server that the authorizer receives. */
-  readonly authorized: AuthorizedServer
-  readonly health: HealthState
-  readonly runner: OperationRunner
-}
-
 /**
  * Decides what is served, and checks it.
  * @throws for what must not be served: a method without a rule, an invalid route, a repository that cannot
@@ -87,7 +68,14 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   addOperations(foundation)
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)
-  await check(foundation, loaded.problems)
+  const findings = await startUpFindings(foundation, loaded.problems)
+  refuse(findings)
+  for (const { resource, text } of findings.warnings) config.logger.warn({ resource }, text)
+  for (const { target, fields } of references.unresolved())
+    config.logger.warn(
+      { target, fields },
+      `fields refer to ${target}, which no registered service returns in batches: nothing resolves them`,
+    )
   const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
   const unauthenticated = unauthenticatedBytes(config)
@@ -135,52 +123,6 @@ const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): Unauthenticat
       ),
     ),
   )
-}
-
-/** A server with methods that start operations also serves the operations. */
-const addOperations = ({ config, registrations, runner }: Foundation): void => {
-  const services = registrations.registry.services()
-  if (services.some(({ typeName }) => typeName === Operations.typeName)) return
-  if (!services.some(({ methods }) => methods.some(startsOperations))) return
-  registrations.addBuiltIn(Operations, operationRules, operationsService(config.operationStore, runner))
-}
-
-const check = async (
-  { config, registrations, authorized }: Foundation,
-  ruleProblems: readonly Problem[],
-): Promise<void> => {
-  const { registry, references, recorded, rules } = registrations
-  const methods = new Map<string, DescMethod>(
-    registry.services().flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
-  )
-  const parts = registry.parts()
-  startUpCheck(methods, recorded, rules, (service) => parts.get(service)?.repository?.model.type)
-  const repositories = [...parts.values()].flatMap(({ repository }) => repository ?? [])
-  const problems = [
-    ...registry.problems(),
-    ...ruleTypeProblems(registry, rules),
-    ...references.problems(),
-    ...readableRelations(registry, rules).problems,
-    ...strayReferenceVerbs(registry),
-    ...unshownReferences(shownBy(registry), references.external(), isRelation(registry)),
-    ...proxyProblems(references.external(), registry.services(), registrations.mux !== undefined),
-    ...ruleProblems,
-    ...(await repositoryProblems(repositories, registry, config)),
-    ...rowAccessProblems(config.authorizer, repositories),
-    ...(
-      await Promise.all(
-        config.workers.map(async (worker) => (await worker.startUpCheck?.(config.workers)) ?? []),
-      )
-    ).flat(),
-    ...((await config.authorizer.startUpCheck?.(authorized)) ?? []),
-  ]
-  if (problems.length > 0) throw new DeclarationError('server', problems)
-  for (const { target, fields } of references.unresolved())
-    config.logger.warn(
-      { target, fields },
-      `fields refer to ${target}, which no registered service returns in batches: nothing resolves them`,
-    )
-  developmentGuard(config, registry, process.env['NODE_ENV'])
 }
 
 const dispatcherOf = (
@@ -235,24 +177,6 @@ export const timeoutMsOf =
   ({ resilience }: ResolvedConfig) =>
   ({ path }: { readonly path: string }): number =>
     resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs
-
-/** The methods of repositories. Your own functions fill what they return. */
-const shownBy = (registry: Registry): readonly DescMethod[] =>
-  [...registry.parts()].flatMap(([service, { repository }]) =>
-    repository === undefined
-      ? []
-      : service.methods.filter((desc) => methodOf(desc).readable.message === repository.model.message),
-  )
-
-/** True if the repository of a message reads the field itself. */
-const isRelation = (registry: Registry) => {
-  const models = registry.repositories().map(({ model }) => model)
-  return ({ parent, name }: DescField): boolean =>
-    models.some(
-      ({ message, relations, byProto }) =>
-        message === parent && (byProto.has(name) || relations.some(({ proto }) => proto === name)),
-    )
-}
 
 const newGateway = (
   { config, registrations: { registry, references, mux }, health }: Foundation,

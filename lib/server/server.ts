@@ -24,10 +24,12 @@ import { reflectionRules, reflectionService, reflectionServices } from './reflec
 import { type GatewayRegistration, Registrations } from './registrations.js'
 import { type Addresses, RunningServer } from './running-server.js'
 import { planOf } from './server-plan.js'
+import { checked, type Foundation, type ServerCheck } from './start-up-findings.js'
 import { DefaultIdempotencyStore } from './idempotency/memory-idempotency-store.js'
 import { idempotencyStoreOf, operationStoreOf } from './unavailable-stores.js'
 
 export type { GatewayRegistration } from './registrations.js'
+export type { ServerCheck } from './start-up-findings.js'
 
 /** Registers generated services with their implementations. */
 export interface Registrar {
@@ -120,13 +122,7 @@ export class Server {
       this.#health.doubt()
     })
     try {
-      const plan = await planOf({
-        config: this.#config,
-        registrations: this.#registrations,
-        authorized: this.#authorized,
-        health: this.#health,
-        runner: this.#runner,
-      })
+      const plan = await planOf(this.#foundation)
       if (this.#forgetsKeys && process.env['NODE_ENV'] === 'production') logger.warn({}, KEYS_IN_MEMORY)
       if (!signal.aborted)
         await new RunningServer(plan, this.#mounted).run(signal, (addresses) => {
@@ -140,6 +136,18 @@ export class Server {
       await this.#config.authorizer.close?.(this.#authorized)
       endReports()
       endDoubts()
+    }
+  }
+
+  /**
+   * Runs the checks of `serve` without starting anything, except those of the workers.
+   * @returns the problems that `serve` would reject with, and the warnings that it would log.
+   */
+  async check(): Promise<ServerCheck> {
+    try {
+      return await checked(this.#foundation)
+    } finally {
+      await this.#config.authorizer.close?.(this.#authorized)
     }
   }
 
@@ -250,6 +258,16 @@ export class Server {
   /** The references that were recorded. */
   references(): readonly Reference[] {
     return this.#registrations.references.all()
+  }
+
+  get #foundation(): Foundation {
+    return {
+      config: this.#config,
+      registrations: this.#registrations,
+      authorized: this.#authorized,
+      health: this.#health,
+      runner: this.#runner,
+    }
   }
 
   #addReflection(): void {

@@ -7,7 +7,8 @@ import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/reposito
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
 import { backends, databases, describeOn } from '../support/databases/backends.js'
-import { NoteSchema, NoteService } from '../support/gen/specimens_pb.js'
+import type { DeclarationError } from '../../lib/errors.js'
+import { NoteSchema, NoteService, UndeclaredService } from '../support/gen/specimens_pb.js'
 import { collated } from '../conformance/repository/open-subject.js'
 import { type LogRecord, recordingLogger } from '../support/servers/server.js'
 import { Note } from '../support/entities/specimen.js'
@@ -32,6 +33,16 @@ class ScopedNote {
 
 const KEYED_BY_ID =
   'OwnNote belongs to tenants and is keyed by name alone: a create with a key of another tenant returns ALREADY_EXISTS, and so that it is there; write @TenantScoped(), which makes the tenant a part of the key'
+
+/** Its rules, its implementation and a table are missing. */
+const broken = (logger = recordingLogger()) => {
+  const dataSource = new SqliteDataSource({ database: ':memory:', entities: [Note] })
+  return new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger })
+    .register(NoteService, new (repositoryOf(Note))(dataSource), {} as never)
+    .register(UndeclaredService, {} as never)
+    .rules({ method: '/specimens.v1.NoteService/GetNote', public: true })
+    .build()
+}
 
 /** What `serve` says, and what was logged; `served` when it served. */
 async function started(
@@ -153,6 +164,34 @@ describe('a server that starts', () => {
     expect(warnings.map(({ message }) => message)).to.deep.equal([
       'the subscriber Watcher receives no events of reads and writes by repositories: give it a listenTo() of one entity',
     ])
+  })
+
+  it('reports the problems of rules, methods and repositories in one startup', async () => {
+    const server = broken()
+    const failed = (await server
+      .serve(new AbortController().signal)
+      .catch((error: unknown) => error)) as DeclarationError
+    const kinds = failed.values.map(({ kind }) => kind).sort()
+    expect(kinds).to.deep.equal(['noImplementation', 'notInitialized', 'rule', 'rule'])
+    const { problems } = await broken().check()
+    expect(problems).to.deep.equal(failed.values)
+  })
+
+  it('checks without starting, and serves afterwards', async () => {
+    const logger = recordingLogger()
+    const server = new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger })
+      .register(NoteService, new (memoryRepositoryOf(OwnNote))())
+      .build()
+    const found = await server.check()
+    expect(found.problems).to.deep.equal([])
+    expect(found.warnings.map(({ entity, text }) => [entity, text])).to.deep.equal([['OwnNote', KEYED_BY_ID]])
+    expect([server.grpcAddr(), logger.records]).to.deep.equal(['', []])
+    const controller = new AbortController()
+    const served = server.serve(controller.signal)
+    await Promise.race([server.ready(), served])
+    expect(server.grpcAddr()).to.not.equal('')
+    controller.abort()
+    await served
   })
 
   it('takes a repository that has no check of its own', async () => {

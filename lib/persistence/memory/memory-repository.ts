@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../context.js'
-import { DeclarationError, inEntity, propertyProblem } from '../../errors.js'
+import { DeclarationError, inEntity, type Problem, propertyProblem } from '../../errors.js'
 import { type EntityClass, type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { StandardOptions } from '../repository/performers.js'
 import { StandardRepository } from '../repository/standard-repository.js'
@@ -29,9 +29,9 @@ export class MemoryRepository<E extends object, K = string> extends StandardRepo
   }
 }
 
-/** Nothing in memory does what a table does by itself. */
-function refuseGenerated({ entity, fields }: ResourceModel): void {
-  const problems = fields
+/** The columns that a table fills by itself, which memory does not. */
+export const memoryProblems = ({ fields }: ResourceModel): readonly Problem[] =>
+  fields
     .filter(({ generated, isFilledByTable }) => generated === true || isFilledByTable === true)
     .map(({ property, generated }) =>
       propertyProblem(
@@ -41,5 +41,8 @@ function refuseGenerated({ entity, fields }: ResourceModel): void {
         'test with SQLite, which has triggers, defaults in SQL and generated columns',
       ),
     )
-  if (problems.length > 0) throw new DeclarationError(entity.name, inEntity(entity, problems))
+
+function refuseGenerated(model: ResourceModel): void {
+  const problems = memoryProblems(model)
+  if (problems.length > 0) throw new DeclarationError(model.entity.name, inEntity(model.entity, problems))
 }

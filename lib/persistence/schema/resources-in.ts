@@ -1,6 +1,6 @@
 import { refuseOtherCopy } from '../../resource/typeorm/other-copy.js'
 import type { DataSource } from 'typeorm'
-import { DeclarationError, inEntity, problem } from '../../errors.js'
+import { type DeclaredProblem, DeclarationError, inEntity, problem } from '../../errors.js'
 import {
   type EntityClass,
   isResource,
@@ -32,10 +32,9 @@ export interface Resources {
  * disagree, and for what another copy of this package declares.
  */
 export function resourcesIn(exports: object): Resources {
-  const values = [...new Set<unknown>(Object.values(exports))]
-  for (const value of values) if (typeof value === 'function') refuseOtherCopy(value)
-  const models = modelsOf(values.filter(isResource))
-  const [dataSource, ...others] = values.filter(isDataSource)
+  const { classes, dataSources } = declaredIn(exports)
+  const models = modelsOf(classes)
+  const [dataSource, ...others] = dataSources
   if (dataSource === undefined) return { models: sorted(models, {}), naming: {}, schema: undefined }
   const namesBy = (one: DataSource) =>
     JSON.stringify([schemaOf(one), models.map((model) => tableNameOf(model, postgres, namingOf(one)))])
@@ -51,6 +50,13 @@ export function resourcesIn(exports: object): Resources {
   return { models: sorted(models, naming), naming, schema: schemaOf(dataSource) }
 }
 
+/** The resource classes and the DataSources among a module's exports. */
+export function declaredIn(exports: object) {
+  const values = [...new Set<unknown>(Object.values(exports))]
+  for (const value of values) if (typeof value === 'function') refuseOtherCopy(value)
+  return { classes: values.filter(isResource), dataSources: values.filter(isDataSource) }
+}
+
 function sorted(models: readonly ResourceModel[], naming: Naming): readonly ResourceModel[] {
   // MySQL has databases for schemas.
   const named = models.map((model) => ({
@@ -60,7 +66,7 @@ function sorted(models: readonly ResourceModel[], naming: Naming): readonly Reso
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ model }) => model)
 }
 
-function namingOf({ options: { entityPrefix }, namingStrategy }: DataSource): Naming {
+export function namingOf({ options: { entityPrefix }, namingStrategy }: DataSource): Naming {
   return { options: entityPrefix === undefined ? {} : { entityPrefix }, namingStrategy }
 }
 
@@ -84,8 +90,15 @@ export function modelOn<E extends object>(dataSource: DataSource, entity: Entity
   return resourceModel(entity)
 }
 
-/** @throws DeclarationError with what is wrong with each of them, and with how they refer to one another. */
-export function modelsOf(entities: readonly EntityClass<object>[]): readonly ResourceModel[] {
+/** Resources whose declarations were read. */
+export interface ReadResources {
+  /** Those whose own declarations are valid. */
+  readonly models: readonly ResourceModel[]
+  /** The problems of each class that has any, and of how they refer to one another. */
+  readonly refused: readonly DeclarationError[]
+}
+
+export function readResources(entities: readonly EntityClass<object>[]): ReadResources {
   const refused: DeclarationError[] = []
   const models = entities.flatMap((entity) => {
     try {
@@ -102,17 +115,23 @@ export function modelsOf(entities: readonly EntityClass<object>[]): readonly Res
     const problems = [...ofRelations, ...sharedTypeProblems(model, models)]
     if (problems.length > 0) refused.push(new DeclarationError(entity.name, inEntity(entity, problems)))
   }
+  return { models, refused }
+}
+
+/** @throws DeclarationError with what is wrong with each of them, and with how they refer to one another. */
+export function modelsOf(entities: readonly EntityClass<object>[]): readonly ResourceModel[] {
+  const { models, refused } = readResources(entities)
   const [only, another] = refused
   if (only !== undefined && another === undefined) throw only
-  if (refused.length > 0)
-    throw new DeclarationError(
-      'entities',
-      refused.flatMap(({ subject, values }) =>
-        values.map((one) => ({ ...one, entity: subject, text: `${subject}: ${one.text}` })),
-      ),
-    )
+  if (refused.length > 0) throw new DeclarationError('entities', problemsOf(refused))
   return models
 }
+
+/** The problems of several classes, each with the name of its class. */
+export const problemsOf = (refused: readonly DeclarationError[]): readonly DeclaredProblem[] =>
+  refused.flatMap(({ subject, values }) =>
+    values.map((one) => ({ ...one, entity: subject, text: `${subject}: ${one.text}` })),
+  )
 
 /**
  * The resources of an initialized DataSource; none before. @throws DeclarationError as

@@ -1,4 +1,4 @@
-import { DeclarationError, problem } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
@@ -46,29 +46,9 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   const graph = relationGraph([...outside, ...models])
   const tables = graph.order
     .filter((model) => models.includes(model))
-    .map((model) => ({
-      model,
-      table: tableNameOf(model, postgres, naming),
-      twin: tableNameOf(model, mysql, naming),
-    }))
-  const doubled = repeated(tables.map(({ table }) => tableText(table)))
-  const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
-  const onBoth = tables.filter(
-    ({ table, twin }) => doubled.has(tableText(table)) && doubledTwins.has(tableText(twin)),
-  )
-  if (onBoth.length > 0)
-    throw new DeclarationError(
-      'entities',
-      [...new Set(onBoth.map(({ table }) => tableText(table)))].map((name) =>
-        problem('table', `two resources have the table ${name}`),
-      ),
-    )
-  const shared = sharedIndexNames(
-    tables
-      .filter(({ table }) => !doubled.has(tableText(table)))
-      .map(({ model, table }) => tableOf(model, postgres, table)),
-  )
-  if (shared.length > 0) throw new DeclarationError('entities', shared)
+    .map((model) => namedTable(model, naming))
+  const { problems, doubled, doubledTwins } = tableNames(tables)
+  if (problems.length > 0) throw new DeclarationError('entities', problems)
   /** The names that only MySQL distinguishes. */
   const refused = new Map<Dialect, ReadonlySet<string>>([[postgres, doubled]])
   return tables.map(({ model, table, twin }) => {
@@ -119,6 +99,39 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       notes: [...search, ...elsewhere, ...outer, ...keys, ...ofSeveral],
     }
   })
+}
+
+interface NamedTable {
+  readonly model: ResourceModel
+  readonly table: TableName
+  /** The table on MySQL. */
+  readonly twin: TableName
+}
+
+const namedTable = (model: ResourceModel, naming: Naming): NamedTable => {
+  const { postgres, mysql } = MIGRATED_DIALECTS
+  return { model, table: tableNameOf(model, postgres, naming), twin: tableNameOf(model, mysql, naming) }
+}
+
+/** The problems of the names of the tables that migrations create for resources, and of their indexes. */
+export const tableNameProblems = (models: readonly ResourceModel[], naming: Naming): readonly Problem[] =>
+  tableNames(models.filter(({ existing }) => !existing).map((model) => namedTable(model, naming))).problems
+
+function tableNames(tables: readonly NamedTable[]) {
+  const doubled = repeated(tables.map(({ table }) => tableText(table)))
+  const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
+  const onBoth = tables
+    .filter(({ table, twin }) => doubled.has(tableText(table)) && doubledTwins.has(tableText(twin)))
+    .map(({ table }) => tableText(table))
+  const problems = [
+    ...[...new Set(onBoth)].map((name) => problem('table', `two resources have the table ${name}`)),
+    ...sharedIndexNames(
+      tables
+        .filter(({ table }) => !doubled.has(tableText(table)))
+        .map(({ model, table }) => tableOf(model, MIGRATED_DIALECTS.postgres, table)),
+    ),
+  ]
+  return { problems, doubled, doubledTwins }
 }
 
 /** Tables that only MySQL distinguishes. */

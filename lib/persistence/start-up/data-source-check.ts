@@ -17,7 +17,7 @@ import { changedHeirs } from '../typeorm/changed-heirs.js'
 import { entityProblems } from './entity-in-data-source.js'
 import { type CheckedEntity, together } from './findings.js'
 import { managerFindings, withoutZone } from './managed-otherwise.js'
-import { relationNotes } from './relation-notes.js'
+import { relationNotes, unmanagedNotes } from './relation-notes.js'
 import { subscriberFindings } from './subscriber-findings.js'
 import { synchronizeFindings } from './synchronized-table.js'
 import { deletionsWithoutMillis, unfilledColumns, withoutForeignKey } from './table-findings.js'
@@ -75,6 +75,7 @@ export class DataSourceCheck {
       { problems: isolationProblems(dataSource), warnings: [] },
       unfilledColumns(this.#checked),
       relationNotes(this.#checked),
+      unmanagedNotes(this.#checked),
       {
         problems: [
           ...referenceProblems(dataSource, model),

@@ -1,13 +1,15 @@
-import type { DataSource, EntityMetadata } from 'typeorm'
-import { isResource, type ResourceModel } from '../../resource/resource-model.js'
+import type { EntityMetadata } from 'typeorm'
+import { isResource } from '../../resource/resource-model.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { StartUpFindings } from '../contract/repository.js'
 import { isLeftBySoftDelete } from '../deletion/rules/family.js'
 import { membersOf } from '../deletion/sql/members-of.js'
 import { type CheckedEntity, NOTHING } from './findings.js'
 
+type Described = Pick<CheckedEntity, 'dataSource' | 'model'>
+
 /** Effects of relations that differ from their options, or from what a reader may expect. */
-export function relationNotes({ dataSource, model }: CheckedEntity): StartUpFindings {
+export function relationNotes({ dataSource, model }: Described): StartUpFindings {
   if (!dataSource.hasMetadata(model.entity)) return NOTHING
   const { name } = model.entity
   const unconstrained = model.relations
@@ -23,11 +25,12 @@ export function relationNotes({ dataSource, model }: CheckedEntity): StartUpFind
       ({ parent, relation }) =>
         `${relation.property} of ${name}: a Delete of ${parent.model.entity.name} can be undone, so it leaves the rows of ${name}; onDelete: 'CASCADE' deletes them once the row is removed for good`,
     )
-  return { problems: [], warnings: [...unconstrained, ...left, ...unmanagedNotes(dataSource, model)] }
+  return { problems: [], warnings: [...unconstrained, ...left] }
 }
 
 /** Database effects of relations that Ashlar does not manage, and their join tables. */
-function unmanagedNotes(dataSource: DataSource, model: ResourceModel): readonly string[] {
+export function unmanagedNotes({ dataSource, model }: Described): StartUpFindings {
+  if (!dataSource.hasMetadata(model.entity)) return NOTHING
   const { name } = model.entity
   const own = dataSource.getMetadata(model.entity)
   const managed = new Set(model.relations.map(({ property }) => property))
@@ -43,7 +46,10 @@ function unmanagedNotes(dataSource: DataSource, model: ResourceModel): readonly 
       : [],
   )
   const others = dataSource.entityMetadatas.filter(({ target }) => !isResource(target))
-  return [...tables, ...cascades, ...others.flatMap((other) => cascadesOf(other, own))]
+  return {
+    problems: [],
+    warnings: [...tables, ...cascades, ...others.flatMap((other) => cascadesOf(other, own))],
+  }
 }
 
 const cascadesOf = ({ name, relations }: EntityMetadata, own: EntityMetadata): readonly string[] =>

@@ -16,12 +16,13 @@ const MAX_SHOWN = 20
 
 /** The error of a server with undeclared methods: their names, and what to write for each. */
 export const undeclaredError = (undeclared: readonly Undeclared[]): TypeError =>
-  Object.assign(new TypeError(textOf(undeclared)), {
-    values: undeclared.map((method): Problem => ({
-      ...problem('rule', `${method.path} has no rule`, adviceFor(method)),
-      method: method.path,
-    })),
-  })
+  Object.assign(new TypeError(textOf(undeclared)), { values: undeclaredProblems(undeclared) })
+
+export const undeclaredProblems = (undeclared: readonly Undeclared[]): readonly Problem[] =>
+  undeclared.map((method) => ({
+    ...problem('rule', `${method.path} has no rule`, adviceFor(method)),
+    method: method.path,
+  }))
 
 function textOf(undeclared: readonly Undeclared[]): string {
   const paths = undeclared.map(({ path }) => path)

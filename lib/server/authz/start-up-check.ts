@@ -1,35 +1,40 @@
-import { DeclarationError, problem, type Problem } from '../../errors.js'
+import { problem, type Problem } from '../../errors.js'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
-import { undeclaredError } from './missing-rules.js'
+import type { Undeclared } from './missing-rules.js'
 import { resourceTemplate } from './resource-template.js'
 import type { RuleSet } from './rules.js'
 
+/** The problems of the rules of a server's methods. */
+export interface RuleFindings {
+  /** Methods that have neither a rule nor a public exemption. */
+  readonly undeclared: readonly Undeclared[]
+  /** Rules that contradict each other, and templates that name no field. */
+  readonly problems: readonly Problem[]
+}
+
 /**
- * Refuses to serve while a method has neither a rule nor a public exemption, or has two contradicting rules.
+ * Checks the rules of all methods.
  * @param recorded - full names of methods that are served without a descriptor.
  * @param resourceTypeOf - the resource type of a service's repository, for the suggested rule.
  */
-export const startUpCheck = (
+export const ruleFindings = (
   methods: ReadonlyMap<string, DescMethod>,
   recorded: readonly string[],
   rules: RuleSet,
   resourceTypeOf: (service: DescService) => string | undefined = () => undefined,
-): void => {
+): RuleFindings => {
   const names = new Set([...methods.keys(), ...recorded])
   const undeclared = [...names].filter((name) => rules.declared(name) === undefined).sort()
-  if (undeclared.length > 0) {
-    throw undeclaredError(
-      undeclared.map((path) => {
-        const desc = methods.get(path)
-        return { path, desc, resourceType: desc && resourceTypeOf(desc.parent) }
-      }),
-    )
+  return {
+    undeclared: undeclared.map((path) => {
+      const desc = methods.get(path)
+      return { path, desc, resourceType: desc && resourceTypeOf(desc.parent) }
+    }),
+    problems: [
+      ...rules.contradictions().map((text) => problem('rule', text)),
+      ...brokenTemplates(methods, rules),
+    ],
   }
-  const problems = [
-    ...rules.contradictions().map((text) => problem('rule', text)),
-    ...brokenTemplates(methods, rules),
-  ]
-  if (problems.length > 0) throw new DeclarationError('authz', problems)
 }
 
 const brokenTemplates = (methods: ReadonlyMap<string, DescMethod>, rules: RuleSet): Problem[] =>

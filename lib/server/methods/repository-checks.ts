@@ -5,23 +5,31 @@ import type { Authorizer } from '../authz/authorizer.js'
 import { typeOf } from '../authz/resource-template.js'
 import type { RuleSet } from '../authz/rules.js'
 import { pathOf } from '../chain/method.js'
-import type { Logger } from '../observability/logger.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Registry } from './registry.js'
 
-/** The part of the configuration that repositories are checked with. */
-interface Checking {
-  readonly logger: Logger
-  readonly limits: { readonly maxTenantConnections: number }
+/** The findings of repositories, each warning with the resource that reports it. */
+export interface RepositoryFindings {
+  /** Why the repositories cannot be served. */
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly ServedWarning[]
 }
 
-/** The reasons why the repositories cannot be served, one text each. Less serious findings are logged. */
-export async function repositoryProblems(
+/** A finding of a server that starts all the same. */
+export interface ServedWarning {
+  readonly entity: string
+  /** Its type. */
+  readonly resource: string
+  readonly text: string
+}
+
+export async function repositoryFindings(
   repositories: Iterable<Repository<object>>,
   registry: Registry,
-  { logger, limits }: Checking,
-): Promise<Problem[]> {
+  limits: { readonly maxTenantConnections: number },
+): Promise<RepositoryFindings> {
   const problems: Problem[] = []
-  const warned = new Set<string>()
+  const reported = new Map<string, ServedWarning>()
   const asked = [...new Set(repositories)].map(async (repository) => ({
     repository,
     findings: (await repository.startUpCheck?.(limits)) ?? { problems: [], warnings: [] },
@@ -36,13 +44,11 @@ export async function repositoryProblems(
     const undeletes = registry.standardMethods(model, 'undelete')
     if (undeletes.some((one) => one.repository === repository))
       problems.push(...inEntity(model.entity, unrestorable, true))
-    for (const warning of [...tenancyWarnings(repository), ...warnings]) {
-      // All repositories of a DataSource report its warnings.
-      if (!warned.has(warning)) logger.warn({ resource: model.type }, warning)
-      warned.add(warning)
-    }
+    // All repositories of a DataSource report its warnings.
+    for (const text of [...tenancyWarnings(model), ...warnings])
+      if (!reported.has(text)) reported.set(text, { entity: model.entity.name, resource: model.type, text })
   }
-  return problems
+  return { problems, warnings: [...reported.values()] }
 }
 
 /** Repositories that cannot carry out what an authorizer decides by row. */
@@ -81,7 +87,7 @@ export const ruleTypeProblems = (registry: Registry, rules: RuleSet): Problem[] 
     })
   })
 
-const tenancyWarnings = ({ model }: Repository<object>): string[] => {
+const tenancyWarnings = (model: ResourceModel): string[] => {
   const { entity, key, tenant, tenantInKey, existing, strategy } = model
   if (tenant === undefined || tenantInKey) return []
   return [

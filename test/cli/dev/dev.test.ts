@@ -87,6 +87,9 @@ describe('ashlar dev', function () {
   it('generates, compiles and starts, and serves the page for trying requests', async () => {
     const text = await printed(/ready after [\d.]+ s: (\S+)/)
     expect(text).to.include('generated src/gen/shop/v1/project_pb.ts')
+    expect(text).to.match(
+      /Project: resource project, table projects, message shop\.v1\.Project\n {2}fields +name, /,
+    )
     expect(text).to.include(`${url}/docs`)
     expect((await fetch(`${url}/docs`)).status).to.equal(200)
     expect((await call('POST', '/v1/projects?project_id=apollo', { title: 'Apollo' })).status).to.equal(200)

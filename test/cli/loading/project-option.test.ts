@@ -40,7 +40,7 @@ describe('the key ashlar of package.json', () => {
     it(`is refused where it ${what}`, () => {
       has(key)
       expect(() => projectOption('files')).to.throw(
-        `the key ashlar of ${join(folder, 'package.json')} ${what}: it takes entities, files, module, each a text`,
+        `the key ashlar of ${join(folder, 'package.json')} ${what}: it takes entities, files, module, server, each a text`,
       )
     })
 })

@@ -4,7 +4,7 @@ import { create, type DescService } from '@bufbuild/protobuf'
 import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
 import type { DeclarationError } from '../../../lib/errors.js'
 import { type Undeclared, undeclaredError } from '../../../lib/server/authz/missing-rules.js'
-import { startUpCheck } from '../../../lib/server/authz/start-up-check.js'
+import { ruleFindings } from '../../../lib/server/authz/start-up-check.js'
 import { pathOf } from '../../../lib/server/chain/method.js'
 import { RuleSet } from '../../../lib/server/authz/rules.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
@@ -151,13 +151,9 @@ describe('the boot-time gate', () => {
     const methods = WidgetService.methods.map((desc) => ({ ...desc, parent: bare }))
     const rules = new RuleSet()
     const told = (resourceType?: string): readonly string[] => {
-      try {
-        const byPath = new Map(methods.map((desc) => [pathOf(desc), desc]))
-        startUpCheck(byPath, [], rules, () => resourceType)
-        return []
-      } catch (error) {
-        return (error as Error).message.split('\n').slice(1, -1)
-      }
+      const byPath = new Map(methods.map((desc) => [pathOf(desc), desc]))
+      const { undeclared: found } = ruleFindings(byPath, [], rules, () => resourceType)
+      return undeclaredError(found).message.split('\n').slice(1, -1)
     }
     const rule = (name: string, verb: string, resource = 'widget') =>
       `  - rpc ${name} of bare.v1.WidgetService: option (ashlar.api.v1.rule) = { verb: "${verb}", resource: "${resource}" };`

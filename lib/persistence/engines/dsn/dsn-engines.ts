@@ -58,3 +58,7 @@ export const DSN_ENGINES: readonly DsnEngine[] = [
   server('mysql', ['mysql:', 'mariadb:'], true),
   sqlite,
 ]
+
+/** The file of a checked DSN, or `:memory:`, if its engine has no server. */
+export const databaseFile = ({ driver, dsn }: { readonly driver: DsnDriver; readonly dsn: string }) =>
+  driver === 'sqlite' ? dsn : undefined

@@ -1,0 +1,49 @@
+import { Flags } from '@oclif/core'
+import type { ProjectCheck } from '../check/project-check.js'
+import { optionalUrlFlag } from '../loading/database-url-flag.js'
+import { entitiesFlag } from '../loading/entities.js'
+import { defaultedPathFlag } from '../loading/path-flag.js'
+import { projectOption } from '../loading/project-option.js'
+import { Verb } from '../verb/verb.js'
+
+export default class Check extends Verb {
+  static override summary =
+    'List what clients see of each class, and every reason why the service does not start.'
+  static override description = `Prints for each resource class: the fields that clients see, the properties that only code reads and writes, the columns and relations that Ashlar does not manage, and notes. With a database, also how its table differs from a table that Ashlar creates: missing columns and foreign keys, types, lengths, collations.
+
+Then it prints all problems in one round: of the classes and their relations, the rules of methods, the names of tables and indexes, and the parts that the server registers. The server starts only without problems.
+
+--entities alone checks the classes, and the rules in the .proto files of their messages. --server also builds the server, and starts nothing: the module exports a ServerBuilder or a Server, or a function that makes one, as checked, builder, server or default. checked connects its DataSource first.`
+  static override differs = 'A problem was found.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --entities dist/entities.js --url postgres://app@localhost/shop',
+    '<%= config.bin %> <%= command.id %> --server dist/src/server.js --json',
+  ]
+  static override flags = {
+    entities: entitiesFlag,
+    server: defaultedPathFlag({
+      summary: 'The compiled module that exports the server.',
+      description: 'Default: server in the key ashlar of package.json.',
+      default: () => Promise.resolve(projectOption('server')),
+    }),
+    export: Flags.string({ summary: 'The name of the export, if it is another one.', helpValue: '<name>' }),
+    url: optionalUrlFlag,
+  }
+
+  override async run(): Promise<ProjectCheck> {
+    const { flags } = await this.parse(Check)
+    const [{ projectCheck }, { problemLines, tableLines }, { withStdoutOnStderr }] = await Promise.all([
+      import('../check/project-check.js'),
+      import('../check/check-lines.js'),
+      import('../output/stdout-on-stderr.js'),
+    ])
+    const { entities, server, url } = flags
+    const found = await withStdoutOnStderr(() =>
+      projectCheck({ entities, server, exportName: flags.export, url }),
+    )
+    this.say([...tableLines(found, this.paint), ...problemLines(found, this.paint)])
+    if (found.problems.length > 0) this.endWith('differs')
+    return found
+  }
+}

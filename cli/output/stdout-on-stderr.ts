@@ -1,0 +1,12 @@
+/** Runs a user's code, whose output goes to stderr, so that stdout has the result of the command alone. */
+export async function withStdoutOnStderr<T>(work: () => Promise<T>): Promise<T> {
+  const { stdout, stderr } = process
+  const before = Object.getOwnPropertyDescriptor(stdout, 'write')
+  stdout.write = stderr.write.bind(stderr)
+  try {
+    return await work()
+  } finally {
+    if (before === undefined) Reflect.deleteProperty(stdout, 'write')
+    else Object.defineProperty(stdout, 'write', before)
+  }
+}
