@@ -251,10 +251,10 @@ export interface ServerCall {
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]
   /**
-   * The repository as this call may use it. If the authorizer decides by row, it reaches the rows that
-   * both the decision about the call and that about `get` allow; else it is the repository itself. If the
-   * rule of the call names another resource, the authorizer decides about the Get of the repository's own resource.
-   * Functions without `supportsRowAccess`, and streams, have it too.
+   * The repository as this call may use it. If the authorizer decides by row, it reaches the rows that both
+   * the decision about the call and that about `get` allow; otherwise it is the repository itself. If the
+   * rule of the call names another resource, the authorizer decides about the Get of the repository's own
+   * resource. Functions without `supportsRowAccess`, and streams, have it too.
    * @throws TypeError in a public method, if the authorizer decides by row.
    */
   restricted<R extends object>(repository: R): RestrictedOperations<R>

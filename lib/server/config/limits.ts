@@ -6,9 +6,9 @@ export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
   /**
-   * Bytes that requests hold in memory before their calls are authenticated, of all calls and on all listeners. When
-   * it is more, a request of the network that holds most is ResourceExhausted. Those of public methods count
-   * as long as their calls. Default 32 MiB.
+   * Bytes that requests hold in memory before their calls are authenticated, of all calls and on all
+   * listeners. When it is more, a request of the network that holds most is ResourceExhausted. Those of
+   * public methods count as long as their calls. Default 32 MiB.
    */
   readonly unauthenticatedBytes?: number
   /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */

@@ -25,7 +25,7 @@ export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
  *    `admission.latest` for the rest of the turn.
  * 2. The interceptor of `GrpcListener`, in the same turn: makes this call, with that arrival.
  * 3. `start`, then `onReceiveMetadata`: the arrival begins to read the request, in place of grpc-js.
- * 4. `onReadable`, by the arrival: the request is whole, too large to be read before the call is authenticated, or
+ * 4. `onReadable`, by the arrival: the request is whole, too large to be read before authentication, or
  *    cannot be read. Makes the `GrpcIncoming`, and calls the dispatcher.
  * 5. `send` or `#fail`, when the dispatcher has returned or thrown.
  * 6. `onCancel`, whatever has happened: ends the arrival.

@@ -83,8 +83,8 @@ export class Contract<E extends object> {
   }
 
   /**
-   * The key that a case calls `a`, `b`, `missing`: of the type of the resource, in the order of the names. For
-   * a string it is the name. Generated numbers are in the order of creation.
+   * The key that a case calls `a`, `b`, `missing`: of the type of the resource, in the order of the names.
+   * For a string it is the name. Generated numbers are in the order of creation.
    */
   key(name: string): string {
     const text = this.isCounted

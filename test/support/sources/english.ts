@@ -20,7 +20,8 @@ const TEXTS: readonly (readonly [pattern: RegExp, advice: string])[] = [
 ]
 
 /**
- * Patterns that are right in some places. Together they may occur once in 1,000 words of comments and strings.
+ * Patterns that are right in some places. Together they may occur once in 1,000 words of comments and
+ * strings.
  */
 const CANDIDATES: readonly RegExp[] = [
   /\b(?:is|are|was|were|be|been) no(?! longer\b| more\b| less\b| later\b| earlier\b| need\b)\b/g,
