@@ -82,7 +82,7 @@ export const lists = (holder: Holder): void => {
         ])
       }))
 
-    it('neither repeats nor skips rows that are there all along while others come and go', () =>
+    it('neither repeats nor skips rows that exist all along while others come and go', () =>
       inAcme(async () => {
         await make('b', 'd', 'f', 'h')
         const first = await holder.subject.specimens.list({ pageSize: 2 })
