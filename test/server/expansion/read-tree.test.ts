@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
-import { pick, readTree } from '../../../lib/server/methods/read-tree.js'
+import { pick, type ReadTree, readTree } from '../../../lib/server/methods/read-tree.js'
 import { AllTypesSchema } from '../../support/gen/jsontypes_pb.js'
 
 describe('the paths of a read mask below a map', () => {
@@ -18,6 +18,13 @@ describe('the paths of a read mask below a map', () => {
     const nested = Object.entries(mapStringNestedMessage).map(([key, { a }]) => `${key}=${a}`)
     return [{ ...mapStringString, ...mapInt32Int32, ...mapBoolBool }, nested.join()]
   }
+
+  it('select a part of free-form JSON by its keys', () => {
+    const json = create(AllTypesSchema, { optionalStruct: { fields: { a: 1, b: 2 }, other: 3 } })
+    const tree = readTree(['optional_struct.fields.a'], AllTypesSchema)
+    const { optionalStruct } = pick(json, tree as ReadTree, AllTypesSchema) as typeof json
+    expect(optionalStruct).to.deep.equal({ fields: { a: 1 } })
+  })
 
   for (const [path, scalars, nested] of [
     ['map_string_string.envKey', { envKey: '1' }, ''],
@@ -53,7 +60,6 @@ describe('the paths of a read mask below a map', () => {
     'map_int32_int32.07',
     'map_int32_int32.seven',
     'map_bool_bool.1',
-    'optional_struct.fields.a',
     'optional_int32_wrapper.value',
   ])
     it(`${path} is rejected`, () => expect(() => read(path)).to.throw(InvalidArgument))
