@@ -101,7 +101,8 @@ export class Body extends HeldRequest {
 
   /** Counts what the request came to besides, such as a message that was inflated. */
   holdMore(bytes: number): void {
-    this.unauthenticated.hold(this, this.held + bytes)
+    this.#bytes += bytes
+    this.count()
   }
 
   /**
@@ -138,9 +139,8 @@ export class Body extends HeldRequest {
   /** All of it, as it comes. Until that is wanted, the client has to wait behind the beginning. */
   #collect(): Promise<Buffer> {
     const request = this.#request
-    const besides = request.httpVersionMajor === 2 ? STREAM_BYTES : 0
-    this.#besides = besides
-    this.#bytes = besides
+    this.#besides = request.httpVersionMajor === 2 ? STREAM_BYTES : 0
+    this.#bytes = this.#besides
     let first: Buffer | undefined
     let gathered: Gathered | undefined
     return new Promise((resolve, reject) => {
@@ -153,7 +153,7 @@ export class Body extends HeldRequest {
         else (gathered ??= Gathered.of(first)).add(chunk)
         const isMore = length > EARLY_BYTES && !this.#isWanted
         const unread = isMore ? UNREAD_BYTES : 0
-        this.#bytes = besides + (gathered?.capacity ?? length) + unread
+        this.#bytes = this.#besides + (gathered?.capacity ?? length) + unread
         if (gathered === undefined && length <= EARLY_BYTES) this.unauthenticated.holdSoon(this)
         else this.count()
         if (!isMore) return
@@ -168,7 +168,7 @@ export class Body extends HeldRequest {
       request.once('close', () => {
         if (!request.complete) reject(new Cancelled())
       })
-      if (besides > 0) this.unauthenticated.holdSoon(this)
+      if (this.#besides > 0) this.unauthenticated.holdSoon(this)
     })
   }
 }
