@@ -1,7 +1,7 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { maskSteps } from '../../resource/messages/field-names.js'
-import { hasShape, isObject } from '../../resource/free-form/shape.js'
+import { isObject } from '../../resource/free-form/shape.js'
 import { setOwn } from '../../resource/messages/local-field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
@@ -91,7 +91,7 @@ export function replacedInside(
 /** JSON with another value at the place of the keys; objects on the way there are made. */
 function replaced(json: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value
-  const held = hasShape(json, 'object') ? (json as Readonly<Record<string, unknown>>) : undefined
+  const held = isObject(json) ? json : undefined
   if (held === undefined && value === undefined) return json
   const copy: Record<string, unknown> = {}
   for (const [name, one] of Object.entries(held ?? {})) setOwn(copy, name, one)

@@ -1,3 +1,4 @@
+import { isObject } from '../../resource/free-form/shape.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import type { AuthorizedServer } from './authorizer.js'
 import { GROUP } from './grant.js'
@@ -114,9 +115,6 @@ class Check {
 const NAME = 'write a name that is not empty and has no space around it'
 
 const isName = (text: string): boolean => text !== '' && text.trim() === text && text !== GROUP
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The permissions of a policy that the server never asks about, such as a misspelt verb or resource type. */
 export const unknownPermissions = (
