@@ -19,16 +19,14 @@ const ELEMENT_BYTES = 32
 /**
  * The bytes that the elements of values count as: objects, and strings, bytes and lists in lists and objects.
  */
-export const elementBytes = (value: unknown): number =>
-  typeof value !== 'object' || value === null || ArrayBuffer.isView(value)
-    ? 0
-    : Object.values(value).reduce<number>(
-        (sum, one: unknown) =>
-          typeof one === 'string' || (typeof one === 'object' && one !== null)
-            ? sum + ELEMENT_BYTES + elementBytes(one)
-            : sum,
-        0,
-      )
+export function elementBytes(value: unknown): number {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0
+  let sum = 0
+  for (const one of Object.values(value) as unknown[])
+    if (typeof one === 'string') sum += ELEMENT_BYTES
+    else if (typeof one === 'object' && one !== null) sum += ELEMENT_BYTES + elementBytes(one)
+  return sum
+}
 
 /** The fields whose values may have elements. */
 const nestedFields = ({ entityFields }: ResourceModel): readonly Field[] =>

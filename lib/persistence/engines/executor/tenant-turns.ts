@@ -73,6 +73,7 @@ export class TenantTurns {
 
   /** True if the turn of a caller has come. */
   #next(): boolean {
+    if (this.#waiting.size === 0 || this.#held.all >= this.size()) return false
     for (const [tenant, waiters] of this.#waiting)
       for (const begin of waiters) {
         const held = this.takeFree(tenant)
