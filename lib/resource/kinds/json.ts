@@ -38,15 +38,17 @@ const TEXTS: JsonColumn = {
   decode: (text) => {
     const held = JSON.parse(text) as unknown
     if (typeof held !== 'object' || held === null || Array.isArray(held)) return {}
-    const entries = Object.entries(held)
-    if (entries.every(([, value]) => typeof value === 'string')) return held
-    return Object.fromEntries(
-      entries.flatMap(([key, value]) =>
-        value === null ? [] : [[key, typeof value === 'string' ? value : JSON.stringify(value)]],
-      ),
-    )
+    for (const value of Object.values(held)) if (typeof value !== 'string') return textsOf(held)
+    return held
   },
 }
+
+const textsOf = (held: object): object =>
+  Object.fromEntries(
+    Object.entries(held).flatMap(([key, value]) =>
+      value === null ? [] : [[key, typeof value === 'string' ? value : JSON.stringify(value)]],
+    ),
+  )
 
 /** Stores free-form JSON as it is. */
 export const freeForm = (shape: Shape): JsonColumn => ({

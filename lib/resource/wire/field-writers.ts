@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf
 import { isWrapperDesc, StructSchema } from '@bufbuild/protobuf/wkt'
 import { structOfJson } from '../free-form/shape.js'
 import { isPlainObject, isUnwrapped } from '../messages/local-field.js'
-import { isZero, tagOf, WIRE, type Write, wireTypeOf, writeScalar } from './scalar-writers.js'
+import { isZero, tagOf, unfit, WIRE, type Write, wireTypeOf, writeScalar } from './scalar-writers.js'
 
 /** google.protobuf.FeatureSet.FieldPresence. */
 export const PRESENCE = { implicit: 2, required: 3 } as const
@@ -27,12 +27,6 @@ export function fieldWriter(field: DescField, ofMessage: (desc: DescMessage) => 
 const typeOf = (field: DescField): ScalarType =>
   field.enum === undefined ? (field.scalar as ScalarType) : ScalarType.INT32
 
-/** Types whose zero is one value. */
-const SOLE_ZERO: ReadonlyMap<ScalarType, unknown> = new Map<ScalarType, unknown>([
-  [ScalarType.STRING, ''],
-  [ScalarType.BOOL, false],
-])
-
 /**
  * If the field has presence, every value but undefined is written; otherwise every value but the zero of its
  * type.
@@ -48,8 +42,15 @@ function scalar(field: DescField): Write {
       writeScalar(type, value, out)
     }
   }
+  if (type === ScalarType.STRING)
+    return (value, out) => {
+      if (value === '') return
+      if (typeof value !== 'string') return unfit(value)
+      out.varint(tag)
+      out.string(value)
+    }
   // The first value of an enum need not be 0.
-  const zero = field.enum?.values[0]?.number ?? SOLE_ZERO.get(type)
+  const zero = field.enum?.values[0]?.number ?? (type === ScalarType.BOOL ? false : undefined)
   return (value, out) => {
     if (zero === undefined ? isZero(type, value) : value === zero) return
     out.varint(tag)

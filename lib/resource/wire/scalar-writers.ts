@@ -84,7 +84,8 @@ export const writeScalar = (type: ScalarType, value: unknown, out: ByteWriter): 
   }
 }
 
-const unfit = (value: unknown): never => {
+/** @throws TypeError, always. */
+export const unfit = (value: unknown): never => {
   throw new TypeError(`${typeof value} is not of the type of its field`)
 }
 

@@ -203,7 +203,7 @@ export class Arrival extends HeldRequest {
     if (this.#isOver) return
     const isFirst = this.#call !== undefined && this.#first === undefined && this.#envelopes === undefined
     const { length } = chunk
-    const isOne = isFirst && length >= PREFIX_BYTES && length - PREFIX_BYTES <= this.maxMessageBytes
+    const isOne = isFirst && length >= PREFIX_BYTES && length - PREFIX_BYTES <= this.#limits.maxMessageBytes
     if (isOne && chunk.readUIntBE(0, PREFIX_BYTES) === length - PREFIX_BYTES) {
       this.#first = Buffer.from(chunk)
       if (length > EARLY_BYTES) this.count()
