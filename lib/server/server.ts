@@ -76,8 +76,8 @@ export class Server {
     this.#authorized = authorizedServer(this.#registrations, config)
     const { registry } = this.#registrations
     const { authorizer, idempotencyStore, logger, operationStore } = config
-    const keepers = () => [...registry.repositories(), idempotencyStore, operationStore]
-    const checks = () => [...config.readinessChecks, ...writesCheck(keepers())]
+    const stores = () => [...registry.repositories(), idempotencyStore, operationStore]
+    const checks = () => [...config.readinessChecks, ...writesCheck(stores())]
     this.#health = new HealthState(checks, config.logger)
     // An operation's result can hold rows that other principals of the tenant may not get.
     this.#runner = new OperationRunner(operationStore, logger, registry, authorizer.decidesByRow === true)

@@ -19,18 +19,18 @@ export interface CheckResult {
 }
 
 /** A repository or a store, as far as it has a database: see `Repository.checkWrites`. */
-interface Keeper {
+interface Stored {
   checkWrites?(): Promise<void>
 }
 
 /**
  * Fails while a database refuses writes, or cannot be reached. No check when nothing is stored in a database.
  */
-export const writesCheck = (keepers: readonly Keeper[]): readonly ReadinessCheck[] => {
-  const asked = keepers.filter((keeper) => typeof keeper.checkWrites === 'function')
-  if (asked.length === 0) return []
+export const writesCheck = (stores: readonly Stored[]): readonly ReadinessCheck[] => {
+  const checked = stores.filter((store) => typeof store.checkWrites === 'function')
+  if (checked.length === 0) return []
   const check = async () => {
-    await Promise.all(asked.map(async (keeper) => keeper.checkWrites?.()))
+    await Promise.all(checked.map(async (store) => store.checkWrites?.()))
   }
   return [{ name: 'database-writes', check }]
 }

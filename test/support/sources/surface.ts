@@ -26,8 +26,6 @@ export interface Surface {
   sectionsOf(entry: string): readonly Section[]
   /** Names of the members of an exported class's instances, of an interface or of an object type. */
   membersOf(entry: string, name: string): readonly string[]
-  /** Names of the fields that are given to a logger, wherever the package logs. */
-  loggedFields(): readonly string[]
 }
 
 let known: Surface | undefined
@@ -85,39 +83,7 @@ function readSurface(): Surface {
       if (alias === undefined || (target(alias).flags & ts.SymbolFlags.Type) === 0) return []
       return ownProperties(checker.getDeclaredTypeOfSymbol(target(alias)))
     },
-    loggedFields: () =>
-      [...new Set(program.getSourceFiles().flatMap((file) => loggedIn(file, checker, ownProperties)))].sort(),
   }
-}
-
-const LOGGERS: ReadonlySet<string> = new Set(['Logger', 'GatewayLogger'])
-
-/** The fields of the first argument of `logger.info(fields, message)` and the like. */
-function loggedIn(
-  file: ts.SourceFile,
-  checker: ts.TypeChecker,
-  ownProperties: (type: ts.Type) => readonly string[],
-): readonly string[] {
-  if (file.fileName.includes('/node_modules/')) return []
-  const found: string[] = []
-  const isLogger = (expression: ts.Expression): boolean => {
-    const type = checker.getNonNullableType(checker.getTypeAtLocation(expression))
-    return LOGGERS.has((type.symbol as ts.Symbol | undefined)?.name ?? '')
-  }
-  const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
-      const { expression, name } = node.expression
-      const [fields] = node.arguments
-      // The name comes first: to ask for a type has the compiler check the code around it.
-      if (fields !== undefined && /^(debug|info|warn|error)$/.test(name.text) && isLogger(expression))
-        found.push(...fieldsOf(checker.getTypeAtLocation(fields)))
-    }
-    ts.forEachChild(node, visit)
-  }
-  const fieldsOf = (type: ts.Type): readonly string[] =>
-    type.isUnion() ? type.types.flatMap(fieldsOf) : ownProperties(type)
-  visit(file)
-  return found
 }
 
 function entrySources(): ReadonlyMap<string, string> {
