@@ -59,7 +59,7 @@ describeOn('computed fields in a response', backends, (backend) => {
     })
   const SLATE = { title: 'Slate', count: 2, active: true, score: 0.5, phase: 'CUT', rank: 2 }
 
-  it('are there from every standard method, and what a client sends for them is dropped', async () => {
+  it('returns computed fields from every standard method, and ignores what a client sends for them', async () => {
     const created = await create('a', {
       count: 9,
       serial: 'mine',
@@ -89,7 +89,7 @@ describeOn('computed fields in a response', backends, (backend) => {
     }
   })
 
-  it('are there from a wrapped method, a method of its own, and over HTTP', async () => {
+  it('returns computed fields from a wrapped method, from a custom method and over HTTP', async () => {
     await create('b')
     await unary('DeleteSpecimen', { id: 'b' })
     expect((await unary('UndeleteSpecimen', { id: 'b' })).answer).to.include({ serial: 'b/b/Slate+2' })
@@ -103,7 +103,7 @@ describeOn('computed fields in a response', backends, (backend) => {
     expect(await patched.json()).to.include({ serial: 'b/x' })
   })
 
-  it('are there in restricted calls', async () => {
+  it('returns computed fields in restricted calls', async () => {
     await create('c')
     isRestricted = true
     expect((await unary('GetSpecimen', { id: 'c' })).answer).to.include({ serial: 'c/Slate' })
@@ -113,7 +113,7 @@ describeOn('computed fields in a response', backends, (backend) => {
     expect((await unary('UpdateSpecimen', denied)).code).to.equal(7)
   })
 
-  it('honour a read mask', async () => {
+  it('returns a computed field only if the read mask names it', async () => {
     await create('d')
     const read_mask = { paths: ['id', 'serial'] }
     const { answer } = await unary('GetSpecimen', { id: 'd', read_mask })
@@ -125,7 +125,7 @@ describeOn('computed fields in a response', backends, (backend) => {
     expect((page?.['specimens'] as object[])[0]).to.include({ count: 2, serial: '' })
   })
 
-  it('are refused in update masks, filters and orders', async () => {
+  it('rejects computed fields in update masks, filters and sort orders', async () => {
     await create('e')
     const refused = await unary('UpdateSpecimen', {
       specimen: { id: 'e', count: 4 },
@@ -139,7 +139,7 @@ describeOn('computed fields in a response', backends, (backend) => {
     expect((await unary('ListSpecimens', { order_by: 'serial' })).code).to.equal(3)
   })
 
-  it('that fail are Internal: the cause is in the log, and nothing of it in the response', async () => {
+  it('fails with INTERNAL if a computed field throws, and only logs the cause', async () => {
     await create('f')
     const logged = served.records.length
     reckoning.score = () => {

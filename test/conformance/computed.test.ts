@@ -65,7 +65,7 @@ describeOn('computed fields', backends, (backend) => {
     expect(one?.note).to.equal('undefined undefined')
   }
 
-  it('are in every entity that a repository returns', () =>
+  it('sets computed fields in every entity that a repository returns', () =>
     inAcme(async () => {
       const created = await make('a')
       expect(created.apiKey).to.be.a('string')
@@ -86,7 +86,7 @@ describeOn('computed fields', backends, (backend) => {
       expectReckoned((await tokens(created.apiKey ?? '')).record, 'a/Chalk!', [])
     }))
 
-  it('are enumerable properties, and follow what the entity holds', () =>
+  it('defines enumerable properties that follow changes of the entity', () =>
     inAcme(async () => {
       const one = await make('b')
       expect(Object.keys(one)).to.include.members(['count', 'serial', 'origin'])
@@ -97,7 +97,7 @@ describeOn('computed fields', backends, (backend) => {
       expect(() => (one.count = 5)).to.throw(TypeError, 'count of Reckoned is computed')
     }))
 
-  it('are computed after @AfterLoad', () =>
+  it('computes fields after @AfterLoad', () =>
     inAcme(async () => {
       const created = await make('c', { title: 'hooked' })
       expect(created.serial).to.equal('c/hooked')
@@ -106,7 +106,7 @@ describeOn('computed fields', backends, (backend) => {
       expect(items[0]?.serial).to.equal('c/hooked (loaded)')
     }))
 
-  it('have no column, and nothing that is given is stored', () =>
+  it('creates no column, and stores no given value', () =>
     inAcme(async () => {
       await make('d', { count: 7, serial: 'mine' } as never)
       const one = await reckoned.get('d')
@@ -120,7 +120,7 @@ describeOn('computed fields', backends, (backend) => {
       expect(resourceModel(Reckoned).fields.map(({ property }) => property)).to.not.include('count')
     }))
 
-  it('cannot be filtered, ordered by, written or incremented', () =>
+  it('rejects computed fields in filters, sort orders, masks and increments', () =>
     inAcme(async () => {
       await make('e')
       for (const name of ['count', 'serial', 'origin', 'note', 'due_time']) {
@@ -151,7 +151,7 @@ describeOn('computed fields', backends, (backend) => {
       )
     }))
 
-  it('that cannot be computed are Internal, and the cause names the property', () =>
+  it('fails with Internal if a field cannot be computed, and the cause names the property', () =>
     inAcme(async () => {
       const one = await make('f')
       const causeOf = () => {
@@ -181,7 +181,7 @@ describeOn('computed fields', backends, (backend) => {
       expect(one.score).to.equal(0)
     }))
 
-  it('are in the message, also of an entity that code has put together', () =>
+  it('includes computed fields in the message of an entity that code created', () =>
     inAcme(async () => {
       const { toMessage, fromMessage } = resourceModel(Reckoned)
       const one = await make('g')

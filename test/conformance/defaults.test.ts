@@ -36,7 +36,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
   beforeEach(() => void owners.splice(0))
   after(() => close())
 
-  it('are what an entity holds that comes without a value', () =>
+  it('sets the default if the entity has no value', () =>
     asAda(async () => {
       owners.push('ada', 'bea')
       const first = await deposits.create({ id: 'a' })
@@ -50,7 +50,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
       ])
     }))
 
-  it('leave what code gives, zero values included', () =>
+  it('keeps values that code gives, including zero values', () =>
     asAda(async () => {
       owners.push('nobody')
       const given = { id: 'c', status: '', priority: 0, open: false, owner: 'x' }
@@ -59,7 +59,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
       expect(owners).to.deep.equal(['nobody'])
     }))
 
-  it('are seen by a hook before the write, which may change them', () =>
+  it('shows defaults to a hook before the write, which may change them', () =>
     asAda(async () => {
       ranking.do = (one) => {
         one.slug = `${one.status} by ${one.owner}`
@@ -74,7 +74,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
       expect(await ranked.create({ id: 'given', status: '', owner: '' })).to.include({ slug: ' by ' })
     }))
 
-  it('are for create alone', () =>
+  it('applies defaults on create only', () =>
     asAda(async () => {
       owners.push('ada')
       await deposits.create({ id: 'd', priority: 5 })
@@ -83,7 +83,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
       expect(updated.owner).to.equal(undefined)
     }))
 
-  it('stand for the zeros of a message without presence, and for nothing that a client sets', () =>
+  it('replaces zeros of fields without presence, and never a value that a client sets', () =>
     asAda(async () => {
       const { fromMessage, leaveToDefaults } = resourceModel(Deposit)
       const sent = async (init: Parameters<typeof create<typeof DepositSchema>>[1]) => {
@@ -99,7 +99,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
       })
     }))
 
-  it('that a function makes and no column can hold are an error of the server, which names the property', () =>
+  it('fails with an error that names the property if a function returns a default that the column cannot hold', () =>
     asAda(async () => {
       for (const wrong of ['a\0', 'x'.repeat(256), 5 as never]) {
         owners.push(wrong)
@@ -107,7 +107,7 @@ describeOn('defaults', [...backends, ...coalesced], (backend) => {
       }
     }))
 
-  it('are in the table, for what another writer leaves out', function () {
+  it('creates the defaults in the table for other writers', function () {
     if (query === undefined) return this.skip()
     const sql = query
     return asAda(async () => {

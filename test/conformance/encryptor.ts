@@ -40,7 +40,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
 
   describe('encrypt and decrypt', () => {
     for (const [name, plaintext] of Object.entries(PLAINTEXTS)) {
-      it(`give back ${name}`, async () => {
+      it(`returns ${name} unchanged after a round trip`, async () => {
         const { encryptor, twin } = subject
         const ciphertext = await encryptor.encrypt(plaintext)
         expect((await encryptor.decrypt(ciphertext)) === plaintext).to.equal(true)
@@ -48,7 +48,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
       })
     }
 
-    it('make another ciphertext on every call', async () => {
+    it('returns another ciphertext on every call', async () => {
       const { encryptor } = subject
       const ciphertexts = await Promise.all(Array.from({ length: 50 }, () => encryptor.encrypt(SECRET)))
       expect(new Set(ciphertexts).size).to.equal(50)
@@ -58,7 +58,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
       }
     })
 
-    it('bind a ciphertext to its associated data', async () => {
+    it('binds a ciphertext to its associated data', async () => {
       const { encryptor } = subject
       const ciphertext = await encryptor.encrypt(SECRET, { associatedData: 'widgets/1 é' })
       expect(await encryptor.decrypt(ciphertext, { associatedData: 'widgets/1 é' })).to.equal(SECRET)
@@ -166,7 +166,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
       }
     })
 
-    it('differs for another plaintext and for another key', async () => {
+    it('returns another hash for another plaintext and for another key', async () => {
       const { encryptor, stranger } = subject
       const near = [SECRET, `${SECRET} `, SECRET.toUpperCase(), `${SECRET}\0`, '', '\0', 'é', 'e\u0301']
       const hashes = await Promise.all(near.map((plaintext) => encryptor.hash(plaintext)))
@@ -204,7 +204,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
       await rejects(subject, encryptor.decryptBatch([ciphertexts[0] ?? '', 'junk', ciphertexts[2] ?? '']))
     })
 
-    it('binds every one to the associated data', async () => {
+    it('binds every ciphertext to the associated data', async () => {
       const { encryptor } = subject
       const options = { associatedData: 'row 7' }
       const ciphertexts = await encryptor.encryptBatch([SECRET, 'other'], options)
@@ -213,7 +213,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
     })
   })
 
-  it('refuses text that has no UTF-8', async () => {
+  it('rejects text that cannot be encoded as UTF-8', async () => {
     const { encryptor } = subject
     for (const text of ['\ud800', 'a\udc00b', `${SECRET}\ud83d`]) {
       for (const attempt of [

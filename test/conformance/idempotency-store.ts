@@ -49,7 +49,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
     return (outcome as ClaimOutcome & { state: 'claimed' }).claim
   }
 
-  it('keeps keys apart that no column can hold as they are', async () => {
+  it('keeps keys apart that a column cannot hold as they are', async () => {
     const { store, other } = open()
     const key = newKey()
     const odd = ['\0', 'a\0', '\ud800', '\ud801', 'x'.repeat(5000), `${'x'.repeat(5000)}\0`]
@@ -61,7 +61,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
       }
   })
 
-  it('gives a free key to whoever asks, and tells the others that it runs', async () => {
+  it('gives a free key to the first caller, and reports to the others that it runs', async () => {
     const { store, other } = open()
     const key = newKey()
     claimed(await store.claim(key, 'print', LEASE_MS))
@@ -73,7 +73,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
     }
   })
 
-  it('gives it to one of many who ask at the same time', async () => {
+  it('gives it to one of many simultaneous callers', async () => {
     const { store, other } = open()
     const key = newKey()
     const outcomes = await Promise.all(
@@ -105,7 +105,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
   })
 
   for (const omitted of ['size', 'room', 'failure'] as const)
-    it(`remembers a call whose response is not kept because of its ${omitted}`, async () => {
+    it(`stores a call whose response is not stored because of its ${omitted}`, async () => {
       const { store, other } = open()
       const key = newKey()
       const claim = claimed(await store.claim(key, 'print', LEASE_MS))
@@ -119,7 +119,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
       })
     })
 
-  it('takes the response of a claim that has lapsed and that nobody has taken since', async () => {
+  it('stores the response of a lapsed claim that no other caller has taken', async () => {
     const { store, other, pass } = open()
     const key = newKey()
     const claim = claimed(await store.claim(key, 'print', LEASE_MS))
@@ -130,7 +130,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
     expect(await other.claim(key, 'print', LEASE_MS)).to.include({ state: 'done', fingerprint: 'print' })
   })
 
-  it('forgets a response when its time is over', async () => {
+  it('deletes a response when it expires', async () => {
     const { store, ttlMs, pass } = open()
     const key = newKey()
     await claimed(await store.claim(key, 'print', LEASE_MS)).complete(reply, context)
@@ -162,7 +162,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
     expect((await other.claim(key, 'print', LEASE_MS)).state).to.equal('running')
   })
 
-  it('keeps nothing of a claim that somebody else took over', async () => {
+  it('stores nothing for a claim that another caller took over', async () => {
     const { store, other, pass } = open()
     const key = newKey()
     const late = claimed(await store.claim(key, 'print', LEASE_MS))
@@ -185,7 +185,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
     expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('done')
   })
 
-  it('tells keys apart by every part, however long, in whatever case', async () => {
+  it('distinguishes keys by every part, of any length and case', async () => {
     const { store } = open()
     const key = newKey()
     const long = '鑿'.repeat(255)

@@ -220,17 +220,17 @@ describeOn('filters inside of messages and lists', backends, (backend) => {
     for (const [asked, found] of FOUND)
       it(asked, () => asAda(async () => expect(await ids(asked)).to.equal(found)))
     for (const [asked, why] of REFUSED)
-      it(`refuses ${asked.slice(0, 60)}`, () =>
+      it(`rejects ${asked.slice(0, 60)}`, () =>
         asAda(async () => {
           const error = await rejection(deposits.list({ filter: asked }), InvalidArgument, why)
           expect(error.field).to.equal('filter')
         }))
     for (const order of ['place', 'place.city', 'labels'])
-      it(`refuses the order ${order}`, () =>
+      it(`rejects the sort order ${order}`, () =>
         asAda(async () => {
           await rejection(deposits.list({ orderBy: order }), InvalidArgument, /has no order/)
         }))
-    it('takes a text that no database can hold for one that no list has, in code', () =>
+    it('matches no row for a string that a database cannot hold, in code', () =>
       asAda(async () => {
         const listed = await deposits.list({}, { under: filter`labels:${'\0'} OR place.city = ${'\ud800'}` })
         expect(listed.items).to.deep.equal([])

@@ -63,7 +63,7 @@ describeOn('names', backends, (backend) => {
   })
 
   describe('of lists', () => {
-    it('bind a page token to their parent', async () => {
+    it('binds a page token to its parent', async () => {
       const first = await call('ListEditions', { parent: 'publishers/p1/series/-', page_size: 1 })
       const token = first.answer?.['next_page_token'] as string
       expect(namesIn(first.answer)).to.deep.equal([named('p1', 's1', 'a')])
@@ -73,7 +73,7 @@ describeOn('names', backends, (backend) => {
         expect((await again(parent)).code, parent).to.equal(status.INVALID_ARGUMENT)
     })
 
-    it('are no filter and no order, and a part that the message shows is', async () => {
+    it('rejects a name in filters and sort orders, and accepts a part that the message shows', async () => {
       const parent = 'publishers/-/series/-'
       for (const list of [{ filter: `name = "${named('p1', 's1', 'a')}"` }, { order_by: 'name' }]) {
         const { code, details } = await call('ListEditions', { parent, ...list })
@@ -89,13 +89,13 @@ describeOn('names', backends, (backend) => {
       expect(namesIn(ordered.answer)[0]).to.equal(named('p1', 's2', 'c'))
     })
 
-    it('count what is under the parent', async () => {
+    it('counts the resources under the parent', async () => {
       const parent = 'publishers/p1/series/-'
       const { answer } = await call('ListEditions', { parent, page_size: 1 })
       expect(answer?.['total_size']).to.equal(3)
     })
 
-    it('show deleted ones with their names', async () => {
+    it('shows deleted resources with their names', async () => {
       const { answer } = await call('ListEditions', {
         parent: 'publishers/p1/series/s1',
         show_deleted: true,
@@ -108,7 +108,7 @@ describeOn('names', backends, (backend) => {
   describe('beside other features', () => {
     const name = named('p1', 's1', 'b')
 
-    it('are in a response whose read mask asks for them', async () => {
+    it('returns names if the read mask includes them', async () => {
       const only = await call('GetEdition', { name, read_mask: { paths: ['name'] } })
       expect(only.answer).to.include({ name, title: '' })
       const without = await call('GetEdition', { name, read_mask: { paths: ['title'] } })
@@ -117,7 +117,7 @@ describeOn('names', backends, (backend) => {
       expect(await (await fetch(url, { headers: ALICE })).json()).to.deep.equal({ name })
     })
 
-    it('go with an etag', async () => {
+    it('returns names together with an etag', async () => {
       const { answer } = await call('GetEdition', { name })
       const etag = answer?.['etag'] as string
       const update = (given: string, of = name) =>
@@ -135,7 +135,7 @@ describeOn('names', backends, (backend) => {
       expect(response.status).to.equal(404)
     })
 
-    it('are those of the effect that validate_only leaves out', async () => {
+    it('returns the names that the call without validate_only would', async () => {
       const parent = 'publishers/p1/series/s1'
       const edition = { title: 'dry' }
       const made = await call('CreateEdition', { parent, edition, edition_id: 'dry', validate_only: true })
@@ -145,7 +145,7 @@ describeOn('names', backends, (backend) => {
       expect(namesIn(minted.answer)[0]).to.match(new RegExp(`^${parent}/editions/[0-9a-f-]{36}$`))
     })
 
-    it('are the same in a repeated call, and under another parent it is another call', async () => {
+    it('repeats a call with the same names, and runs it again under another parent', async () => {
       const create = (parent: string) =>
         call('CreateEdition', {
           parent,
@@ -162,7 +162,7 @@ describeOn('names', backends, (backend) => {
   })
 
   describe('at the top, and of a singleton', () => {
-    it('have a parent of their own, or none', async () => {
+    it('lists resources with their own parent, or without one', async () => {
       const { publishers } = served
       const made = await publishers.unary(
         'CreatePublisher',
@@ -180,7 +180,7 @@ describeOn('names', backends, (backend) => {
       )
     })
 
-    it('are keyed by their parent', async () => {
+    it('finds a singleton by its parent', async () => {
       const { policies } = served
       const name = 'publishers/p1/policy'
       const got = await policies.unary('GetPolicy', { name }, ALICE)

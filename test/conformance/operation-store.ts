@@ -43,14 +43,14 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     return record
   }
 
-  it('finds what was made, from every process', async () => {
+  it('finds an operation from every process', async () => {
     const record = await made()
     for (const one of [open().store, open().other]) {
       expect(plain(await one.find('acme', record.name))).to.deep.equal(plain(record))
     }
   })
 
-  it('knows nothing by a name or of a tenant that no column can hold', async () => {
+  it('finds nothing by a name or tenant that a column cannot hold', async () => {
     const { store } = open()
     const { name } = await made()
     for (const [tenant, other] of [
@@ -109,7 +109,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     })
   })
 
-  it('lets nobody but the owner write', async () => {
+  it('lets only the owner write', async () => {
     const { store } = open()
     const record = await made()
     const end = { status: 'succeeded', response: undefined, failure: undefined } as const
@@ -128,7 +128,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     expect((await store.find('mine', name))?.status).to.equal('pending')
   })
 
-  it('tells the worker that it shall stop', async () => {
+  it('notifies the worker of a cancellation', async () => {
     const { store, other } = open()
     const { name } = await made()
     expect((await store.write(name, 'me', {}, LEASE_MS)).isCancelRequested).to.equal(false)
@@ -148,7 +148,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     expect(rest.map(({ name }) => name)).to.deep.equal(names.slice(2))
   })
 
-  it('forgets what is removed', async () => {
+  it('returns NOT_FOUND for a removed operation', async () => {
     const { store, other } = open()
     const { name } = await made()
     expect(await other.remove('acme', name)).to.equal(true)
@@ -157,7 +157,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     expect((await store.write(name, 'me', {}, LEASE_MS)).isHeld).to.equal(false)
   })
 
-  it('says that an operation has failed whose worker is dead, for good', async () => {
+  it('fails an operation permanently if its worker is dead', async () => {
     const { store, other, pass } = open()
     const { name } = await made()
     await pass(LEASE_MS + 1)
@@ -180,7 +180,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     expect((await other.find('acme', name))?.status).to.equal('pending')
   })
 
-  it('forgets what has ended when its time is over', async () => {
+  it('deletes ended operations when they expire', async () => {
     const { store, ttlMs, pass } = open()
     const { name } = await made()
     const end = { status: 'succeeded', response: undefined, failure: undefined } as const

@@ -45,7 +45,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
     expect(error.message).to.equal('project_id: there is no such project')
   }
 
-  it('of a new entity has to be to a live one of the same tenant, and no error tells which it is not', () =>
+  it('of a new entity must name a live row of the same tenant, and no error says which condition failed', () =>
     asAcme(async () => {
       for (const key of MISSING)
         await refused(() => at.tasks.create({ id: `of ${key}`, projectId: key }), key)
@@ -61,7 +61,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       await rejection(at.tasks.create({ id: 'kept', projectId: 'live' }), ErrConflict)
     }))
 
-  it('of an entity that changes has to be, masked or not', () =>
+  it('of an updated entity must name such a row, with or without a mask', () =>
     asAcme(async () => {
       for (const key of MISSING) {
         await refused(() => at.tasks.update('kept', { projectId: key }, ['project_id']), key)
@@ -78,12 +78,12 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect(await at.tasks.modify('kept', () => ({ projectId: 'live' }))).to.include({ projectId: 'live' })
     }))
 
-  it('is not asked for where it is not written', () =>
+  it('is not checked if it is not written', () =>
     asAcme(async () => {
       expect(await at.tasks.update('kept', { title: 'y' }, ['title'])).to.include({ projectId: 'live' })
     }))
 
-  it('matters less than whether the entity is there, and is the one that is meant', () =>
+  it('is checked after the entity’s existence and etag', () =>
     asAcme(async () => {
       await rejection(at.tasks.update('nosuch', { projectId: 'nosuch' }, ['project_id']), ErrNotFound)
       await rejection(at.tasks.update('nosuch', { projectId: 'live' }, ['project_id']), ErrNotFound)
@@ -124,7 +124,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       await rejection(at.tasks.batchUpdate(items), ErrNotFound)
     }))
 
-  it('costs a batch a statement for each target, and not for each entity, where batches are statements', () =>
+  it('is checked by one statement per target in a batch, not per entity', () =>
     asAcme(async () => {
       const { dataSource } = at
       if (dataSource?.options.type !== 'postgres') return
@@ -141,7 +141,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect((await at.tasks.list({ filter: 'project_id = "other"' })).items).to.have.length(20)
     }))
 
-  it('can be absent where it may be', () =>
+  it('may be absent if it is optional', () =>
     asAcme(async () => {
       const project = await at.projects.create({ id: 'free' })
       expect(project.teamId).to.equal(undefined)
@@ -151,7 +151,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect(cleared.teamId).to.equal(undefined)
     }))
 
-  it('of a resource whose key alone is its identity is to the same tenant, too', () =>
+  it('must stay within the tenant if the key alone identifies the target', () =>
     asAcme(async () => {
       await at.teams.create({ id: 'ours' })
       const error = await rejection(at.projects.create({ id: 'a', teamId: 'theirs' }), InvalidArgument)
@@ -159,7 +159,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect(await at.projects.create({ id: 'a', teamId: 'ours' })).to.include({ teamId: 'ours' })
     }))
 
-  it('can be to what all tenants share', async () => {
+  it('may name a shared row', async () => {
     await RequestContext.as({ subject: 'ada' }, () => at.currencies.create({ id: 'eur' }))
     const currency = async (id: string) =>
       (await at.projects.create({ currency: { id } })) as Project & { currencyId?: string }
@@ -170,7 +170,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       })
   })
 
-  it('can be given as the object that is referred to', () =>
+  it('may be given as the related object', () =>
     asAcme(async () => {
       const made = await at.tasks.create({ id: 'b', project: { id: 'live' } } as never)
       expect(made).to.include({ projectId: 'live' })
@@ -193,7 +193,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       )
     }))
 
-  it('can be to the same resource, and to itself once it is there', () =>
+  it('may name the same resource, and the row itself once it exists', () =>
     asAcme(async () => {
       const after = (id: string, key: string) =>
         at.tasks.create({ id, projectId: 'live', after: { id: key } } as never)
@@ -203,7 +203,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect(itself).to.include({ afterId: 'd' })
     }))
 
-  it('can be of two resources to one another', () =>
+  it('may connect two resources in both directions', () =>
     asAcme(async () => {
       await at.lefts.create({ id: 'l' })
       await at.rights.create({ id: 'r', leftId: 'l' })
@@ -213,7 +213,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       })
     }))
 
-  it('of one to one is unique', () =>
+  it('is unique if it is one-to-one', () =>
     asAcme(async () => {
       await at.charters.create({ id: 'a', project: { id: 'live' } } as never)
       await rejection(at.charters.create({ id: 'b', project: { id: 'live' } } as never), ErrConflict)
@@ -228,7 +228,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect(await rejection(both, InvalidArgument)).to.include({ field: 'project_id' })
     }))
 
-  it('is to a resource that was created in the same transaction, and not to one that it deleted', () =>
+  it('may name a row that the same transaction created, and not one that it deleted', () =>
     asAcme(async () => {
       await at.projects.transaction(async () => {
         await at.projects.create({ id: 'new' })
@@ -240,7 +240,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       expect(await at.tasks.get('g')).to.include({ projectId: 'live' })
     }))
 
-  it('is to the tenant of the entity, where the system writes', async () => {
+  it('must stay within the entity’s tenant when the system writes', async () => {
     await RequestContext.asSystem(async () => {
       const made = await at.tasks.create({ id: 'h', accountId: 'umbrella', projectId: 'theirs' })
       expect(made).to.include({ accountId: 'umbrella', projectId: 'theirs' })
@@ -250,7 +250,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
     })
   })
 
-  it('that no text can be is refused like any other', () =>
+  it('is rejected like any other if it is not valid text', () =>
     asAcme(async () => {
       const error = await rejection(at.tasks.create({ projectId: 'a\0' }), AshlarError)
       expect(error).to.include({ code: 'INVALID_ARGUMENT' })

@@ -95,7 +95,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
   })
   after(() => on?.close())
 
-  it('are per tenant, whatever they are of', async () => {
+  it('apply per tenant, for every kind of column', async () => {
     const same = { projectId: 'p1', title: 'taken-title', desk: 'desk-1', hour: 1, badge: 'b1' }
     await inAcme(() => on.slots.create(slot(same)))
     await asTenant('other', () => on.slots.create(slot(same)))
@@ -124,7 +124,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       }
     }))
 
-  it('say what is taken together', () =>
+  it('name the combination that is taken', () =>
     inAcme(async () => {
       await on.slots.create(slot({ projectId: 'p3', title: 'x' }))
       const error = (await rejection(
@@ -151,13 +151,13 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       ])
     }))
 
-  it('hold for every part of them, and case and trailing spaces count', () =>
+  it('compare every column, with case and trailing spaces', () =>
     inAcme(async () => {
       for (const title of ['a', 'A', 'a ', 'ä', 'ａ']) await on.slots.create(slot({ projectId: 'p4', title }))
       await on.slots.create(slot({ projectId: 'P4', title: 'a' }))
     }))
 
-  it('take any number of rows that lack one of the values', () =>
+  it('allow any number of rows with a missing value', () =>
     inAcme(async () => {
       await on.slots.create(slot({ desk: 'desk-5' }))
       await on.slots.create(slot({ desk: 'desk-5' }))
@@ -165,7 +165,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       await on.slots.create(slot({ hour: 5 }))
     }))
 
-  it('are for live rows: a deleted one frees its values any number of times, and cannot come back to them', () =>
+  it('apply to live rows: a deleted row frees its values, and cannot be undeleted if they are taken', () =>
     inAcme(async () => {
       const same = { projectId: 'p6', title: 'taken-title' }
       const first = await on.slots.create(slot(same))
@@ -180,7 +180,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       expect(await conflict(on.slots.undelete(next.id))).to.deep.equal(['project_id', 'title'])
     }))
 
-  it('are checked row by row: values pass from one item of a batch to the next that is free', () =>
+  it('are checked row by row: a batch item may take a value that an earlier item freed', () =>
     inAcme(async () => {
       const a = await on.slots.create(slot({ id: 'swap-a', projectId: 'p8', title: 'one' }))
       const b = await on.slots.create(slot({ id: 'swap-b', projectId: 'p8', title: 'two' }))
@@ -196,7 +196,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       )
     }))
 
-  it('leave a transaction usable that catches the conflict', () =>
+  it('leave a transaction usable after a caught conflict', () =>
     inAcme(() =>
       on.slots.transaction(async () => {
         await on.slots.create(slot({ projectId: 'p9', title: 'x' }))
@@ -205,13 +205,13 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       }),
     ))
 
-  it('name the key where the tenant is part of it', () =>
+  it('name the key if the tenant is part of it', () =>
     inAcme(async () => {
       await on.slots.create(slot({ id: 'k1' }))
       expect(await conflict(on.slots.create(slot({ id: 'k1' })))).to.deep.equal(['id'])
     }))
 
-  it('name nothing where the rule spans tenants', async () => {
+  it('name nothing if the rule spans tenants', async () => {
     await asTenant('other', () => on.gates.create({ id: 'g1', door: 'north' }))
     await inAcme(async () => {
       expect(await conflict(on.gates.create({ id: 'g1' }))).to.deep.equal([])
@@ -220,7 +220,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
     })
   })
 
-  it('name the fields of a resource that belongs to no tenant', async () => {
+  it('name the fields of a shared resource', async () => {
     await on.towns.create({ id: 't1', zip: '1', street: 'a' })
     expect(await conflict(on.towns.create({ id: 't1', zip: '2', street: 'a' }))).to.deep.equal(['id'])
     expect(await conflict(on.towns.create({ id: 't2', zip: '1', street: 'a' }))).to.deep.equal([
@@ -230,7 +230,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
     await on.towns.create({ id: 't2', zip: '1', street: 'b' })
   })
 
-  it('are named from the value of no caller', () =>
+  it('never name a value of another caller', () =>
     inAcme(async () => {
       const hostile = [
         `' for key 'badge'`,
@@ -247,7 +247,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
       }
     }))
 
-  it('have one winner of many at a time', () =>
+  it('let one of many simultaneous calls win', () =>
     inAcme(async () => {
       const same = { projectId: 'race', title: 'x' }
       const made = await Promise.allSettled(Array.from({ length: 20 }, () => on.slots.create(slot(same))))
@@ -257,7 +257,7 @@ describeOn('unique rules', [...backends, ...coalesced], (backend) => {
           expect((one.reason as ErrConflict).fields).to.deep.equal(['project_id', 'title'])
     }))
 
-  it('are in the database under the names that were declared', async function () {
+  it('exist in the database under the declared names', async function () {
     if (on.dataSource === undefined || backend.name.includes('sqlite')) return this.skip()
     const names = await indexNames(on.dataSource)
     expect(names).to.include.members([

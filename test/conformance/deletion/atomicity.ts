@@ -51,7 +51,7 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
 
   describe('every statement may fail', () => {
     for (const [name, operation] of Object.entries(operations).filter(([each]) => each !== 'purge'))
-      it(`of a ${name}: all of it happened, or nothing`, async () => {
+      it(`deletes all rows of a ${name} or none`, async () => {
         let before: unknown
         const sent = await everyStatementMayFail(
           dataSource(),
@@ -70,7 +70,7 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
         expect(sent).to.be.greaterThan(3)
       })
 
-    it('of a purge: what refers to a row is never left without it', async () => {
+    it('never purges a row and leaves a row that refers to it', async () => {
       await everyStatementMayFail(
         dataSource(),
         prepare,
@@ -87,7 +87,7 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
 
   if (backend !== 'postgres' && backend !== 'mariadb') return
 
-  it('a killed connection before any statement of a cascade leaves nothing of it', async () => {
+  it('rolls the cascade back if the connection is killed before any statement', async () => {
     const isPostgres = backend === 'postgres'
     const database = executorOf(dataSource())
     const { lease } = database

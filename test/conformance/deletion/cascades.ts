@@ -11,7 +11,7 @@ export const cascades = (holder: FamilyHolder): void => {
   const { of, rows, project, job, remark, milestone } = familyCases(holder)
 
   describe('cascade', () => {
-    it('takes three levels, writes their etags and times, and calls their hooks', async () => {
+    it('deletes three levels, writes their etags and times, and calls their hooks', async () => {
       await project('p')
       await milestone('m', 'p')
       const made = await job('a', { milestoneId: 'm' })
@@ -34,7 +34,7 @@ export const cascades = (holder: FamilyHolder): void => {
       ])
     })
 
-    it('takes no update time back where the clock jumps', async () => {
+    it('never moves an update time back if the clock jumps', async () => {
       await project('p')
       await milestone('m', 'p')
       const made = await job('a', { milestoneId: 'm' })
@@ -54,7 +54,7 @@ export const cascades = (holder: FamilyHolder): void => {
       }
     })
 
-    it('takes what restricts by force, on every level', async () => {
+    it('deletes restricting rows by force, on every level', async () => {
       await project('p')
       await job('a', { projectId: 'p' })
       await remark('r', 'a')
@@ -62,7 +62,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal([])
     })
 
-    it('takes a row once that it reaches on two ways, and one that refers to itself', async () => {
+    it('deletes a row once if two paths lead to it or it refers to itself', async () => {
       await project('p')
       await milestone('m', 'p')
       await job('a', { projectId: 'p', milestoneId: 'm' })
@@ -105,7 +105,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal(['milestone m', 'project p'])
     })
 
-    it('writes at most a thousand rows, or as many as it is told', async () => {
+    it('writes at most 1,000 rows, or the given maximum', async () => {
       await project('p')
       await inAcme(() =>
         of().milestones.transaction(async () => {
@@ -137,7 +137,7 @@ export const cascades = (holder: FamilyHolder): void => {
       await inAcme(() => of().projects.delete('p', { maxRows: 1001 }))
     })
 
-    it('is taken back with the transaction that it joins', async () => {
+    it('is rolled back with its transaction', async () => {
       await project('p')
       await milestone('m', 'p')
       const before = await inAcme(() => of().milestones.get('m'))
@@ -154,7 +154,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await inAcme(() => of().milestones.get('m'))).to.deep.equal(before)
     })
 
-    it('leaves the transaction usable that it is refused in', async () => {
+    it('leaves the transaction usable after a rejected delete', async () => {
       await job('a')
       await remark('r', 'a')
       await inAcme(() =>
@@ -167,7 +167,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal([])
     })
 
-    it('happens not at all when the hook of a child fails', async () => {
+    it('is rolled back if the hook of a child fails', async () => {
       await project('p')
       await job('a', { projectId: 'p' })
       await job('b', { projectId: 'p' })
@@ -178,7 +178,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await rows('deleted')).to.deep.equal([])
     })
 
-    it('leaves no child behind that a hook creates', async () => {
+    it('deletes a child that a hook creates', async () => {
       await job('a')
       await job('b', { aboveId: 'a' })
       onHook.run = async (event, id) => {
@@ -193,7 +193,7 @@ export const cascades = (holder: FamilyHolder): void => {
   })
 
   describe('set null', () => {
-    it('takes the reference out of more rows than one call may delete', async () => {
+    it('unsets the reference in more rows than one call may delete', async () => {
       await project('p')
       await inAcme(() =>
         of().bookmarks.transaction(async () => {
@@ -206,7 +206,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await inAcme(() => of().bookmarks.count({}, options))).to.equal(0)
     })
 
-    it('takes the reference out of live rows, with a new etag and their hooks', async () => {
+    it('unsets the reference in live rows, writes a new etag and calls their hooks', async () => {
       await project('p')
       await project('q')
       const [kept] = await inAcme(async () => [

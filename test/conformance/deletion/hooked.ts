@@ -35,7 +35,7 @@ export const hooked = (holder: FamilyHolder): void => {
       return ['nosuch', 'theirs', 'gone']
     }
 
-    it('can refer to nothing that is missing, deleted or of another tenant, when a row cascades', async () => {
+    it('rejects a reference to a missing, deleted or foreign row when a row cascades', async () => {
       await project('p')
       await milestone('m', 'p')
       await job('a', { milestoneId: 'm' })
@@ -46,7 +46,7 @@ export const hooked = (holder: FamilyHolder): void => {
       }
     })
 
-    it('nor when a reference is taken out', async () => {
+    it('rejects such a reference when a reference is unset', async () => {
       await project('p')
       await inAcme(() => of().bookmarks.create({ id: 'k', projectId: 'p' }))
       for (const projectId of [...(await targets()), 'p']) {
@@ -60,7 +60,7 @@ export const hooked = (holder: FamilyHolder): void => {
       expect(await inAcme(() => of().bookmarks.get('k'))).to.include({ projectId: 'other' })
     })
 
-    it('nor when a row is undeleted, alone or with others', async () => {
+    it('rejects such a reference when a row is undeleted, alone or with others', async () => {
       await project('p')
       await milestone('m', 'p')
       await job('a', { milestoneId: 'm' })
@@ -78,7 +78,7 @@ export const hooked = (holder: FamilyHolder): void => {
       expect(await orphansIn(of())).to.deep.equal([])
     })
 
-    it('cannot delete what the row that comes back refers to', async () => {
+    it('rejects deleting the target of a row that is undeleted', async () => {
       await project('p')
       await milestone('m', 'p')
       await job('a', { milestoneId: 'm' })
@@ -87,14 +87,14 @@ export const hooked = (holder: FamilyHolder): void => {
       await refused(() => of().jobs.undelete('a'), ErrPreconditionFailed)
     })
 
-    it('cannot put back a reference to what a purge removes', async () => {
+    it('rejects restoring a reference to a row that is purged', async () => {
       await project('p', { expireTime: LONG_AGO })
       await inAcme(() => of().bookmarks.create({ id: 'k', projectId: 'p' }))
       writing('BeforeUpdate', { projectId: 'p' })
       await refused(() => of().projects.purgeExpired(NOW), ErrPreconditionFailed)
     })
 
-    it('cannot create what refers to a row that is removed', async () => {
+    it('rejects creating a row that refers to a removed row', async () => {
       await inAcme(() => of().crates.create({ id: 'x' }))
       onHook.run = (event, id) =>
         event === 'BeforeRemove' ? of().stickers.create({ id: 's', crateId: id }) : undefined

@@ -25,7 +25,7 @@ export const races = (holder: FamilyHolder): void => {
   describe('no race leaves a child without its parent', () => {
     for (const isolation of LEVELS)
       for (const { name, prepare, remove, refer } of raceCases(of))
-        it(`of ${name}, in ${isolation ?? 'no transaction'}, ${ROUNDS} times`, async () => {
+        it(`keeps the parent during ${name}, in ${isolation ?? 'no transaction'}, ${ROUNDS} times`, async () => {
           const inside = (fn: (id: string) => Promise<unknown>) => (id: string) =>
             inAcme(() =>
               isolation === undefined ? fn(id) : of().projects.transaction(() => fn(id), { isolation }),

@@ -12,7 +12,7 @@ export const refusals = (holder: FamilyHolder): void => {
   const { of, rows, project, job, remark, milestone } = familyCases(holder)
 
   describe('restrict', () => {
-    it('refuses while there are live children, counts them, and changes nothing', async () => {
+    it('rejects the delete while there are live children, counts them, and changes nothing', async () => {
       await job('a')
       await job('b')
       for (const id of ['r1', 'r2', 'r3']) await remark(id, 'a')
@@ -30,7 +30,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal(['job a', 'remark r1', 'remark r2', 'remark r3'])
     })
 
-    it('names one child as one, and force to callers that can ask for it', async () => {
+    it('uses the singular for one child, and names force to callers that can set it', async () => {
       await job('a')
       await remark('r1', 'a')
       for (const [options, more] of [
@@ -63,7 +63,7 @@ export const refusals = (holder: FamilyHolder): void => {
       )
     })
 
-    it('counts a child that has expired and is still there', async () => {
+    it('counts an expired child that is not purged yet', async () => {
       await job('a')
       await remark('r1', 'a', { expireTime: new Date('2001-01-01') })
       await rejection(
@@ -72,7 +72,7 @@ export const refusals = (holder: FamilyHolder): void => {
       )
     })
 
-    it('refuses below a cascade, and takes nothing', async () => {
+    it('rejects a cascade that reaches a restricting row, and deletes nothing', async () => {
       await project('p')
       await job('a', { projectId: 'p' })
       await remark('r1', 'a')
@@ -85,7 +85,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(heard).to.deep.equal([])
     })
 
-    it('tells of every type at once', async () => {
+    it('reports every type of child at once', async () => {
       await project('p')
       await job('a', { projectId: 'p' })
       await remark('r1', 'a')
@@ -100,7 +100,7 @@ export const refusals = (holder: FamilyHolder): void => {
       ])
     })
 
-    it('never takes a child that cannot be undeleted, by force either', async () => {
+    it('never deletes a child that cannot be undeleted, even by force', async () => {
       await project('p')
       await inAcme(() => of().invoices.create({ id: 'i', projectId: 'p' }))
       const error = await rejection(
@@ -153,7 +153,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(await rows('deleted')).to.deep.equal(['job a', 'remark r1'])
     })
 
-    it('refuses a batch as a whole', async () => {
+    it('rejects a batch as a whole', async () => {
       await job('a')
       await job('b')
       await remark('r1', 'b')
@@ -172,7 +172,7 @@ export const refusals = (holder: FamilyHolder): void => {
       await RequestContext.asSystem({ reason: 'test' }, () => of().countries.create({ id: 'c' }))
     })
 
-    it('is kept by children of every tenant, of which no number is told', async () => {
+    it('is kept by children of every tenant, without reporting their number', async () => {
       await project('p', { countryId: 'c' })
       await as('globex', () => of().projects.create({ id: 'q', countryId: 'c' }))
       const error = await rejection(
@@ -182,7 +182,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(toldOf(error)[0]?.[2]).to.match(/^resources of the type project refer to it/)
     })
 
-    it('takes the rows of another tenant from nobody but the system', async () => {
+    it('deletes rows of another tenant only for the system', async () => {
       await as('globex', () => of().projects.create({ id: 'q', countryId: 'c' }))
       const error = await rejection(
         inAcme(() => of().countries.delete('c', { force: true })),
@@ -208,7 +208,7 @@ export const refusals = (holder: FamilyHolder): void => {
       await milestone('m2', 'p')
     })
 
-    it('takes none that the caller may not delete', async () => {
+    it('deletes no child that the caller may not delete', async () => {
       const error = await rejection(
         inAcme(() => of().projects.delete('p', access(none))),
         ErrPreconditionFailed,
@@ -219,7 +219,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(await rows('deleted')).to.deep.equal([])
     })
 
-    it('refuses where one of them is out of reach', async () => {
+    it('rejects the delete if the caller may not reach one of the children', async () => {
       for (const change of [
         { isNone: false, where: filter`id = ${'m1'}` },
         { isNone: false, test: (entity: object) => (entity as { id: string }).id === 'm1' },
@@ -235,7 +235,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal([])
     })
 
-    it('tells only how many the caller may list', async () => {
+    it('counts only children that the caller may list', async () => {
       const told = async (list: RowLimits) =>
         toldOf(
           await rejection(
@@ -249,7 +249,7 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(await told({ isNone: false, test: () => true })).to.match(/^resources of/)
     })
 
-    it('holds an undelete to the same', async () => {
+    it('applies the same rules to an undelete', async () => {
       await inAcme(() => of().projects.delete('p'))
       for (const change of [none, { isNone: false, where: filter`id = ${'m1'}` }])
         await rejection(

@@ -46,7 +46,7 @@ export const removals = (holder: FamilyHolder): void => {
       expect([...(await rows('live')), ...(await rows('deleted'))]).to.deep.equal([])
     })
 
-    it('says of rows that can be undeleted that they have to be purged', async () => {
+    it('says that rows which can be undeleted must be purged first', async () => {
       await crate('a')
       const told = async () => {
         const error = await rejection(

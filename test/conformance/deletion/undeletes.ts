@@ -11,7 +11,7 @@ export const undeletes = (holder: FamilyHolder): void => {
   const { of, rows, project, job, remark, milestone } = familyCases(holder)
 
   describe('undelete', () => {
-    it('brings back exactly what was deleted with it, three levels deep', async () => {
+    it('restores exactly the rows that were deleted together, three levels deep', async () => {
       await project('p')
       await milestone('m', 'p')
       await milestone('before', 'p')
@@ -38,7 +38,7 @@ export const undeletes = (holder: FamilyHolder): void => {
       expect(a.etag).to.not.equal(before.find(({ id }) => id === 'a')?.etag)
     })
 
-    it('brings back nothing of an earlier deletion of the same entity', async () => {
+    it('restores no row of an earlier deletion of the same entity', async () => {
       await project('p')
       await milestone('m1', 'p')
       await milestone('m2', 'p')
@@ -54,7 +54,7 @@ export const undeletes = (holder: FamilyHolder): void => {
       expect(await rows('deleted')).to.deep.equal([])
     })
 
-    it('brings back each root of a batch by itself', async () => {
+    it('restores each root of a batch independently', async () => {
       await job('a')
       await job('a1', { aboveId: 'a' })
       await job('b')
@@ -74,7 +74,7 @@ export const undeletes = (holder: FamilyHolder): void => {
       await inAcme(() => of().jobs.undelete('b'))
     })
 
-    it('refuses a child below a deleted parent, and names the parent', async () => {
+    it('rejects undeleting a child of a deleted parent, and names the parent', async () => {
       await project('p')
       await milestone('m', 'p')
       await milestone('n', 'p')
@@ -100,7 +100,7 @@ export const undeletes = (holder: FamilyHolder): void => {
       await inAcme(() => of().milestones.undelete('n'))
     })
 
-    it('refuses as a whole where one of its rows refers to another deleted one', async () => {
+    it('rejects the whole undelete if one of its rows refers to a deleted row', async () => {
       await project('p')
       await milestone('m', 'p')
       await project('q')
@@ -125,7 +125,7 @@ export const undeletes = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal([])
     })
 
-    it('refuses so where nothing has a hook that would have it looked at again', async () => {
+    it('rejects such an undelete for resources without hooks, too', async () => {
       const system = <T>(fn: () => Promise<T>) => RequestContext.asSystem({ reason: 'test' }, fn)
       await system(() => of().countries.create({ id: 'c' }))
       await project('p')

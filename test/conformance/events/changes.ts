@@ -95,7 +95,7 @@ export const changes = (holder: ToldHolder): void => {
       })
     })
 
-    it('says that the system made the call, and why', async () => {
+    it('includes the reason if the system made the call', async () => {
       for (const id of ['b', 'c']) await ledger(id)
       const scope = { tenant: 'acme', reason: 'retention\n2026' }
       await RequestContext.asSystem(scope, () => of().ledgers.delete('b'))
@@ -120,7 +120,7 @@ export const changes = (holder: ToldHolder): void => {
       ])
     })
 
-    it('says what an update has changed, and with what a resource was deleted', async () => {
+    it('includes the changed fields of an update, and the root of a deletion', async () => {
       await ledger('a')
       await inAcme(() => of().ledgers.update('a', { pages: 2, title: 'T' }, ['pages', 'title']))
       await inAcme(() => of().ledgers.delete('a'))
@@ -310,7 +310,7 @@ export const changes = (holder: ToldHolder): void => {
       expect(await told()).to.deep.equal(['ledger.created a'])
     })
 
-    it('goes with its transaction, and with its savepoint', async () => {
+    it('is rolled back with its transaction or savepoint', async () => {
       const failing = inAcme(() =>
         holder.subject.transaction(async () => {
           await ledger('a')

@@ -24,7 +24,7 @@ export const own = (holder: ToldHolder): void => {
       expect(event?.event).to.deep.include({ source: '/order', subject: 'o-1', data: { by: 'card' } })
     })
 
-    it('goes with the transaction and its savepoint', async () => {
+    it('is rolled back with the transaction or savepoint', async () => {
       await rejection(
         inside(async () => {
           await paid()
@@ -84,6 +84,6 @@ export const own = (holder: ToldHolder): void => {
     })
 
     for (const wrong of [{ resource: '' }, { resource: 'a.b' }, { verb: '*' }, { key: '' }, { key: 'a\0b' }])
-      it(`refuses ${JSON.stringify(wrong)}`, () => inside(() => rejection(paid(wrong), InvalidArgument)))
+      it(`rejects ${JSON.stringify(wrong)}`, () => inside(() => rejection(paid(wrong), InvalidArgument)))
   })
 }

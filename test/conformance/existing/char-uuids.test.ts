@@ -68,7 +68,7 @@ describeOn(
     })
     after(() => close?.())
 
-    it('are keys, tenants and references, in one spelling', async () => {
+    it('serves as key, tenant and reference in one canonical format', async () => {
       const [shelves, volumes] = [
         new (repositoryOf(Shelf))(dataSource),
         new (repositoryOf(Volume))(dataSource),
@@ -94,12 +94,12 @@ describeOn(
       })
     })
 
-    it('are what verify wants', async () => {
+    it('passes verify', async () => {
       const found = await schemaComparison([Shelf, Volume])(liveSchemaOf(dataSource))
       expect(found).to.deep.equal([])
     })
 
-    it('are declared as such: other texts in a char lose the spaces at their end', async () => {
+    it('requires a UUID type, because other strings in a char lose trailing spaces', async () => {
       const opened = await backend.open([TextShelf])
       try {
         await opened.dataSource?.query(

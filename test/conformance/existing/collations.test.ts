@@ -102,7 +102,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
     asSystem(async () => (await of.depots.list({ showDeleted: true })).items.map((one) => ({ ...one })))
 
   const tenants = () => {
-    it('are tenants apart: nobody reads or writes a row of another', async () => {
+    it('keeps tenants apart: no call reads or writes a row of another tenant', async () => {
       await furnish()
       const rows = await stored()
       expect(rows).to.have.length(ALIKE.length)
@@ -158,7 +158,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       expect(await stored()).to.deep.equal(rows)
     })
 
-    it('delete, restore and purge their own alone', async () => {
+    it('deletes, restores and purges only rows of the tenant', async () => {
       await furnish()
       for (const [i, tenant] of ALIKE.entries())
         await as(tenant, async () => {
@@ -187,7 +187,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   }
 
   const crowds = () => {
-    it('are tenants apart while calls come in crowds', async () => {
+    it('keeps tenants apart under concurrent calls', async () => {
       await furnish()
       const calls = ALIKE.flatMap((tenant, i) => ALIKE.map((_, j) => ({ tenant, own: i === j, j })))
       const settled = await Promise.allSettled(
@@ -217,7 +217,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   }
 
   const keys = () => {
-    it('are keys apart, of which the table may have room for one', () =>
+    it('keeps keys apart, even if the table can hold only one of them', () =>
       as('acme', async () => {
         const { depots, crates } = of
         const [first = '', ...others] = ALIKE
@@ -256,7 +256,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
         expect(await crates.get(first)).to.include({ depotId: first })
       }))
 
-    it('are refused to a tenant that is spelled alike without a trace of the other', async () => {
+    it('rejects a key of a tenant with a similar name without revealing the other row', async () => {
       const [first = '', ...others] = ALIKE
       const row = (tenant: string) => ({ id: 'same', title: tenant, owner: tenant, code: 'same' })
       await as(first, () => of.depots.create(row(first)))
@@ -275,7 +275,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       expect(await as(first, () => of.depots.get('same'))).to.include({ title: first, accountId: first })
     })
 
-    it('leave what refers to another spelling where it is', async () => {
+    it('leaves rows that refer to a key in another format', async () => {
       if (dataSource === undefined) return
       await as('acme', async () => {
         await of.depots.create({ id: 'abc', title: 'depot', owner: 'ada' })
@@ -299,7 +299,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   }
 
   const pages = () => {
-    it('are ordered by code point, and each is on one page', () =>
+    it('sorts by code point, with each row on one page', () =>
       as('acme', async () => {
         const owners = ['b', 'B', 'a', 'A', 'á', 'ß', 'ss', 'ä', 'a ', 'Z', 'z']
         for (const [i, owner] of owners.entries())
@@ -322,7 +322,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
         expect(await walked('owner', ({ owner }) => owner)).to.deep.equal([...owners].sort(byCodePoint))
       }))
 
-    it('are walked by the system over all tenants', async () => {
+    it('lists all tenants for the system', async () => {
       await furnish()
       const found: (readonly [string, string])[] = []
       let pageToken = ''
@@ -344,7 +344,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   }
 
   const filters = () => {
-    it('are told apart by filters and by conditions of rows', () =>
+    it('keeps values apart in filters and row conditions', () =>
       as('acme', async () => {
         const owners = ['bob', 'BOB', 'bob ', 'böb']
         for (const [i, owner] of owners.entries())
@@ -371,7 +371,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   }
 
   const statements = () => {
-    it('are compared exactly by every statement', async () => {
+    it('compares exactly in every statement', async () => {
       if (dataSource === undefined || engine === undefined) return
       const told: string[] = []
       const stop = watchStatements(dataSource, ({ text }) => told.push(text))

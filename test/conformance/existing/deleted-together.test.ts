@@ -60,7 +60,7 @@ describeOn('rows of existing tables that are deleted together', databases, (back
     (await dataSource.getRepository(TogetherThing).findOneOrFail({ where: { id }, withDeleted: true }))
       .deletedAt
 
-  it('come back together, and those that were deleted before stay deleted', async () => {
+  it('are restored together, and rows that were deleted earlier stay deleted', async () => {
     const { boxes, things } = repositories()
     await inAcme(async () => {
       await boxes.create({ id: 'b' })
@@ -95,7 +95,7 @@ describeOn('rows of existing tables that are deleted together', databases, (back
     expect(await timesOf('their-thing')).to.not.equal(null)
   })
 
-  it('are not undeleted at startup if their times have no milliseconds', async () => {
+  it('fails at startup for an Undelete if the times have no milliseconds', async () => {
     const { boxes } = repositories()
     const time = backend.name === 'postgres' ? 'timestamp(0)' : 'datetime'
     if (backend.name.startsWith('sqlite') || backend.name === 'better-sqlite3') return

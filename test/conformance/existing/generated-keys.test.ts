@@ -36,7 +36,7 @@ const TABLES = {
 } as const
 
 describeOn('numbers that a table that is there mints', databases, (backend) => {
-  it('end where the type of the property does, and leave no row behind', async () => {
+  it('rejects a number beyond the type of the property, and leaves no row', async () => {
     const opened = await backend.open([Ticket])
     const dataSource = opened.dataSource as DataSource
     try {

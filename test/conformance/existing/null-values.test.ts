@@ -69,7 +69,7 @@ describeOn('NULL in existing tables', [...backends, ...coalesced], (backend) => 
   })
   after(() => close())
 
-  it('is there behind every kind of field without presence', () => {
+  it('occurs in every kind of field without presence', () => {
     expect(zeros.map(({ proto }) => proto)).to.have.members([
       ...['title', 'active', 'count', 'weight', 'big', 'huge', 'ratio', 'score', 'blob', 'phase'],
       ...['labels', 'tags', 'code', 'serial', 'webhook_secret', 'api_key'],
@@ -115,7 +115,7 @@ describeOn('NULL in existing tables', [...backends, ...coalesced], (backend) => 
 
   for (const { proto, property } of ordered)
     for (const direction of ['', ' desc'])
-      it(`repeats and loses no row of a list by ${proto}${direction}`, () =>
+      it(`lists every row once, sorted by ${proto}${direction}`, () =>
         asAcme(async () => {
           const read = async (pageSize: number) => {
             const found: Quarried[] = []

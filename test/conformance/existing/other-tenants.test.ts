@@ -119,7 +119,7 @@ describeOn(
     })
     after(() => close?.())
 
-    it('are neither read nor written, whatever is called, and nothing is an error of the server', async () => {
+    it('are neither read nor written by any call, and no call fails with INTERNAL', async () => {
       const create = (tenant: string, code: string) =>
         as(tenant, () => folders['create']?.({ title: code, code, apiKey: 'same' }) as Promise<Folder>)
       const [mine, theirs] = [await create(ACME, 'mine'), await create(OTHER, 'theirs')]

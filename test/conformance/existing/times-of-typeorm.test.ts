@@ -33,7 +33,7 @@ class DatedNote extends Dated {
 }
 
 describeOn("times of an existing table that TypeORM's decorators alone declare", databases, (backend) => {
-  it('are set by repositories, and a Delete keeps the row', async () => {
+  it('sets the times, and a Delete keeps the row', async () => {
     const opened = await openWithTables(backend, [DatedNote])
     const dataSource = opened.dataSource as DataSource
     let now = new Date('2026-01-02T03:04:05.678Z')
@@ -59,7 +59,7 @@ describeOn("times of an existing table that TypeORM's decorators alone declare",
     }
   })
 
-  it('are known to no client', () => {
+  it('hides the times from clients', () => {
     const { columns, writable } = resourceModel(DatedNote)
     expect(Object.keys(columns).sort()).to.deep.equal(['name', 'stars', 'text'])
     expect([...writable].sort()).to.deep.equal(['stars', 'text'])

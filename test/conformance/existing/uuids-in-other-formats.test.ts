@@ -93,7 +93,7 @@ for (const at of [0, 1])
       })
       after(() => close())
 
-      it('name their rows, and no other text does', () =>
+      it('finds a row by its UUID only', () =>
         inAcme(async () => {
           for (const { id } of (await on(Rack).list()).items) {
             expect(await on(Rack).get(id)).to.include({ id, title: 't', twin: id })
@@ -113,7 +113,7 @@ for (const at of [0, 1])
           })
         }))
 
-      it('are found by filters and relations, and paged by every order', () =>
+      it('finds rows by filters and relations, and pages by every sort order', () =>
         inAcme(async () => {
           for (const id of STORED) {
             for (const filter of [`id = "${id}"`, `twin = "${id}"`])
@@ -134,7 +134,7 @@ for (const at of [0, 1])
           }
         }))
 
-      it('are referred to by the stored text, and are written for keys in the canonical format only', () =>
+      it('refers to a row by the stored text, and writes keys in the canonical format only', () =>
         inAcme(async () => {
           const key = 'fff9f7ea-ae2c-7809-8aeb-b819cf5e9e7f'
           expect((await on(Box).create({ id: key, rackId: STORED[0]! })).rackId).to.equal(STORED[0])
@@ -144,7 +144,7 @@ for (const at of [0, 1])
           await rejection(on(Rack).create({ id: 'legacy-8', title: 'x' }), InvalidArgument)
         }))
 
-      it('are taken for a create with the same UUID', () =>
+      it('rejects a create with the same UUID as a duplicate', () =>
         inAcme(async () => {
           for (const id of PLAIN.slice(0, 4))
             await rejection(on(Rack).create({ id, title: 'twin' }), ErrConflict)
@@ -153,7 +153,7 @@ for (const at of [0, 1])
         }))
 
       if (!backend.name.includes('sqlite'))
-        it('are what verify lists, with the statement that rewrites them', async () => {
+        it('lists them in verify, with the statement that rewrites them', async () => {
           const notes: TableNote[] = []
           const compare = schemaComparison([Rack], { note: (one) => void notes.push(one) })
           await compare(liveSchemaOf(dataSource))

@@ -146,7 +146,7 @@ describeOn('rows without a tenant', databases, (backend) => {
         lids = new (repositoryOf(Lid))(dataSource) as unknown as Repository<Lid>
       })
 
-      it('are referred to by nobody, and read by nobody', async () => {
+      it('can be neither referred to nor read', async () => {
         await crate('n', NOBODY)
         await lid('l', 'n')
         const reach = async () => {
@@ -161,7 +161,7 @@ describeOn('rows without a tenant', databases, (backend) => {
         await inAcme(() => rejection(lids.create({ id: 'm', crateId: 'n' }), InvalidArgument, 'crate_id'))
       })
 
-      it('stay where the row that they refer to is deleted, or keep it', async () => {
+      it('stay if the row that they refer to is deleted, or keep that row', async () => {
         await crate('c')
         await lid('ours', 'c')
         await lid('nobodys', 'c', NOBODY)
@@ -184,7 +184,7 @@ describeOn('rows without a tenant', databases, (backend) => {
         expect(await ids('lids', 'account_id IS NULL AND delete_id IS NULL')).to.deep.equal(['nobodys'])
       })
 
-      it('are purged by nobody, and keep no other row from it', async () => {
+      it('are never purged, and never prevent a purge of other rows', async () => {
         const many = drill(5, 2500)
         for (const tenant of ['acme', 'globex', NOBODY]) {
           for (let n = 0; n < (tenant === 'acme' ? many : 2); n++)
@@ -211,7 +211,7 @@ describeOn('rows without a tenant', databases, (backend) => {
         ])
       })
 
-      it('leave a transaction in which the purge has left rows', async () => {
+      it('do not break a transaction in which a purge skips them', async () => {
         await crate('c', 'acme', LONG_AGO)
         await crate('d', 'acme', LONG_AGO)
         await lid('nobodys', 'c', NOBODY)

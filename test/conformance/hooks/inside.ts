@@ -28,7 +28,7 @@ export const inside = (holder: HookedHolder): void => {
     })
 
     for (const event of ['BeforeInsert', 'AfterInsert'] as const)
-      it(`takes back everything when it throws in ${event}`, async () => {
+      it(`rolls everything back when it throws in ${event}`, async () => {
         doing[event] = async (task) => {
           await log(task)
           throw new Aborted('not like this')
@@ -37,7 +37,7 @@ export const inside = (holder: HookedHolder): void => {
         expect([await stored('a'), await texts()]).to.deep.equal([undefined, []])
       })
 
-    it('takes back update, delete, undelete and batches when it throws', async () => {
+    it('rolls back update, delete, undelete and batches when it throws', async () => {
       for (const id of ['a', 'b']) await make(id)
       const { tasks } = holder.subject
       doing.AfterUpdate = async (task) => {
@@ -76,7 +76,7 @@ export const inside = (holder: HookedHolder): void => {
       expect((await stored('a'))?.deleteTime).to.be.instanceOf(Date)
     })
 
-    it('reaches the caller with an error of ours as it is, and with any other as Internal', async () => {
+    it('throws an AshlarError to the caller unchanged, and any other error as Internal', async () => {
       doing.BeforeInsert = () => {
         throw new Stop('a detail')
       }
@@ -109,7 +109,7 @@ export const inside = (holder: HookedHolder): void => {
         ])
       }))
 
-    it('goes on after a conflict that it catches', async () => {
+    it('continues after a conflict that it catches', async () => {
       doing.BeforeInsert = async (task) => {
         await log(task)
         await rejection(log(task), ErrConflict)
@@ -119,7 +119,7 @@ export const inside = (holder: HookedHolder): void => {
       expect(await texts()).to.deep.equal(['Cut', 'again'])
     })
 
-    it('calls the same repository, whose hooks are called in turn', async () => {
+    it('calls the same repository, which calls its hooks', async () => {
       doing.AfterInsert = async (task) => {
         if (task.id.length < 3) await make(`${task.id}a`)
       }
@@ -143,7 +143,7 @@ export const inside = (holder: HookedHolder): void => {
       expect(updated).to.include({ title: 'b', slug: 'outer', revision: 1 })
     })
 
-    it('is told when it calls itself without end, and leaves nothing', async () => {
+    it('fails when it calls itself endlessly, and leaves nothing', async () => {
       doing.BeforeInsert = (task) => make(`${task.id}a`)
       const { message } = await rejection(make('a'), TypeError)
       expect(message).to.match(
@@ -152,7 +152,7 @@ export const inside = (holder: HookedHolder): void => {
       expect(await stored('a')).to.equal(undefined)
     })
 
-    it('has no call of its own left behind: a failure of one is handled, and named', async () => {
+    it('handles and names the failure of a call that it did not await', async () => {
       const unhandled: unknown[] = []
       const note = (error: unknown) => void unhandled.push(error)
       process.on('unhandledRejection', note)
@@ -189,7 +189,7 @@ export const inside = (holder: HookedHolder): void => {
       }
     })
 
-    it('that throws leaves no failure of its other calls unhandled', async () => {
+    it('leaves no failure of its other calls unhandled when it throws', async () => {
       const unhandled: unknown[] = []
       const note = (error: unknown) => void unhandled.push(error)
       process.on('unhandledRejection', note)
@@ -206,14 +206,14 @@ export const inside = (holder: HookedHolder): void => {
       }
     })
 
-    it('has to await its calls', async () => {
+    it('must await its calls', async () => {
       doing.AfterInsert = (task) => void log(task)
       const { message } = await rejection(make('a'), TypeError)
       expect(message).to.include('did not await Entry.create')
       expect([await stored('a'), await texts()]).to.deep.equal([undefined, []])
     })
 
-    it('has what it gives to afterCommit run after the outermost commit, or never', () =>
+    it('runs afterCommit functions after the outermost commit, or never', () =>
       inAcme(async () => {
         const ran: string[] = []
         doing.AfterInsert = ({ id }) => {
@@ -231,14 +231,14 @@ export const inside = (holder: HookedHolder): void => {
         expect(ran).to.deep.equal(['a', 'c'])
       }))
 
-    it('is refused in a transaction that only reads, before it is called', () =>
+    it('is rejected in a read-only transaction, before it is called', () =>
       inAcme(async () => {
         const reading = holder.subject.tasks.transaction(() => make('a'), { readOnly: true })
         await rejection(reading, TypeError, /Task\.create inside of a transaction with readOnly: true/)
         expect(events()).to.deep.equal([])
       }))
 
-    it('is told that the call only validates', async () => {
+    it('receives validateOnly', async () => {
       const seen: boolean[] = []
       doing.BeforeInsert = () => void seen.push(RequestContext.current().validateOnly)
       await make('a')

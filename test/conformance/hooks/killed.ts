@@ -103,7 +103,7 @@ export const killed = (holder: HookedHolder, dataSource: () => DataSource): void
     }
     for (const [name, operation] of Object.entries(operations))
       if (drilling || SHAPES.includes(name))
-        it(`${name} leaves nothing, and is told`, () => lose(operation, hooked))
+        it(`${name} leaves nothing, and rejects`, () => lose(operation, hooked))
   })
 
   describe('a connection killed before any statement of a subscriber', () => {
@@ -136,6 +136,6 @@ export const killed = (holder: HookedHolder, dataSource: () => DataSource): void
     }
     for (const [name, operation] of Object.entries(operations))
       if (drilling || name === 'update')
-        it(`${name} leaves nothing, and is told`, () => lose(operation, () => {}))
+        it(`${name} leaves nothing, and rejects`, () => lose(operation, () => {}))
   })
 }

@@ -26,7 +26,7 @@ export const statements = (holder: HookedHolder, dataSource: () => DataSource): 
       remint: () => holder.subject.tasks.remintToken('a'),
     }
     for (const [name, operation] of Object.entries(operations))
-      it(`${name} happens as a whole or not at all`, async () => {
+      it(`completes ${name} or leaves nothing`, async () => {
         let before: unknown
         const log = (when: string) => async (task: Task) => {
           if (when === 'before') task.slug = `${name} of ${task.id}`

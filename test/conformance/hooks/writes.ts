@@ -11,7 +11,7 @@ export const writes = (holder: HookedHolder): void => {
   const { make, stored, events } = casesOf(holder)
 
   describe('hooks around a write', () => {
-    it('are methods of the whole entity as it is to be stored', async () => {
+    it('run on the whole entity as it will be stored', async () => {
       const seen: Task[] = []
       for (const event of ['BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate'] as const)
         doing[event] = (task) => void seen.push(Object.assign(Object.create(Task.prototype) as Task, task))
@@ -27,7 +27,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(updated.etag).not.to.equal(made.etag)
     })
 
-    it('have what they change written, whatever the mask names', async () => {
+    it('write what they change, whatever the mask names', async () => {
       doing.BeforeInsert = (task) => {
         task.slug = task.title.toLowerCase()
         task.tags['made'] = 'yes'
@@ -55,7 +55,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(await stored('a')).to.deep.include({ ...expected, state: undefined })
     })
 
-    it('are those of an update where modify writes, under its lock, and leave nothing when one fails', async () => {
+    it('run the update hooks of modify under its lock, and leave nothing when one fails', async () => {
       const { tasks } = holder.subject
       const add = () => inAcme(() => tasks.modify('a', ({ revision }) => ({ revision: revision + 1 })))
       await make('a')
@@ -75,7 +75,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(events()).to.deep.equal([])
     })
 
-    it('see the sum of an increment, which is added in the statement all the same', async () => {
+    it('read the sum of an increment, which the statement still adds', async () => {
       await make('a', { revision: 4 })
       const add = (by: number) => () =>
         holder.subject.tasks.update('a', { revision: increment(by) }, ['revision'])
@@ -90,7 +90,7 @@ export const writes = (holder: HookedHolder): void => {
       expect((await stored('a'))?.revision).to.equal(15)
     })
 
-    it('change only what is returned after the write', async () => {
+    it('change only the returned entity after the write', async () => {
       doing.AfterInsert = (task) => (task.title = 'shown')
       doing.AfterUpdate = (task) => (task.label = 'shown')
       expect((await make('a')).title).to.equal('shown')
@@ -112,7 +112,7 @@ export const writes = (holder: HookedHolder): void => {
       ['token_hash', (task) => (task['token_hash'] = 'x')],
     ]
     for (const [property, change] of never)
-      it(`are refused by name when they change ${property}`, async () => {
+      it(`reject a change of ${property} by name`, async () => {
         doing.BeforeInsert = change as never
         const refused = await rejection(make('a'), TypeError)
         expect(refused.message).to.match(new RegExp(`^@BeforeInsert\\(\\) of Task has changed ${property}: `))
@@ -130,7 +130,7 @@ export const writes = (holder: HookedHolder): void => {
         expect(await stored('a')).to.include({ title: 'Cut', deleteTime: undefined })
       })
 
-    it('are told which value no column can hold', async () => {
+    it('report which value the column cannot hold', async () => {
       doing.BeforeInsert = (task) => (task.revision = 2 ** 40)
       await rejection(make('a'), InvalidArgument, /^revision: has to be an integer/)
       doing.BeforeInsert = (task) => (task.code = 'taken')
@@ -139,7 +139,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(await stored('b')).to.equal(undefined)
     })
 
-    it('are told of a soft delete and of its end, and change what is stored', async () => {
+    it('run on soft delete and undelete, and change what is stored', async () => {
       const made = await make('a')
       doing.BeforeSoftRemove = (task) => {
         expect(task.deleteTime).to.be.instanceOf(Date)
@@ -158,7 +158,7 @@ export const writes = (holder: HookedHolder): void => {
       ])
     })
 
-    it('are told of a removal for good', () =>
+    it('run on a hard delete', () =>
       inAcme(async () => {
         await holder.subject.entries.create({ id: 'e', text: 'x' })
         await holder.subject.entries.delete('e')
@@ -169,7 +169,7 @@ export const writes = (holder: HookedHolder): void => {
         await rejection(holder.subject.entries.get('e'), ErrNotFound)
       }))
 
-    it('are called for each item of a batch, in key order', async () => {
+    it('run for each item of a batch, in key order', async () => {
       for (const id of ['c', 'a', 'b']) await make(id)
       quiet()
       doing.BeforeUpdate = (task) => (task.slug = `${task.title} ${task.id}`)
@@ -185,7 +185,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(events()).to.deep.equal(['a', 'b', 'c'].flatMap((id) => around(id, 'SoftRemove')))
     })
 
-    it('are called for a new credential, and for no purge', async () => {
+    it('run for a new credential, and not for a purge', async () => {
       await make('a', { expireTime: new Date(0) })
       quiet()
       doing.BeforeUpdate = (task) => task.revision++
@@ -197,7 +197,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(reported).to.deep.equal([])
     })
 
-    it('see no secret and no token, which the caller gets all the same', async () => {
+    it('receive neither secret nor token, while the caller gets both', async () => {
       const seen: unknown[] = []
       for (const event of ['BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate'] as const)
         doing[event] = (task) =>
@@ -209,7 +209,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(await inAcme(() => holder.subject.tasks.revealPin('a'))).to.equal('5678')
     })
 
-    it('are not called for what is not there, not of this tenant, or has another etag', async () => {
+    it('do not run for a missing row, another tenant’s row or another etag', async () => {
       const { etag } = await make('a')
       quiet()
       const { tasks } = holder.subject
@@ -238,7 +238,7 @@ export const writes = (holder: HookedHolder): void => {
       expect(events()).to.deep.equal(['BeforeSoftRemove a', 'AfterSoftRemove a'])
     })
 
-    it('lose nothing that others write meanwhile', async () => {
+    it('lose no concurrent write', async () => {
       await make('a')
       doing.BeforeUpdate = async (task) => {
         await new Promise((resolve) => setImmediate(resolve))

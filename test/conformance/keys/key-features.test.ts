@@ -220,7 +220,7 @@ describeOn('features of keys', [...backends, ...pooled], (backend) => {
   for (const kept of all)
     for (const [at, [feature, run]] of Object.entries(FEATURES).entries())
       if (isAsked(VAULTS.indexOf(kept), backend.name, at))
-        it(`of the type ${kept.name}: ${feature}`, async () => {
+        it(`supports ${feature} with ${kept.name} keys`, async () => {
           const encryptor = { ...DEV[0] }
           const vaults = open(opened, kept, {
             encrypt: (text) => encryptor.encrypt(text),

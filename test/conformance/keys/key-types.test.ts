@@ -50,7 +50,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
   })
   after(() => opened.close())
 
-  it('have tables that a comparison finds to be as declared', async () => {
+  it('creates tables without differences from the model', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
     expect(await schemaComparison(entities)(liveSchemaOf(dataSource))).to.deep.equal([])
@@ -83,7 +83,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
         if (hasOutbox) await opened.dataSource?.query('DELETE FROM outbox')
       })
 
-      it('are what is read, listed, paged and filtered by', () =>
+      it('reads, lists, pages and filters by the key', () =>
         asAcme(async () => {
           for (const key of keys) {
             expect(await lots.get(key)).to.deep.include(made(key))
@@ -106,12 +106,12 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
             .with.length(keys.length - 1)
         }))
 
-      it('are in one order, in the process and in the database', () => {
+      it('sorts the same in the process and in the database', () => {
         const all = keys.map((key) => texts.given(key) as string)
         expect([...all].reverse().sort(texts.compare)).to.deep.equal(all)
       })
 
-      it('are what is written by, alone and in batches', () =>
+      it('writes by the key, alone and in batches', () =>
         asAcme(async () => {
           const { etag } = await lots.get(second)
           await lots.update(second, { title: 'new' }, ['title'], { ifMatch: etag })
@@ -144,7 +144,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
           await rejection(lots.batchGet([second, third]), ErrNotFound)
         }))
 
-      it('are of one tenant', async () => {
+      it('keeps keys of each tenant apart', async () => {
         await as('umbrella', async () => {
           await rejection(lots.get(first), ErrNotFound)
           await lots.create(made(first))
@@ -157,7 +157,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
         )
       })
 
-      it('have one spelling: another finds no row, and makes none', () =>
+      it('accepts only the canonical format: another finds and creates no row', () =>
         asAcme(async () => {
           for (const text of wrong) {
             const key = text as PartValue
@@ -219,7 +219,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
           }
         }))
 
-      it('are told by their text', () =>
+      it('is shown as its text', () =>
         asAcme(async () => {
           await lots.update(second, { title: 'new' }, ['title'])
           await lots.delete(second)
@@ -234,7 +234,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
           expect(told).to.have.length(keys.length + 2)
         }))
 
-      it('may be many at once', () =>
+      it('accepts many keys at once', () =>
         asAcme(async () => {
           const all = Array.from({ length: 60 }, (_, i) => keys[i % keys.length] as PartValue)
           const read = await Promise.all(all.map((key) => lots.get(key)))
@@ -246,7 +246,7 @@ describeOn('keys', [...backends, ...pooled, ...coalesced], (backend) => {
           expect((await lots.list()).items).to.deep.equal([])
         }))
 
-      it('are held by references, which delete, undelete, unset and load by them', () =>
+      it('deletes, undeletes, unsets and loads through references', () =>
         asAcme(async () => {
           await parts.create({ id: first, lotId: second } as Part)
           await parts.create({ id: second, lot: { id: second }, nextId: first } as Part)

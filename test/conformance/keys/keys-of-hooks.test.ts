@@ -93,7 +93,7 @@ describeOn('a key that a hook sets', [...backends, ...coalesced], (backend) => {
       await rejection(words.create({ title: 'b' }), ErrConflict)
     }))
 
-  it('may be the key of another tenant', async () => {
+  it('may equal the key of another tenant’s row', async () => {
     const words = on(Word)
     next = 'shared'
     await inAcme(() => words.create({ title: 'a' }))

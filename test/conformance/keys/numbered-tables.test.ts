@@ -7,7 +7,7 @@ import { applyBaseline } from '../../support/databases/baseline.js'
 import { NUMBERED, type Step, type Ticket } from './numbered.js'
 
 describeOn('tables of numbers that the database mints', backends, (backend) => {
-  it('are made by the files of a migration', async () => {
+  it('creates them by migration files', async () => {
     if (!['postgres', 'mariadb'].includes(backend.name)) return
     const entities = NUMBERED.flatMap(({ Ticket, Step, Mark }) => [Ticket, Step, Mark])
     const { dataSource, close } = await backend.open(entities)

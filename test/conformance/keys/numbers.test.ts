@@ -55,7 +55,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
   })
   after(() => opened.close())
 
-  it('have tables that a comparison finds to be as declared', async () => {
+  it('creates tables without differences from the model', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
     const live = liveSchemaOf(dataSource)
@@ -103,7 +103,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
         seen.length = 0
       })
 
-      it('count up, and are what is read, listed, told and written by', () =>
+      it('counts up, and reads, lists and writes by the number', () =>
         asAcme(async () => {
           const first = await tickets.create(made('a'))
           const second = await tickets.create(made('b'))
@@ -126,7 +126,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
           ])
         }))
 
-      it('are chosen by nobody', async () => {
+      it('rejects a number that a caller chooses', async () => {
         const most = keys.keyOf(name === 'smallint' ? '32767' : '2147483647') as PartValue
         for (const id of [most, valueOf(0), valueOf(5)]) {
           const refused = () => tickets.create({ ...made('a'), id })
@@ -137,7 +137,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
         expect(await told()).to.deep.equal([])
       })
 
-      it('are of one tenant each, whoever asks', async () => {
+      it('keeps numbers of each tenant apart', async () => {
         const mine = await asAcme(() => tickets.create(made('a')))
         await as('umbrella', async () => {
           await rejection(tickets.get(mine.id), ErrNotFound)
@@ -153,7 +153,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
         await asAcme(() => rejection(tickets.create(made('a')), ErrConflict))
       })
 
-      it('are told each to the caller whose row it is, however many call', async () => {
+      it('returns to each of many callers the number of its own row', async () => {
         const all = await Promise.all(
           Array.from({ length: 40 }, (_, n) => {
             const tenant = n % 2 === 0 ? 'acme' : 'umbrella'
@@ -173,7 +173,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
         expect(new Set(await told())).to.deep.equal(new Set(all.map((one) => keys.textOf(one))))
       })
 
-      it('do not come back, after a delete or a rollback', () =>
+      it('does not reuse a number after a delete or a rollback', () =>
         asAcme(async () => {
           const marks = on(Mark) as Repository<MarkOf, PartValue>
           const first = await marks.create({})
@@ -197,7 +197,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
           expect(await tickets.create(again)).to.include({ title: 'rolled back' })
         }))
 
-      it('are the next ones in a dry run too, whatever rule the table has for them', () =>
+      it('uses the next number in a dry run too, whatever rule the table has', () =>
         asAcme(async () => {
           const { id } = await tickets.create(made('a'))
           const context = RequestContext.current().with({ validateOnly: true })
@@ -225,7 +225,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
           expect(Number(after.id)).to.be.greaterThan(Number(id))
         }))
 
-      it('are held by references, and bind no secret', () =>
+      it('is held by references, and binds no secret', () =>
         asAcme(async () => {
           const ticket = await tickets.create({ ...made('a'), pin: '1234' })
           expect(await tickets.revealPin(ticket.id)).to.equal('1234')
@@ -242,7 +242,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
           await rejection(steps.update(second.id, { nextId: gone }, ['next_id']), InvalidArgument, 'next_id')
         }))
 
-      it('end where the type does: no row has a number that it cannot hold', async () => {
+      it('ends at the maximum of the type: no row gets a larger number', async () => {
         const { dataSource } = opened
         const most = MOST[name] ?? '9223372036854775807'
         if (dataSource === undefined) return
@@ -267,7 +267,7 @@ describeOn('numbers that the database mints', [...backends, ...coalesced, ...poo
         await dataSource.query(endsAt(backend.name, table, '1000'))
       })
 
-      it('that a row has already are nobody else’s fault', async () => {
+      it('does not blame the caller for a number that a row already has', async () => {
         if (backend.name !== 'postgres') return
         await asAcme(async () => {
           const { id } = await tickets.create(made('a'))

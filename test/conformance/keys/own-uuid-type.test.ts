@@ -48,7 +48,7 @@ describeOn(
     })
     after(() => opened?.close())
 
-    it('loses no row in pages, whose order is that of the engine', () =>
+    it('loses no row in pages sorted as the engine sorts', () =>
       asAcme(async () => {
         const rows = (await opened.dataSource?.query('SELECT id FROM own_uuids ORDER BY id')) as {
           id: string

@@ -50,7 +50,7 @@ describeOn('the kits for tests', asked, (backend) => {
     })
   })
 
-  it('find nothing wrong with its service', async () => {
+  it('finds nothing wrong with its service', async () => {
     await opened.dataSource?.query('DELETE FROM specimens')
     const authorizer: Authorizer = { decidesByRow: true, authorize: () => false }
     const specimens = fresh()

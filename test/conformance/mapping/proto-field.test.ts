@@ -199,7 +199,7 @@ const SPECIMENS = (entity: EntityClass<object>) => (builder: ServerBuilder, of: 
   builder.register(SpecimenService, of(entity), { weighSpecimen: unserved })
 
 describeOn('fields whose properties are called otherwise', [...backends, ...coalesced], (backend) => {
-  it('are told from others by no call, no error and no event', async () => {
+  it('behave like any other field in calls, errors and events', async () => {
     const [same, other] = await Promise.all([
       serve(backend, [Plain], SPECIMENS(Plain)),
       serve(backend, [Renamed], SPECIMENS(Renamed)),
@@ -231,7 +231,7 @@ describeOn('fields whose properties are called otherwise', [...backends, ...coal
     }
   })
 
-  it('are properties in entities, and both names in masks and orders of code', async () => {
+  it('are properties in entities, and accept both names in masks and sort orders of code', async () => {
     const served = await serve(backend, [Renamed], SPECIMENS(Renamed))
     try {
       await asAda(async () => {
@@ -271,7 +271,7 @@ describeOn('fields whose properties are called otherwise', [...backends, ...coal
     }
   })
 
-  it('show and are filtered by what they refer to', async () => {
+  it('show and filter by the row that they refer to', async () => {
     const plans = [Country, Person, Project, Task, Step, Badge] as const
     const named = [Land, Human, Venture, Chore, Move] as const
     const own = { planTask: unserved, watchTasks: unserved }

@@ -95,7 +95,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
     expect(error.message, title).to.equal('stay_id: there is no such stay')
   }
 
-  it('has to be the name of a resource, on Create', async () => {
+  it('must be the name of a resource, on Create', async () => {
     for (const [guest, stay] of FALSE) {
       const parent = `guests/${guest}/stays/${stay}`
       for (const validate_only of [false, true]) {
@@ -115,7 +115,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
     expect(made.answer).to.include({ name: 'guests/bob/stays/two/bills/new' })
   })
 
-  it('has to be the real one, on Get, Update, Delete and List', async () => {
+  it('must be the actual parent, on Get, Update, Delete and List', async () => {
     for (const [guest, stay] of FALSE) {
       const parent = `guests/${guest}/stays/${stay}`
       const name = `${parent}/bills/kept`
@@ -132,7 +132,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
     }
   })
 
-  it('is asked about with all of its name, in every write', () =>
+  it('is authorized with its full name, in every write', () =>
     asAcme(async () => {
       const asked: unknown[] = []
       const references: ReferenceAccess = {
@@ -151,7 +151,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
       expect(asked.splice(0)).to.deep.equal([whole])
     }))
 
-  it('has to be the name of a resource, where the repository creates', () =>
+  it('must be the name of a resource, when the repository creates', () =>
     asAcme(async () => {
       for (const [guest, stay] of FALSE) {
         await refused(() => at.bills.create(bill(guest, stay)), `${guest} ${stay}`)
@@ -161,7 +161,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
       expect((await at.bills.list()).items).to.have.length(1)
     }))
 
-  it('has to be the name of a resource, where code moves one, whichever part it writes', () =>
+  it('must be the name of a resource, when code moves one, whichever part it writes', () =>
     asAcme(async () => {
       const own = { outputOnly: true }
       for (const [entity, mask] of [
@@ -179,7 +179,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
       expect(await at.bills.update('kept', { title: 'y' }, ['title'])).to.include({ title: 'y' })
     }))
 
-  it('moves before what is in it, in one transaction', () =>
+  it('moves before its children, in one transaction', () =>
     asAcme(async () => {
       const own = { outputOnly: true }
       await at.bills.create(bill('ada', 'moves', 'first'))
@@ -196,7 +196,7 @@ describeOn('the parent in a name', [...backends, ...coalesced], (backend) => {
       await move('ada', true)
     }))
 
-  it('cannot move while a resource is created in it', () =>
+  it('cannot move while a resource is created under it', () =>
     asAcme(async () => {
       const own = { outputOnly: true }
       let moved = (): void => {}

@@ -119,7 +119,7 @@ class Filled {
 }
 
 describeOn('columns that the table fills, or that are written once', databases, (backend) => {
-  it('have what the table makes of them, and are left as they are', async () => {
+  it('hold what the table generates, and are never written', async () => {
     const { rows, dataSource, close } = await opened(backend, Filled)
     const events = async () => {
       const text = 'SELECT payload FROM outbox ORDER BY position'
@@ -161,7 +161,7 @@ describeOn('columns that the table fills, or that are written once', databases, 
     }
   })
 
-  it('leave to the table what a client does not set', () => {
+  it('leave values that a client does not set to the table', () => {
     const { fromMessage, leaveToDefaults, required } = resourceModel(Filled)
     const entity = fromMessage({
       $typeName: message.typeName,
@@ -175,7 +175,7 @@ describeOn('columns that the table fills, or that are written once', databases, 
     expect(required).to.deep.equal([])
   })
 
-  it('fail in memory, which has no table', () => {
+  it('fail in memory, which does not have a table', () => {
     expect(() => new MemoryRepository(Filled)).to.throw(
       DeclarationError,
       /text is declared as filled by the table/,
@@ -285,7 +285,7 @@ describe('a default in the format of a database', () => {
       expect(resourceModel(Any).byProperty.get('value')?.default?.make()).to.deep.equal(held)
     })
 
-  it('is rejected if it is none of the type', () => {
+  it('is rejected if it is not a value of the type', () => {
     expect(column('size', { default: 'many' }, Number)).to.have.length(1)
     expect(column('open', { default: 'maybe' }, Boolean)).to.have.length(1)
     expect(column('at', { default: 'someday' }, Date)).to.have.length(1)

@@ -74,7 +74,7 @@ function combined(naming: 'snake' | 'typeorm') {
 
 describeOn('column options together', databases, (backend) => {
   for (const naming of ['snake', 'typeorm'] as const)
-    it(`hold what they say in a table with the naming ${naming}`, async () => {
+    it(`take effect in a table with the naming ${naming}`, async () => {
       const Combined = combined(naming)
       const { dataSource, close } = await openWithTables(backend, [Combined])
       await applyBaseline(dataSource as DataSource)

@@ -42,7 +42,7 @@ describe('a decimal', () => {
 
 describe('the default of a decimal', () => {
   for (const given of [1, '1'])
-    it(`may be ${JSON.stringify(given)}, as TypeORM takes it`, () => {
+    it(`accepts ${JSON.stringify(given)}, as TypeORM does`, () => {
       const options = { precision: 10, scale: 2, default: given }
       const { byProperty } = resourceModel(declared(options, String))
       expect(byProperty.get('amount')?.default?.constant).to.equal('1.00')
@@ -54,7 +54,7 @@ describeOn('a decimal of an existing table', databases, (backend) => {
   const isMysql = ['mariadb', 'mysql8'].includes(backend.name)
   const collation = isMysql ? ' COLLATE utf8mb4_nopad_bin' : ''
 
-  it('that states no digits is held as it is stored', async () => {
+  it('is returned as stored if the column states no digits', async () => {
     const entity = declared({}, String, true)
     const { dataSource, close } = await backend.open([entity])
     try {

@@ -29,7 +29,7 @@ for (const [at, shape] of fc.sample(shapes, drill(30, 400)).entries())
   }
 
 describe('a class that is refused', () => {
-  it('is told which property it is for', () => {
+  it('names the property', () => {
     for (const { shape, why } of refused) {
       expect(why, JSON.stringify(shape)).to.be.instanceOf(DeclarationError)
       const names = [...shape.properties, { name: shape.key }].flatMap(({ name }) => [
@@ -46,7 +46,7 @@ describe('a class that is refused', () => {
 })
 
 describeOn('the properties of a class', [...backends, ...coalesced], (backend) => {
-  it('hold their own values, whatever they are called and however they are declared', async () => {
+  it('hold their own values, whatever their names and declarations', async () => {
     const entities = accepted.map(({ entity }) => entity)
     const { dataSource, database, close } = await backend.open(entities)
     try {

@@ -59,7 +59,7 @@ describeOn(
   "times and versions of TypeORM's decorators in a new table",
   [...backends, ...coalesced],
   (backend) => {
-    it('are set and counted by each write', async () => {
+    it('sets the times and counts the version on each write', async () => {
       const { dataSource, close } = await openWithTables(backend, [Note, Comment])
       if (dataSource !== undefined) await applyBaseline(dataSource)
       let now = new Date('2026-01-02T03:04:05.678Z')
@@ -107,7 +107,7 @@ describeOn(
       }
     })
 
-    it('are known to no client', () => {
+    it('hides them from clients', () => {
       const { columns, writable } = resourceModel(Note)
       expect(Object.keys(columns).sort()).to.deep.equal(['name', 'stars', 'text'])
       expect([...writable].sort()).to.deep.equal(['stars', 'text'])

@@ -60,7 +60,7 @@ describe('a property without a field', () => {
 })
 
 describeOn('properties without a field', backends, (backend) => {
-  it('are written by code and kept by a full update, and no client names them', async () => {
+  it('are written by code, are kept by a full update, and cannot be named by a client', async () => {
     const opened = await openWithTables(
       { ...backend, open: (entities) => backend.open([...entities, Pen]) },
       [PennedNote],

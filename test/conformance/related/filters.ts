@@ -193,7 +193,7 @@ export const filters = (holder: PlansHolder): void => {
           expect(error.message).to.match(why)
         }))
 
-    it('leads through eight relations at most, each counted once in a path', () =>
+    it('follows at most eight relations, each counted once in a path', () =>
       inAcme(async () => {
         const eight = Array.from({ length: 8 }, () => 'steps:*').join(' ')
         expect(await listed(eight)).to.equal('t1 t2')
@@ -214,7 +214,7 @@ export const filters = (holder: PlansHolder): void => {
         expect(order.message).to.match(/^order_by: "project" is one relation more/)
       }))
 
-    it('is refused together with a lock', () =>
+    it('is rejected together with a lock', () =>
       inAcme(async () => {
         const { tasks } = holder.plans
         await tasks.transaction(async () => {
@@ -227,7 +227,7 @@ export const filters = (holder: PlansHolder): void => {
         })
       }))
 
-    it('refuses a `through` that is none', () =>
+    it('rejects an invalid `through`', () =>
       inAcme(async () => {
         const { tasks } = holder.plans
         for (const [through, why] of [

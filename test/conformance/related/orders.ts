@@ -48,7 +48,7 @@ export const orders = (holder: PlansHolder): void => {
           expect(await pages(orderBy, 'project:* OR steps:* OR id = "t4"')).to.equal(expected)
         }))
 
-    it('goes on where it was when the resource is renamed, deleted or excluded meanwhile', () =>
+    it('continues at the same place after the resource is renamed, deleted or excluded', () =>
       inAcme(async () => {
         const { projects, tasks } = holder.plans
         const first = await tasks.list({ orderBy: 'project.title', pageSize: 2 }, { through: ALL })
@@ -70,7 +70,7 @@ export const orders = (holder: PlansHolder): void => {
         expect(page.nextPageToken.length).to.be.below(3000)
       }))
 
-    it('refuses the token of another filter, of another order and of another relation', () =>
+    it('rejects the token of another filter, sort order or relation', () =>
       inAcme(async () => {
         const { tasks } = holder.plans
         const { nextPageToken: pageToken } = await tasks.list(
@@ -87,7 +87,7 @@ export const orders = (holder: PlansHolder): void => {
           ).to.match(/^page_token/)
       }))
 
-    it('is refused where there can be several, and where through leaves the relation out', () =>
+    it('is rejected for a to-many relation, and if through excludes the relation', () =>
       inAcme(async () => {
         const { tasks } = holder.plans
         for (const [orderBy, why] of [

@@ -135,7 +135,7 @@ describeOn('what a caller may refer to', [...backends, ...coalesced], (backend) 
         }))
     })
 
-  it('is asked once for each row that is named, and not where none is written', () =>
+  it('is decided once for each named row, and not if no reference is written', () =>
     asAcme(async () => {
       const options = { references: references(() => ({ isNone: false })) }
       await at.tasks.update('kept', { title: 'x' }, ['title'], options)
@@ -158,7 +158,7 @@ describeOn('what a caller may refer to', [...backends, ...coalesced], (backend) 
       expect(asked).to.have.length(1)
     }))
 
-  it('tells nothing of the entity that is written, nor of the other things it refers to', () =>
+  it('reveals nothing about the written entity or its other references', () =>
     asAcme(async () => {
       const options = { references: references(FORMS['code'] as never) }
       await rejection(
@@ -179,7 +179,7 @@ describeOn('what a caller may refer to', [...backends, ...coalesced], (backend) 
       }
     }))
 
-  it('is everything where nobody says so', () =>
+  it('is unrestricted by default', () =>
     asAcme(async () => {
       await at.tasks.create({ id: 'new', projectId: 'theirs' })
       expect(await projectOf('new')).to.equal('theirs')

@@ -72,7 +72,7 @@ describe('a reference', () => {
 
 describeOn('references that state no type', backends, (backend) => {
   for (const naming of ['snake', 'typeorm'] as const)
-    it(`are written, filtered and read by repositories and by TypeORM, named by ${naming}`, async () => {
+    it(`works for repositories and TypeORM with the naming ${naming}`, async () => {
       const classes = classesOf(naming)
       const all = Object.values(classes) as EntityClass<object>[]
       const opened = await openWithTables(backend, all)

@@ -34,7 +34,7 @@ export const atomicity = (holder: Holder, dataSource: () => DataSource): void =>
         }),
     }
     for (const [name, operation] of Object.entries(operations))
-      it(`${name} happens as a whole or not at all`, async () => {
+      it(`completes ${name} or leaves nothing`, async () => {
         let before: unknown
         const prepare = async () => {
           await holder.subject.clear()

@@ -73,7 +73,7 @@ export const batches = (holder: Holder): void => {
           expect(updated).to.include({ title: 'T', code: 'c', count: 0, note: undefined })
         }))
 
-    it('BatchUpdate of a part of an entity without a mask is refused as a whole', () =>
+    it('BatchUpdate of a part of an entity without a mask is rejected as a whole', () =>
       inAcme(async () => {
         await make('a', 'b')
         const part = { key: 'a', entity: { title: 'T' }, fieldMask: [] } as never
@@ -229,7 +229,7 @@ export const batches = (holder: Holder): void => {
       expect(await asTenant('globex', counts)).to.deep.equal(['theirs:1'])
     })
 
-    it('an empty input is an empty result', () =>
+    it('an empty input returns an empty result', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         expect(await specimens.batchGet([])).to.deep.equal([])
@@ -250,7 +250,7 @@ export const batches = (holder: Holder): void => {
         await rejection(specimens.batchGet(keys.slice(1)), ErrNotFound)
       }))
 
-    it('batches in opposite orders do not stand in each other’s way', () =>
+    it('batches in opposite orders do not deadlock', () =>
       inAcme(async () => {
         const ids = ['a', 'b', 'c', 'd', 'e']
         await make(...ids)

@@ -30,13 +30,13 @@ export const counts = (holder: Holder): void => {
       return count
     }
 
-    it('have the live entities of the tenant', () =>
+    it('include the tenant’s live entities', () =>
       inAcme(async () => {
         expect(await both()).to.equal(3)
         expect(await both({ showDeleted: true })).to.equal(4)
       }))
 
-    it('have what a filter leaves', () =>
+    it('apply a filter', () =>
       inAcme(async () => {
         expect(await both({ filter: 'count = 2' })).to.equal(2)
         expect(await both({ filter: 'count = 2', showDeleted: true })).to.equal(3)
@@ -45,7 +45,7 @@ export const counts = (holder: Holder): void => {
         await rejection(specimens().exists({ filter: 'count =' }), InvalidArgument)
       }))
 
-    it('are held to a path as a list is', () =>
+    it('apply the parent as a list does', () =>
       inAcme(async () => {
         const under = filter`count = ${2}`
         expect(await both({}, { under })).to.equal(2)
@@ -53,7 +53,7 @@ export const counts = (holder: Holder): void => {
         expect(await both({}, { under: filter`id = ${'a\0'}` })).to.equal(0)
       }))
 
-    it('are held to the rows that the call reaches', () =>
+    it('include only rows that the call reaches', () =>
       inAcme(async () => {
         const where = filter`count = ${2}`
         expect(await both({}, { where })).to.equal(2)
@@ -68,14 +68,14 @@ export const counts = (holder: Holder): void => {
           await rejection(count(limit), TypeError, /positive integer/)
       }))
 
-    it('see all tenants as the system, and none without a tenant', async () => {
+    it('include all tenants for the system, and nothing without a tenant', async () => {
       expect(await RequestContext.asSystem(() => both())).to.equal(4)
       expect(await RequestContext.asSystem({ tenant: 'other' }, () => both())).to.equal(1)
       await rejection(specimens().count(), PermissionDenied)
       await rejection(specimens().exists(), PermissionDenied)
     })
 
-    it('join the transaction around them', () =>
+    it('join the current transaction', () =>
       inAcme(async () => {
         await specimens().transaction(async () => {
           await specimens().create(draft({ id: 'd' }))

@@ -21,7 +21,7 @@ export const lists = (holder: Holder): void => {
   }
 
   describe('list', () => {
-    it('is 50 long by default, and for a size that is not positive', () =>
+    it('returns 50 rows by default, and for a size that is not positive', () =>
       inAcme(async () => {
         await make(...Array.from({ length: 53 }, (_, i) => `k${String(i).padStart(2, '0')}`))
         for (const pageSize of [undefined, 0, -1]) {
@@ -32,7 +32,7 @@ export const lists = (holder: Holder): void => {
         expect((await holder.subject.specimens.list({ pageSize: 5000 })).items).to.have.length(53)
       }))
 
-    it('emits no token when nothing follows', () =>
+    it('returns an empty token on the last page', () =>
       inAcme(async () => {
         await make('a', 'b')
         expect((await holder.subject.specimens.list({ pageSize: 2 })).nextPageToken).to.equal('')
@@ -48,7 +48,7 @@ export const lists = (holder: Holder): void => {
       ['create_time desc', [['e', 'd'], ['c', 'b'], ['a']]],
     ] as const
     for (const [orderBy, pages] of orders)
-      it(`walks in order ${JSON.stringify(orderBy)}`, () =>
+      it(`pages through the order ${JSON.stringify(orderBy)}`, () =>
         inAcme(async () => {
           await make('a', 'b', 'c', 'd', 'e')
           expect(await walk({ orderBy, pageSize: 2 })).to.deep.equal(pages)
@@ -63,7 +63,7 @@ export const lists = (holder: Holder): void => {
         expect((await walk({ orderBy: 'rank desc', pageSize: 1 })).flat()).to.deep.equal(['d', 'b', 'a', 'c'])
       }))
 
-    it('orders strings by code point, case and trailing spaces counting', () =>
+    it('sorts strings by code point, with case and trailing spaces', () =>
       inAcme(async () => {
         const titles = ['a', 'B', 'a ', 'A', 'ä', 'z', '\u{1F600}', '\uFB01', '']
         for (const [i, title] of titles.entries())
@@ -82,7 +82,7 @@ export const lists = (holder: Holder): void => {
         ])
       }))
 
-    it('neither repeats nor skips rows that exist all along while others come and go', () =>
+    it('returns each existing row once while others are created and deleted', () =>
       inAcme(async () => {
         await make('b', 'd', 'f', 'h')
         const first = await holder.subject.specimens.list({ pageSize: 2 })
@@ -111,7 +111,7 @@ export const lists = (holder: Holder): void => {
       ['account_id', 'it is the tenant'],
       ['delete_time', server],
     ] as const)
-      it(`tells that ${field} exists and cannot be named`, () =>
+      it(`says that ${field} exists and cannot be named`, () =>
         inAcme(async () => {
           const { specimens } = holder.subject
           const filtered = await rejection(specimens.list({ filter: `${field} = "x"` }), InvalidArgument)
@@ -128,7 +128,7 @@ export const lists = (holder: Holder): void => {
       ['another search', { search: 'x' }],
     ]
     for (const [what, other] of foreign)
-      it(`refuses a token with ${what}`, () =>
+      it(`rejects a token with ${what}`, () =>
         inAcme(async () => {
           await make('a', 'b')
           const { nextPageToken } = await holder.subject.specimens.list({ pageSize: 1 })
@@ -157,7 +157,7 @@ export const lists = (holder: Holder): void => {
       '\0',
       'a'.repeat(70_000),
     ])
-      it(`refuses the token ${JSON.stringify(pageToken.slice(0, 20))}`, () =>
+      it(`rejects the token ${JSON.stringify(pageToken.slice(0, 20))}`, () =>
         inAcme(async () => {
           expect(await rejection(holder.subject.specimens.list({ pageToken }), InvalidArgument)).to.include({
             field: 'page_token',
@@ -179,7 +179,7 @@ export const lists = (holder: Holder): void => {
       ['title desc\u2003', 'asc or desc'],
       [' '.repeat(5000), 'longer than 4096'],
     ] as const)
-      it(`refuses order_by ${JSON.stringify(orderBy.slice(0, 40))}: ${why}`, () =>
+      it(`rejects order_by ${JSON.stringify(orderBy.slice(0, 40))}: ${why}`, () =>
         inAcme(async () => {
           expect(
             await rejection(holder.subject.specimens.list({ orderBy }), InvalidArgument, why),
@@ -197,7 +197,7 @@ export const lists = (holder: Holder): void => {
       }))
 
     for (const search of ['\0', 'a\0b', ' \0 ', '\ud800', 'a\udc00b'])
-      it(`refuses the search term ${JSON.stringify(search)}, which no column can hold`, () =>
+      it(`rejects the search term ${JSON.stringify(search)}, which a column cannot hold`, () =>
         inAcme(async () => {
           expect(await rejection(holder.subject.specimens.list({ search }), InvalidArgument)).to.include({
             field: 'q',

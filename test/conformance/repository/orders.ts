@@ -93,7 +93,7 @@ export const orders = (holder: Holder): void => {
       expect(await walk(memory, { orderBy, pageSize }), orderBy).to.deep.equal(expected)
     }
 
-    it('knows every kind of field that has one', () => {
+    it('covers every sortable kind of field', () => {
       const kinds = SORTABLE.map((name) => planColumn(resourceModel(Specimen).columns[name] ?? '').kind)
       expect(kinds).to.include.members([
         ...['string', 'bytes', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'float', 'double', 'enum'],
@@ -101,14 +101,14 @@ export const orders = (holder: Holder): void => {
       ])
     })
 
-    it('of every field, in both directions, is that of memory, however small the pages', () =>
+    it('is the same as in memory for every field, in both directions and any page size', () =>
       inAcme(async () => {
         const memory = await fill()
         for (const name of SORTABLE)
           for (const direction of ['asc', 'desc']) await agree(memory, `${name} ${direction}`, 3)
       }))
 
-    it('of several fields is that of memory', () =>
+    it('is the same as in memory for several fields', () =>
       inAcme(async () => {
         const memory = await fill()
         await fc.assert(

@@ -21,7 +21,7 @@ export const rowConditions = (holder: Holder): void => {
   describe('where', () => {
     const mine = { where: titled('mine') }
 
-    it('reaches what it includes, and nothing else, by every operation', () =>
+    it('limits every operation to the included rows', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await make('mine-1', 'mine-2', 'theirs')
@@ -54,7 +54,7 @@ export const rowConditions = (holder: Holder): void => {
         expect(await titles()).to.deep.equal(['mine'])
       }))
 
-    it('tells of another etag only where the row is included', () =>
+    it('reports another etag only if the row is included', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await make('mine', 'theirs', 'gone')

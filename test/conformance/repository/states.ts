@@ -94,7 +94,7 @@ export const states = (holder: Holder): void => {
         await rejection(specimens.batchDelete([id]), ErrNotFound)
       }))
 
-    it('PurgeExpired: removes what expired at or before the cutoff, soft-deleted or not, and counts it', () =>
+    it('PurgeExpired: removes and counts rows that expired by the given time, soft-deleted or not', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const at = (ms: number) => new Date(clock.now.getTime() + ms)

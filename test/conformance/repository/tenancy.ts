@@ -94,7 +94,7 @@ export const tenancy = (holder: Holder): void => {
       ])
     })
 
-    it('without a tenant every operation is PermissionDenied', async () => {
+    it('every operation without a tenant is PermissionDenied', async () => {
       await make('acme', 'a')
       for (const attempt of Object.values(attempts)) {
         await rejection(Promise.resolve().then(attempt), PermissionDenied)
@@ -107,7 +107,7 @@ export const tenancy = (holder: Holder): void => {
     })
 
     for (const tenant of ['\0', 'acme\0', 'acme\0globex', '\ud800', 'acme\udc00'])
-      it(`with the tenant ${JSON.stringify(tenant)}, which no column can hold, it is too`, async () => {
+      it(`every operation with the tenant ${JSON.stringify(tenant)}, which a column cannot hold, is PermissionDenied`, async () => {
         await make('acme', 'a')
         for (const attempt of Object.values(attempts)) {
           await rejection(
@@ -145,7 +145,7 @@ export const tenancy = (holder: Holder): void => {
       }
     })
 
-    it('asSystem with a tenant that is there and empty is refused, not widened', async () => {
+    it('asSystem rejects an empty tenant instead of using all tenants', async () => {
       for (const tenant of [undefined, ''] as never[])
         expect(() => RequestContext.asSystem({ tenant }, () => specimens().list())).to.throw(
           TypeError,
@@ -154,7 +154,7 @@ export const tenancy = (holder: Holder): void => {
       await Promise.resolve()
     })
 
-    it('as system reaches every tenant, and asSystem({ tenant }) one', async () => {
+    it('asSystem reaches every tenant, and asSystem({ tenant }) one', async () => {
       await make('acme', 'a')
       await make('globex', 'b')
       const ids = async () => (await specimens().list()).items.map(({ id }) => id)
@@ -166,7 +166,7 @@ export const tenancy = (holder: Holder): void => {
       ).to.equal('globex')
     })
 
-    it('as system, a key that several tenants have is InvalidArgument until the call is narrowed', async () => {
+    it('asSystem rejects a key that several tenants have, until a tenant is given', async () => {
       await make('acme', 'same')
       await make('globex', 'same')
       for (const attempt of <(() => Promise<unknown>)[]>[
@@ -180,7 +180,7 @@ export const tenancy = (holder: Holder): void => {
       ).to.equal('acme')
     })
 
-    it('as system, create keeps the account_id it is given, and needs one', async () => {
+    it('asSystem creates rows with the given account_id, and requires one', async () => {
       const created = await RequestContext.asSystem(() => specimens().create(draft({ accountId: 'initech' })))
       expect(created.accountId).to.equal('initech')
       await rejection(
@@ -190,7 +190,7 @@ export const tenancy = (holder: Holder): void => {
       )
     })
 
-    it('as system, walks over every tenant page by page', async () => {
+    it('asSystem lists every tenant page by page', async () => {
       for (const tenant of ['acme', 'globex']) for (const id of ['a', 'b']) await make(tenant, id)
       const seen: string[] = []
       await RequestContext.asSystem(async () => {
@@ -204,7 +204,7 @@ export const tenancy = (holder: Holder): void => {
       expect(seen.sort()).to.deep.equal(['acme/a', 'acme/b', 'globex/a', 'globex/b'])
     })
 
-    it('a key stays taken after a soft delete, a unique value does not', () =>
+    it('a soft delete keeps the key in use and frees unique values', () =>
       inAcme(async () => {
         await make('acme', 'a', { code: 'c' })
         await specimens().delete('a')
@@ -213,7 +213,7 @@ export const tenancy = (holder: Holder): void => {
         await rejection(specimens().undelete('a'), ErrConflict)
       }))
 
-    it('a resource without a tenant belongs to everybody', async () => {
+    it('all tenants share a resource without a tenant', async () => {
       await holder.subject.notes.create({ name: 'notes/1' })
       expect((await inAcme(() => holder.subject.notes.get('notes/1'))).name).to.equal('notes/1')
     })

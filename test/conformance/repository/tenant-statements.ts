@@ -76,7 +76,7 @@ export function tenantStatements(dataSource: () => DataSource, sent: readonly Un
     expect([...unrouted]).to.include.members([...sent])
   })
 
-  it('a statement that does not name its tenant is found', () => {
+  it('finds a statement that does not name its tenant', () => {
     expect(namesTenant('SELECT "account_id", "id" FROM "specimens" WHERE "id" = $1')).to.equal('not at all')
     expect(
       namesTenant('SELECT 1 FROM "specimens" a JOIN "specimens" b ON true WHERE a."account_id" = $1'),

@@ -132,7 +132,7 @@ export const updates = (holder: Holder): void => {
         expect(updated.etag).to.not.be.oneOf(['mine', created.etag])
       }))
 
-    it('stamps update_time and a new etag', () =>
+    it('writes update_time and a new etag', () =>
       inAcme(async () => {
         const created = await one()
         const before = clock.now
@@ -148,7 +148,7 @@ export const updates = (holder: Holder): void => {
       }))
 
     for (const [name, why] of REFUSED)
-      it(`refuses ${name} in a mask: ${why}`, () =>
+      it(`rejects ${name} in a mask: ${why}`, () =>
         inAcme(async () => {
           const { id } = await one()
           const update = holder.subject.specimens.update(id, { title: 'x' }, ['title', name as never])
@@ -156,7 +156,7 @@ export const updates = (holder: Holder): void => {
           expect((await holder.subject.specimens.get(id)).title).to.equal('Granite')
         }))
 
-    it('refuses * beside another name', () =>
+    it('rejects * beside another name', () =>
       inAcme(async () => {
         const { id } = await one()
         await rejection(
@@ -184,7 +184,7 @@ export const updates = (holder: Holder): void => {
           expect(await specimens.revealWebhookSecret(id)).to.equal('s')
         }))
 
-    it('with touchOnly holds to If-Match, and finds no entity that is gone', () =>
+    it('with touchOnly checks If-Match, and rejects a missing entity', () =>
       inAcme(async () => {
         const { id, etag } = await one()
         const touch = (ifMatch: string) =>
@@ -196,7 +196,7 @@ export const updates = (holder: Holder): void => {
         await rejection(holder.subject.specimens.update(id, {}, [], { touchOnly: true }), ErrNotFound)
       }))
 
-    it('with touchOnly returns the entity where there is neither etag nor update_time', () =>
+    it('with touchOnly returns the entity if it has neither etag nor update_time', () =>
       inAcme(async () => {
         const { notes } = holder.subject
         const note = await notes.create({ name: 'n', text: 'as it was', stars: 3 })
@@ -206,7 +206,7 @@ export const updates = (holder: Holder): void => {
       }))
 
     for (const mask of [undefined, []])
-      it(`of a part of an entity with the mask ${JSON.stringify(mask)} is refused, and writes nothing`, () =>
+      it(`with a part of an entity and the mask ${JSON.stringify(mask)} is rejected, and writes nothing`, () =>
         inAcme(async () => {
           const { specimens } = holder.subject
           const created = await one(FULL)
@@ -216,14 +216,14 @@ export const updates = (holder: Holder): void => {
           expect(await specimens.get(created.id)).to.deep.include({ ...FULL, etag: created.etag })
         }))
 
-    it('of a part of an entity with the mask * sets the rest to zero', () =>
+    it('with a part of an entity and the mask * sets the rest to zero', () =>
       inAcme(async () => {
         const { id } = await one(FULL)
         const updated = await holder.subject.specimens.update(id, { title: 'New', code: 'd' } as never, ['*'])
         expect(updated).to.deep.include({ ...ZERO, title: 'New', code: 'd' })
       }))
 
-    it('of an instance without a mask takes what it does not set for zero', () =>
+    it('with an instance and without a mask sets missing properties to zero', () =>
       inAcme(async () => {
         const { id } = await one(FULL)
         const entity = Object.assign(new holder.subject.specimens.model.entity(), { title: 'New', code: 'c' })
@@ -247,7 +247,7 @@ export const updates = (holder: Holder): void => {
         await rejection(specimens.lookupByWebhookSecretHash(await encryptor.hash('first')), ErrNotFound)
       }))
 
-    it('a secret named in a mask is replaced, and cleared by an empty value', () =>
+    it('replaces a secret named in a mask, and clears it for an empty value', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const { id } = await one({ webhookSecret: 'first' })
@@ -305,14 +305,14 @@ export const updates = (holder: Holder): void => {
         expect(await specimens.revealWebhookSecret(id)).to.equal('second')
       }))
 
-    it('returns ErrNotFound for a key nobody has', () =>
+    it('returns ErrNotFound for an unknown key', () =>
       inAcme(async () => {
         await rejection(holder.subject.specimens.update('nobody', { title: 'x' }, ['title']), ErrNotFound)
       }))
   })
 
   describe('etags', () => {
-    it('a matching If-Match lets update, delete and undelete through', () =>
+    it('update, delete and undelete accept a matching If-Match', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const created = await one()

@@ -102,7 +102,7 @@ export const values = (holder: Holder): void => {
         }))
 
     for (const [field, fields, why] of UNSTORABLE)
-      it(`refuse ${field}: ${String(why)} ${String(Object.values(fields)[0]).slice(0, 12)}`, () =>
+      it(`reject ${field}: ${String(why)} ${String(Object.values(fields)[0]).slice(0, 12)}`, () =>
         inAcme(async () => {
           const { specimens } = holder.subject
           expect(await rejection(specimens.create(draft(fields)), InvalidArgument, why)).to.include({ field })
@@ -117,7 +117,7 @@ export const values = (holder: Holder): void => {
           ).to.include({ field })
         }))
 
-    it('refuse a mask of more than 1000 paths, in an update and in an item of a batch', () =>
+    it('reject a mask of more than 1000 paths, in an update and in an item of a batch', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const { id } = await specimens.create(draft())
@@ -134,7 +134,7 @@ export const values = (holder: Holder): void => {
       }))
 
     for (const key of ['a\0', '\0', '\uD800'])
-      it(`a key that no column can hold is in no row: ${JSON.stringify(key)}`, () =>
+      it(`find no row for a key that a column cannot hold: ${JSON.stringify(key)}`, () =>
         inAcme(async () => {
           const { specimens } = holder.subject
           const { id } = await specimens.create(draft())
@@ -156,7 +156,7 @@ export const values = (holder: Holder): void => {
           )
         }))
 
-    it('keep 0 for -0, whatever holds the number', () =>
+    it('store 0 for -0 in every numeric type', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const zeros = { score: -0, ratio: -0, count: -0 }
@@ -169,7 +169,7 @@ export const values = (holder: Holder): void => {
           expect([score, ratio, count].some((value) => Object.is(value, -0))).to.equal(false)
       }))
 
-    it('returned entities are copies: changing them changes nothing stored', () =>
+    it('are copied: changing a returned entity changes nothing stored', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const given = draft({
@@ -195,7 +195,7 @@ export const values = (holder: Holder): void => {
   })
 
   describe('create', () => {
-    it('mints a UUIDv7 when there is no key, and keeps one that is given', () =>
+    it('generates a UUIDv7 without a key, and keeps a given one', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         expect((await specimens.create(draft())).id).to.match(
@@ -205,7 +205,7 @@ export const values = (holder: Holder): void => {
         expect((await specimens.create(draft({ id: 'mine' }))).id).to.equal('mine')
       }))
 
-    it('stamps times, expiry and an etag', () =>
+    it('writes times, expiry and an etag', () =>
       inAcme(async () => {
         const created = await holder.subject.specimens.create(
           draft({ createTime: new Date(0), updateTime: new Date(0), etag: 'mine', deleteTime: new Date(0) }),
@@ -219,7 +219,7 @@ export const values = (holder: Holder): void => {
         expect(created.etag).to.match(/^[\w-]{16}$/)
       }))
 
-    it('ErrConflict: a key or a unique value is taken', () =>
+    it('returns ErrConflict if a key or a unique value is taken', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await specimens.create(draft({ id: 'a', code: 'c' }))
@@ -246,7 +246,7 @@ export const values = (holder: Holder): void => {
         })
       }))
 
-    it('create and remint mint again when a public id is taken', async () => {
+    it('create and remint generate another public id if one is taken', async () => {
       const { specimens } = holder.subject
       const first = await inAcme(() => specimens.create(draft()))
       const taken = (first.apiKey ?? '').split('_')[1] ?? ''
@@ -267,7 +267,7 @@ export const values = (holder: Holder): void => {
       expect((await specimens.verifyApiKey(apiKey ?? '')).record?.accountId).to.equal('acme')
     })
 
-    it('verify refuses what is wrong, unknown, malformed, foreign, deleted, expired or replaced', () =>
+    it('verify rejects a wrong, unknown, malformed, foreign, deleted, expired or replaced token', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const { id, apiKey = '' } = await specimens.create(draft())
@@ -297,7 +297,7 @@ export const values = (holder: Holder): void => {
         expect((await specimens.verifyApiKey(expired.apiKey ?? '')).ok).to.equal(false)
       }))
 
-    it('verify knows a right slow check for a while, and refuses what is deleted, expired or replaced at once', () =>
+    it('verify caches a correct slow check, and rejects a deleted, expired or replaced token at once', () =>
       inAcme(async () => {
         const minter = new CredentialMinter({ spec: { algo: 'pbkdf2-sha256:500:33' } })
         const { specimens } = holder.subject.withOptions({ ...subjectOptions, minter })
@@ -321,7 +321,7 @@ export const values = (holder: Holder): void => {
         clock.now = started
       }))
 
-    it('an unknown credential takes the work of the dearest spec that is stored, as a wrong one does', async function () {
+    it('an unknown credential takes as long as the most expensive stored hash, as a wrong one does', async function () {
       const old = {
         ...subjectOptions,
         minter: new CredentialMinter({ spec: { algo: 'pbkdf2-sha256:500:33' } }),
@@ -350,7 +350,7 @@ export const values = (holder: Holder): void => {
       await inAcme(() => specimens.transaction(async () => void (await specimens.verifyApiKey(unknown))))
     })
 
-    it('a secret is stored as hash and cipher, and comes back by reveal alone', () =>
+    it('a secret is stored as hash and cipher, and is returned only by reveal', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const created = await specimens.create(draft({ webhookSecret: 'hush' }))

@@ -147,7 +147,7 @@ const problemsOf = (entity: EntityClass<object>): readonly string[] => {
 }
 
 describe('forty entities of a shop', () => {
-  it('start with @Resource() alone, or say why not', () => {
+  it('start with @Resource() alone, or fail with the reason', () => {
     expect(classes).to.have.length(40)
     const refused = classes.flatMap((entity) => {
       const problems = problemsOf(entity)

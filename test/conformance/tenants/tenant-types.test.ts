@@ -67,7 +67,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
   })
   after(() => opened.close())
 
-  it('have tables that a comparison finds to be as declared', async () => {
+  it('creates tables without differences from the model', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
     expect(await schemaComparison(entities)(liveSchemaOf(dataSource))).to.deep.equal([])
@@ -103,7 +103,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
         as(tenant, async () => (await of.bills.list({ orderBy: 'title' })).items.map(({ id }) => id))
 
       const rows = () => {
-        it('have their own rows, each with the value of its type', async () => {
+        it('keeps rows apart, each with a tenant of the declared type', async () => {
           const { bills, lines } = of
           expect(await ids(ours)).to.deep.equal(['a', 'b'])
           expect(await ids(theirs)).to.deep.equal(['c'])
@@ -137,7 +137,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       }
 
       const spellings = () => {
-        it('have one spelling: another reaches no row, and makes none', async () => {
+        it('accepts only the canonical format: another reaches and creates no row', async () => {
           const tooLarge = isUnsigned(of) && backend.name.includes('sqlite') ? ['9223372036854775808'] : []
           for (const tenant of [...wrong, ...tooLarge]) await reachesNothing(of, tenant)
           await reachesNothing(of, theirs, ['a', 'b'])
@@ -149,7 +149,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       }
 
       const events = () => {
-        it('are told by their text', async () => {
+        it('is shown as its text', async () => {
           await as(ours, () => of.bills.delete('a'))
           const { dataSource } = opened
           const told = dataSource
@@ -162,7 +162,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       }
 
       const crowds = () => {
-        it('may be many at once', async () => {
+        it('serves many tenants at once', async () => {
           const all = Array.from({ length: 60 }, (_, i) => ['a', 'b', 'c'][i % 3] as string)
           const tenantOf = (id: string) => (id === 'c' ? theirs : ours)
           const read = await Promise.all(all.map((id) => as(tenantOf(id), () => of.bills.get(id))))
@@ -191,7 +191,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       }
 
       const system = () => {
-        it('are walked by a system call over all of them', async () => {
+        it('lists all tenants for the system', async () => {
           const { bills } = of
           if (isInKey) await as(theirs, () => bills.create({ id: 'a', title: 'theirs' }))
           const walked: [string, unknown][] = []
@@ -228,7 +228,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       }
 
       const purges = () => {
-        it('are purged by themselves, and all at once by a system call', async () => {
+        it('purges one tenant, or all of them for the system', async () => {
           const { bills } = of
           const past = new Date(Date.now() - 60_000)
           for (const tenant of texts)
@@ -247,7 +247,7 @@ describeOn(SUBJECT, [...backends, ...coalesced], (backend) => {
       }
 
       const references = () => {
-        it('are held by references', async () => {
+        it('keeps references within the tenant', async () => {
           const { lines, bills, orgs } = of
           await as(ours, async () => {
             await rejection(lines.create({ id: 'x', billId: 'c' }), InvalidArgument, 'bill_id')

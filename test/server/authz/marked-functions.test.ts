@@ -159,7 +159,7 @@ describeOn('a function of its own whose call is decided by row', backends, (back
       })
     }
 
-  it('that is not marked is not run under a predicate, and is by true', async () => {
+  it('does not run under a row filter unless it is marked', async () => {
     decide = ({ verb }) => verb === 'get' || { where: ofAnn }
     expect([(await call('DeleteSpecimen', 'theirs')).code, runs]).to.deep.equal([INTERNAL, 0])
     decide = () => true
@@ -167,7 +167,7 @@ describeOn('a function of its own whose call is decided by row', backends, (back
     expect([(await call('DeleteSpecimen', 'theirs')).code, runs]).to.deep.equal([OK, 1])
   })
 
-  it('has its response repeated to who may still get the row in it, where its repository is named', async () => {
+  it('has its response repeated only to callers who may still get the row, if its repository is named', async () => {
     decide = DECISIONS['true for the verb'] as typeof decide
     const headers = { 'idempotency-key': tenant }
     const first = await call('WeighSpecimen', 'as-is:mine', headers)
@@ -198,7 +198,7 @@ describe('supportsRowAccess', () => {
   const notes = new (memoryRepositoryOf(Note))()
   const echo = () => (request: unknown) => request
 
-  it('of a wrapped function is refused at the start, whichever repository it names', async () => {
+  it('fails at startup for a wrapped function, whichever repository it names', async () => {
     const getNote = supportsRowAccess(
       notes,
       wrapped({}, (request, _call, standard) => standard(request) as never),
@@ -209,7 +209,7 @@ describe('supportsRowAccess', () => {
     )
   })
 
-  it('keeps what else the function is marked with', () => {
+  it('keeps other marks of the function', () => {
     const handler = (fn: object) =>
       handlerOf(
         NoteService.method.getNote,

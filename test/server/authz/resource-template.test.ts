@@ -21,7 +21,7 @@ describe('the resource of a rule', () => {
     ['doc:{name}-v:{number}', { name: 'a-v', number: 3 }, 'doc:a-v-v:3'],
   ]
   for (const [template, values, resource] of ROWS)
-    it(`of ${template} is ${resource}`, () => {
+    it(`fills ${template} as ${resource}`, () => {
       expect(filled(template, values)).to.equal(resource)
     })
 
@@ -41,14 +41,14 @@ describe('the resource of a rule', () => {
     'doc:{name}-{json_name}',
     'doc:{number}:{name}/{json_name}',
   ])
-    it(`is refused where nothing tells its values apart: ${template}`, () => {
+    it(`is rejected if its values are ambiguous: ${template}`, () => {
       expect(() => resourceTemplate(template, Request)).to.throw(
         TypeError,
         /ends and \{json_name\} begins: write a colon between them/,
       )
     })
 
-  it('of a permission has as many parts as the template', () => {
+  it('must have as many parts as the template in a permission', () => {
     const asked = [{ verb: 'read', resource: 'doc:{name}:{json_name}' }]
     const refused = (resource: string) =>
       unknownPermissions({ roles: { reader: [{ verbs: ['read'], resource }] }, bindings: [] }, asked).length

@@ -95,20 +95,20 @@ describe('roleAuthorizer', () => {
       expect(ask(roleAuthorizer(POLICY), asked).allowed).to.equal(allowed)
     })
 
-  it('denies everything without roles, and fails where nobody has read its file', () => {
+  it('denies everything without roles, and fails if its file was never read', () => {
     expect(ask(roleAuthorizer({ roles: {}, bindings: [] }), { subject: 'root' }).allowed).to.equal(false)
     expect(messageOf(() => ask(roleAuthorizer({ file: '/nowhere/roles.yaml' })))).to.equal(
       'roleAuthorizer has not read /nowhere/roles.yaml: pass its startUpCheck and close on to it',
     )
   })
 
-  it('says which verbs are allowed instead', () => {
+  it('names the allowed verbs', () => {
     expect(ask(roleAuthorizer(POLICY), { verb: 'delete' }).why).to.equal(
       'no role allows delete on widget to subject "ann" of tenant "acme" in groups []: it is allowed get, list',
     )
   })
 
-  it('is not changed by who gave the policy', () => {
+  it('is not changed by later changes to the policy object', () => {
     const verbs = ['get']
     const authorizer = roleAuthorizer({
       ...POLICY,
@@ -153,7 +153,7 @@ describe('roleAuthorizer', () => {
     [{ file: 'a.yaml', ...POLICY }, 'roles stands beside file: write it in the file'],
   ]
   for (const [policy, text] of WRONG)
-    it(`refuses a policy with: ${text}`, () => {
+    it(`rejects a policy with: ${text}`, () => {
       expect(messageOf(() => roleAuthorizer(policy as RolePolicy))).to.include(text)
     })
 
@@ -191,7 +191,7 @@ describe('roleAuthorizer', () => {
     ['get', 'shelf:3/bottom', 'is the resource of no call'],
   ]
   for (const [verb, resource, text] of UNKNOWN)
-    it(`${text === undefined ? 'takes' : 'stops the start for'} ${verb} on ${resource}`, async () => {
+    it(`${text === undefined ? 'accepts' : 'fails at startup for'} ${verb} on ${resource}`, async () => {
       const authorizer = roleAuthorizer({ roles: { a: [{ verbs: [verb], resource }] }, bindings: [] })
       const problems = (await authorizer.startUpCheck?.(served())) ?? []
       if (text === undefined) expect(problems).to.deep.equal([])
@@ -252,7 +252,7 @@ bindings:
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('is read at the start, as YAML and as JSON', async () => {
+  it('is read at startup, as YAML and as JSON', async () => {
     for (const text of [GOOD, JSON.stringify(POLICY), JSON.stringify(POLICY, undefined, '\t')]) {
       put(text)
       expect([await start(), can('get'), can('delete')]).to.deep.equal([[], true, false])
@@ -302,14 +302,14 @@ bindings:
     ],
   ]
   for (const [what, text, problem] of REFUSED)
-    it(`stops the start when it ${what}, and says where`, async () => {
+    it(`fails at startup when it ${what}, and says where`, async () => {
       put(text)
       const problems = await start()
       expect(problems.join('\n')).to.include(problem)
       expect(problems[0]).to.match(/^roleAuthorizer: .*roles\.yaml/)
     })
 
-  it('stops the start when it is missing or a folder', async () => {
+  it('fails at startup when it is missing or a folder', async () => {
     expect((await start()).join()).to.include('roles.yaml cannot be read (ENOENT): create it, mount it')
     mkdirSync(file)
     expect((await start()).join()).to.include('it is a folder: name the file in it that holds the policy')
@@ -349,7 +349,7 @@ bindings:
     ['is deleted with its folder', () => rmSync(folder, { recursive: true }), 'ENOENT'],
   ]
   for (const [what, change, problem] of BAD)
-    it(`stays as it was when it ${what}, logs that once, and goes on when it is good again`, async () => {
+    it(`keeps the last policy when it ${what}, logs that once, and is read again when it is valid`, async () => {
       put(GOOD)
       await start()
       const record = await next(change)

@@ -23,7 +23,7 @@ const ownedBy = (one: string, other = one): Filter => filter`title = ${one} OR t
 
 const [OK, INVALID, NOT_FOUND, EXISTS, DENIED, FAILED, INTERNAL] = [0, 3, 5, 6, 7, 9, 13] as const
 
-describeOn('a decision by row', backends, (backend) => {
+describeOn('row-level authorization', backends, (backend) => {
   let served: Awaited<ReturnType<typeof serveSpecimens>>
   let decide: (request: AuthorizationRequest) => Decision | Promise<Decision> = () => true
   const wraps = { isOn: false, throws: false }
@@ -96,7 +96,7 @@ describeOn('a decision by row', backends, (backend) => {
   ] as const)
     describe(`of the form ${form}`, () => {
       for (const [name, reach] of Object.entries(about)) {
-        it(`${name} cannot tell a row that is excluded from one that is not there, or of another tenant`, async () => {
+        it(`${name} does not distinguish an excluded row from a missing one or another tenant's`, async () => {
           decide = decision
           const missing = await reach('missing')
           const excluded = await reach('theirs')
@@ -118,21 +118,21 @@ describeOn('a decision by row', backends, (backend) => {
         })
 
         if (!READS.includes(name))
-          it(`${name} is denied for a row that can be got and not changed, and changes nothing`, async () => {
+          it(`${name} is denied for a row that may be read and not changed, and changes nothing`, async () => {
             decide = decision
             expect((await reach('shared')).code).to.equal(DENIED)
             expect((await stored('shared')).count).to.equal(0)
             expect((await stored('mine')).count).to.equal(0)
           })
 
-        it(`${name} goes through for a row that it may`, async () => {
+        it(`${name} succeeds for a row that it may change`, async () => {
           decide = decision
           const { code } = await reach('mine-too')
           expect(code).to.equal(name.includes(' ') ? FAILED : OK)
         })
       }
 
-      it('undelete reaches the deleted rows that it may', async () => {
+      it('undelete reaches only the included deleted rows', async () => {
         await inTenant(() => served.specimens.batchDelete(['mine', 'shared', 'theirs']))
         decide = decision
         const undelete = async (id: string) => (await call('UndeleteSpecimen', { id })).code
@@ -144,7 +144,7 @@ describeOn('a decision by row', backends, (backend) => {
         await inTenant(() => rejection(served.specimens.get('shared'), ErrNotFound))
       })
 
-      it('create and update are taken back when what they wrote is out of reach', async () => {
+      it('create and update are rolled back if they wrote an excluded row', async () => {
         decide = decision
         const create = (id: string, title: string) =>
           call('CreateSpecimen', { specimen_id: id, specimen: { title, code: id } })
@@ -160,7 +160,7 @@ describeOn('a decision by row', backends, (backend) => {
         expect((await stored('mine-too')).count).to.equal(0)
       })
 
-      it('check decides instead about what was written', async () => {
+      it('check decides about the written row instead', async () => {
         const check = ({ title }: Specimen) => Promise.resolve(title !== 'bob')
         decide = (request) => {
           if (request.verb === 'get') return decision(request)
@@ -173,7 +173,7 @@ describeOn('a decision by row', backends, (backend) => {
         await inTenant(() => rejection(served.specimens.get('x'), ErrNotFound))
       })
 
-      it('validate_only answers as the call would, and writes nothing', async () => {
+      it('validate_only returns what the call would, and writes nothing', async () => {
         decide = decision
         const dry = async (id: string, title = 'ann') =>
           (
@@ -188,7 +188,7 @@ describeOn('a decision by row', backends, (backend) => {
         expect([(await stored('mine')).title, (await stored('shared')).title]).to.deep.equal(['ann', 'all'])
       })
 
-      it('a kept answer is not shown to a caller who may not get the row any more', async () => {
+      it('a stored response is not returned to a caller who may no longer get the row', async () => {
         const request = { specimen_id: 'n', specimen: { title: 'ann', code: 'n' }, request_id: `r-${tenant}` }
         decide = decision
         const first = await call('CreateSpecimen', request)
@@ -207,7 +207,7 @@ describeOn('a decision by row', backends, (backend) => {
         expect((await call('CreateSpecimen', request)).code).to.equal(NOT_FOUND)
       })
 
-      it('a kept response of an update or a delete says no more than the call itself may now', async () => {
+      it('a stored response of an update or a delete reveals no more than the call itself would now', async () => {
         decide = decision
         const key = (name: string) => ({ 'idempotency-key': `${name}-${tenant}` })
         const put = (id: string) =>
@@ -248,7 +248,7 @@ describeOn('a decision by row', backends, (backend) => {
         expect([bobs.code, bobs.answer]).to.deep.equal([NOT_FOUND, undefined])
       })
 
-      it('a read mask takes nothing from what is decided about', async () => {
+      it('a read mask does not change what the authorizer decides about', async () => {
         decide = decision
         const read = (id: string) => call('GetSpecimen', { id, read_mask: { paths: ['id'] } })
         expect((await read('theirs')).code).to.equal(NOT_FOUND)
@@ -293,7 +293,7 @@ describeOn('a decision by row', backends, (backend) => {
     expect(said.some((text) => text.includes('authorizeEntity for a list of specimen'))).to.equal(true)
   })
 
-  it('what may not be got may not be changed either, whatever the other verbs allow', async () => {
+  it('a row that may not be read may not be changed, whatever the other verbs allow', async () => {
     for (const get of [{ where: ownedBy('ann') }, false] as const) {
       decide = ({ verb }) => (verb === 'get' ? get : true)
       expect((await update('theirs')).code).to.equal(NOT_FOUND)
@@ -305,14 +305,14 @@ describeOn('a decision by row', backends, (backend) => {
     expect((await stored('theirs')).count).to.equal(0)
   })
 
-  it('says of an id that is taken that it exists, and nothing of the row', async () => {
+  it('reports that a taken id exists, and nothing about the row', async () => {
     decide = annOnly
     const specimen = { title: 'ann', code: 'new' }
     const { code, details } = await call('CreateSpecimen', { specimen_id: 'theirs', specimen })
     expect([code, details]).to.deep.equal([EXISTS, 'Specimen "theirs" already exists'])
   })
 
-  it('says of an id that a deleted row has it, where the caller may list that row', async () => {
+  it('reports that a deleted row has the id, if the caller may list that row', async () => {
     for (const id of ['mine', 'theirs']) await inTenant(() => served.specimens.delete(id))
     const specimen = { title: 'ann', code: 'new' }
     const told = async (id: string) => (await call('CreateSpecimen', { specimen_id: id, specimen })).details
@@ -372,7 +372,7 @@ describeOn('a decision by row', backends, (backend) => {
       }
     })
 
-  it('an etag that does not match is told of a row that may be changed, and of no other', async () => {
+  it('reports an etag mismatch only for a row that may be changed', async () => {
     decide = annOnly
     const codes = ['mine', 'shared', 'theirs', 'missing'].map(
       async (id) => (await update(id, { etag: '"other"' })).code,
@@ -384,10 +384,10 @@ describeOn('a decision by row', backends, (backend) => {
 
 const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
 
-describe('an authorizer that decides by row', () => {
+describe('an authorizer that returns row filters', () => {
   const byRow = { decidesByRow: true, authorize: () => ({ where: ownedBy('ann') }) }
 
-  it('stops the start of a server with a repository that cannot restrict rows, by its name', async () => {
+  it('fails at startup for a repository that cannot restrict rows, and names it', async () => {
     class OwnNotes extends MemoryRepository<Note> {}
     const notes = new OwnNotes(Note)
     Object.defineProperty(notes, 'carriesDecisions', { value: undefined })
@@ -484,7 +484,7 @@ describe('an authorizer that decides by row', () => {
     expect(await restricted.exists()).to.equal(false)
   })
 
-  it('is asked about each row that is written, one that came between the question and the write included', async () => {
+  it('decides about each written row, including one created between the decision and the write', async () => {
     class Late extends MemoryRepository<Note> {
       override async batchGet(keys: readonly string[], options?: ReadOptions) {
         try {

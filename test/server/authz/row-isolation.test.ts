@@ -138,7 +138,7 @@ const comparable = (value: unknown): unknown =>
  * Two tenants have the same rows, but those that a decision by row excludes are in one of them alone. Nothing
  * that a call gets may differ between the two.
  */
-describeOn('rows that a decision by row excludes', backends, (backend) => {
+describeOn('rows that a row filter excludes', backends, (backend) => {
   let opened: OpenBackend
   let widgets: Repository<Widget>
   let running: RunningServer
@@ -213,7 +213,7 @@ describeOn('rows that a decision by row excludes', backends, (backend) => {
     return [response.status, response.headers.get('x-denied-because'), comparable(await response.json())]
   }
 
-  it(`are in no response, error, count or page, in ${RUNS} runs`, async () => {
+  it(`appear in no response, error, count or page, in ${RUNS} runs`, async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,

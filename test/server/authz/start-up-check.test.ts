@@ -37,7 +37,7 @@ async function refusal(server: Server): Promise<string> {
 const adviceOf = (method: Undeclared): string =>
   /\{ verb: .*? \}/.exec(undeclaredError([method]).message)?.[0] ?? ''
 
-describe('the boot-time gate', () => {
+describe('the startup check', () => {
   it('names every undeclared method and binds nothing', async () => {
     const server = undeclared().build()
     const [first] = (await refusal(server)).split('\n')
@@ -49,7 +49,7 @@ describe('the boot-time gate', () => {
     expect(error.values[0]).to.include({ kind: 'rule', method: LURK })
   })
 
-  it('spells acronyms as field names do', () => {
+  it('writes acronyms as field names do', () => {
     const of = (name: string) =>
       adviceOf({
         path: `/a.v1.A/${name}`,
@@ -101,7 +101,7 @@ describe('the boot-time gate', () => {
     ],
   ]
   for (const [name, rule, text] of rows)
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       expect(
         await refusal(
           undeclared()
@@ -111,7 +111,7 @@ describe('the boot-time gate', () => {
       ).to.match(text)
     })
 
-  it('refuses two rules of a method that disagree', async () => {
+  it('rejects two different rules of a method', async () => {
     const rules = [
       { method: LURK, verb: 'get' },
       { method: LURK, public: true },
@@ -125,7 +125,7 @@ describe('the boot-time gate', () => {
     ).to.match(/get and public contradict each other/)
   })
 
-  it('takes two rules of a method that agree', async () => {
+  it('accepts two equal rules of a method', async () => {
     const rule = { method: LURK, verb: 'get', resource: 'shadow' }
     expect(
       await refusal(
@@ -136,7 +136,7 @@ describe('the boot-time gate', () => {
     ).to.equal('served')
   })
 
-  it('says what to write in the .proto', async () => {
+  it('names the option to add to the .proto', async () => {
     expect(await refusal(undeclared().build())).to.equal(
       [
         `authz: 1 method(s) undeclared: [${LURK}]`,
@@ -146,7 +146,7 @@ describe('the boot-time gate', () => {
     )
   })
 
-  it('says for standard methods of which verb and which resource', async () => {
+  it('suggests the verb and resource for standard methods', async () => {
     const bare: DescService = { ...WidgetService, typeName: 'bare.v1.WidgetService' }
     const methods = WidgetService.methods.map((desc) => ({ ...desc, parent: bare }))
     const rules = new RuleSet()
@@ -192,28 +192,28 @@ describe('the boot-time gate', () => {
     )
   })
 
-  it('lets rules that were added later declare a method', async () => {
+  it('accepts rules that were added later', async () => {
     const server = undeclared().build()
     server.addRules({ method: LURK, public: true })
     expect(await refusal(server)).to.equal('served')
     expect(server.rules()).to.deep.include({ method: LURK, public: true })
   })
 
-  it('refuses a service that lacks an implementation, naming the method', async () => {
+  it('rejects a service that lacks an implementation, and names the method', async () => {
     const server = builder()
       .register(EchoService, { echo: () => ({}) } as never)
       .build()
     expect(await refusal(server)).to.match(/EchoService\.Ping has no implementation: give ping\(\)/)
   })
 
-  it('refuses a service that is registered twice', async () => {
+  it('rejects a service that is registered twice', async () => {
     const once = partly(EchoService, {})
     const server = builder().register(EchoService, once).register(EchoService, once).build()
     expect(await refusal(server)).to.match(/specimens\.v1\.EchoService is registered twice/)
   })
 
   for (const address of ['', 'stock', 'http://stock:9090', 'stock:', ':9090', 'stock:9090/', 'a b:1'])
-    it(`refuses ${JSON.stringify(address)} as the address of an external reference target`, async () => {
+    it(`rejects ${JSON.stringify(address)} as the address of an external reference target`, async () => {
       const server = builder().build()
       server.recordExternalReferenceTarget('widget', address)
       expect(await refusal(server)).to.contain(
@@ -229,7 +229,7 @@ describe('the boot-time gate', () => {
     ['at an address not yet known', (server) => server.recordExternalReferenceTarget('widget')],
   ]
   for (const [name, record] of reachable)
-    it(`takes a reference whose target is served ${name}`, async () => {
+    it(`accepts a reference whose target is served ${name}`, async () => {
       const server = builder().build()
       server.recordReferences({ field: 'a.v1.Part.widget', target: 'widget' })
       record(server)

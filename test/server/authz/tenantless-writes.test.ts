@@ -85,7 +85,7 @@ describe('writes of what all tenants share', () => {
   }
   const READS = { get: NOT_FOUND, 'own, by GET': OK }
 
-  it('are not covered by a role of all resources, whoever calls', async () => {
+  it('are not covered by a role for all resources, whoever calls', async () => {
     const { codes } = await calls(roleAuthorizer(staff({ editor: EDITOR })))
     expect(codes).to.deep.equal({ ...READS, create: DENIED, own: DENIED })
   })
@@ -102,7 +102,7 @@ describe('writes of what all tenants share', () => {
     expect(codes).to.deep.equal({ ...READS, create: OK, own: OK })
   })
 
-  it('are named at the start, with the roles that may', async () => {
+  it('are reported at startup, with the roles that may make them', async () => {
     const keeper = [{ verbs: ['create'], resource: 'invoice' }]
     const { records } = await calls(roleAuthorizer(staff({ editor: EDITOR, keeper })))
     const told = records.find(({ message }) =>
@@ -117,7 +117,7 @@ describe('writes of what all tenants share', () => {
     expect(told?.level).to.equal('warn')
   })
 
-  it('are found by securityCheck where callers of any tenant may', async () => {
+  it('are found by securityCheck if callers of any tenant may make them', async () => {
     const keeper = [{ verbs: ['*'], resource: 'invoice' }]
     const checked = async (tenant: string, sharedWrites: readonly string[] = []) => {
       const authorizer = roleAuthorizer(staff({ keeper }, tenant))
@@ -149,7 +149,7 @@ describe('a method of the application', () => {
     ['has a POST, and a GET as well', { ...post, additionalBindings: [get] }, false],
   ]
   for (const [what, rule, reads] of cases)
-    it(`that ${what} ${reads ? 'only reads' : 'may write'}`, () => {
+    it(`${reads ? 'only reads' : 'may write'} if it ${what}`, () => {
       const method = withRule(PaymentService.method.sumPayments, rule)
       const service = { ...PaymentService, methods: [method] }
       const rules = (method: string) => ({ method, verb: 'list', resource: 'payment' })

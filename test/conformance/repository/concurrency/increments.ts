@@ -86,7 +86,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
       ['score', -Number.MAX_VALUE, Number.MAX_VALUE],
     ]
     for (const [property, lowest, highest] of EDGES)
-      it(`of ${property} reaches the ends of its range and nothing behind`, () =>
+      it(`reaches the limits of the range of ${property}, and not beyond`, () =>
         inAcme(async () => {
           const one = property === 'score' ? 2 ** 971 : typeof lowest === 'bigint' ? 1n : 1
           const sum = (a: number | bigint, b: number | bigint) =>
@@ -117,7 +117,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
         await rejection(update({ huge: increment(-1) }), InvalidArgument)
       }))
 
-    it('refuses more than the type can hold, in either direction', () =>
+    it('rejects more than the type can hold, in either direction', () =>
       inAcme(async () => {
         await make({ count: -1, huge: 3n })
         for (const [patch, field] of [
@@ -135,7 +135,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
         expect((await specimens().get('a')).score).to.equal(0)
       }))
 
-    it('says why nothing was written: no row, its etag, and only then the range', () =>
+    it('reports why nothing was written: missing row, then etag, then range', () =>
       inAcme(async () => {
         const { etag } = await make({ weight: 1 })
         const patch = { weight: increment(-2) }
@@ -247,7 +247,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
         expect((await specimens().update('a', whole, ['*'])).count).to.equal(6)
       }))
 
-    it('of a resource with neither etag nor tenant', () =>
+    it('works for a resource with neither etag nor tenant', () =>
       inAcme(async () => {
         const { notes } = holder.subject
         await notes.create({ name: 'n', text: 'x', stars: 1 })
@@ -257,7 +257,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
         await rejection(notes.update('m', { stars: increment(1) }, ['stars']), ErrNotFound)
       }))
 
-    it('leaves a transaction usable when it was refused, and goes with it', () =>
+    it('leaves a transaction usable after a rejection, and is rolled back with it', () =>
       inAcme(async () => {
         await make({ weight: 1, code: 'mine' })
         await specimens().create(draft({ id: 'b', code: 'taken' }))

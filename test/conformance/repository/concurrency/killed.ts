@@ -70,7 +70,7 @@ export const killed = (holder: Holder, dataSource: () => DataSource, backend: Ba
       'a transaction with an increment': () => specimens().transaction(add),
     }
     for (const [name, operation] of Object.entries(operations))
-      it(`before any statement of ${name} leaves nothing, and is told`, () =>
+      it(`before any statement of ${name} leaves nothing, and rejects`, () =>
         inAcme(async () => {
           const sent = await killing(0, operation)
           expect(sent).to.be.within(3, MOST_STATEMENTS)
@@ -83,7 +83,7 @@ export const killed = (holder: Holder, dataSource: () => DataSource, backend: Ba
           }
         }))
 
-    it('between the locked read and the write leaves nothing, and the function is not called again', () =>
+    it('between the locked read and the write leaves nothing, and does not call the function again', () =>
       inAcme(async () => {
         let calls = 0
         let committed = false
@@ -101,7 +101,7 @@ export const killed = (holder: Holder, dataSource: () => DataSource, backend: Ba
         expect(await count()).to.equal(21)
       }))
 
-    it('of the one that holds the lock lets the next go on', () =>
+    it('releases the lock to the next caller', () =>
       inAcme(async () => {
         let waiting: Promise<unknown> = Promise.resolve()
         const failing = specimens().modify('a', async () => {

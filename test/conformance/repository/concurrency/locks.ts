@@ -20,7 +20,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
   describe('row locks', () => {
     beforeEach(() => make('a', 'b', 'c'))
 
-    it('are refused outside of a transaction', () =>
+    it('are rejected outside of a transaction', () =>
       inAcme(async () => {
         for (const read of [
           specimens().get('a', { lock: 'update' }),
@@ -30,7 +30,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
           await rejection(read, TypeError, /outside of a transaction/)
       }))
 
-    it('are refused inside of a transaction that only reads', () =>
+    it('are rejected in a read-only transaction', () =>
       inAcme(() =>
         specimens().transaction(
           async () => {
@@ -40,7 +40,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
         ),
       ))
 
-    it('are refused where they say what no lock is', () =>
+    it('are rejected with an unknown mode', () =>
       inAcme(() =>
         specimens().transaction(async () => {
           await rejection(specimens().get('a', { wait: 'nowait' }), TypeError, /without lock/)
@@ -53,7 +53,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
         }),
       ))
 
-    it('leave out locked rows of a list alone', () =>
+    it('skip locked rows only in lists', () =>
       inAcme(() =>
         specimens().transaction(async () => {
           const skip = { lock: 'update', wait: 'skip' } as const
@@ -65,7 +65,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
         }),
       ))
 
-    it('change nothing of what is read', () =>
+    it('do not change what is read', () =>
       inAcme(() =>
         specimens().transaction(async () => {
           for (const lock of ['update', 'share'] as const) {
@@ -77,7 +77,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
         }),
       ))
 
-    it('let a locked list go on page by page', () =>
+    it('allow a locked list to continue page by page', () =>
       inAcme(() =>
         specimens().transaction(async () => {
           const walked: string[] = []
@@ -123,7 +123,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       inAcme(() => specimens().transaction(fn, { maxAttempts }))
     const LOCKED = /locked a row: run the whole transaction again/
 
-    it('make others wait, who then see what was written', async () => {
+    it('make other transactions wait, which then read what was written', async () => {
       const { release } = await hold(
         () => specimens().get('a', { lock: 'update' }),
         () => specimens().update('a', { count: 2 }, ['count']),
@@ -138,7 +138,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       ['batchGet', () => specimens().batchGet(['b', 'a'], { lock: 'update' })],
       ['list', () => specimens().list({ filter: 'id = "a"' }, { lock: 'update' })],
     ] as const)
-      it(`of ${operation} abort at once who does not wait`, async () => {
+      it(`abort at once with noWait in ${operation}`, async () => {
         const { release } = await hold(take)
         const nowait = { lock: 'update', wait: 'nowait' } as const
         await rejection(
@@ -160,7 +160,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
         await inside(() => specimens().get('a', nowait))
       })
 
-    it('for share go together, and not with one for update', async () => {
+    it('allow several shared locks, and not a shared and an exclusive one', async () => {
       const { release } = await hold(() => specimens().get('a', { lock: 'share' }))
       await inside(() => specimens().get('a', { lock: 'share' }))
       const writer = inside(() => specimens().get('a', { lock: 'update', wait: 'nowait' }))
@@ -170,7 +170,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
 
     // What stands for MySQL 8 is MariaDB, which does not know FOR SHARE.
     if (backend !== 'mysql8')
-      it('for share do not wait either where they are told so', async () => {
+      it('abort at once with noWait for shared locks too', async () => {
         const { release } = await hold(() => specimens().get('a', { lock: 'update' }))
         await rejection(
           inside(() => specimens().get('a', { lock: 'share', wait: 'nowait' })),
@@ -182,7 +182,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
         await release()
       })
 
-    it('of a list are those of its page, and others take the next rows', async () => {
+    it('of a list lock only its page, so that others lock the next rows', async () => {
       const next = () => specimens().list({ pageSize: 1 }, { lock: 'update', wait: 'skip' })
       const first = await hold(async () => expect(idsOf(await next())).to.deep.equal(['a']))
       const second = await hold(async () => expect(idsOf(await next())).to.deep.equal(['b']))
@@ -191,7 +191,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       expect(idsOf(await inside(next))).to.deep.equal(['a'])
     })
 
-    it('outlive an operation that failed after them', async () => {
+    it('are held after a later operation fails', async () => {
       const { release } = await hold(async () => {
         await specimens().get('a', { lock: 'update' })
         await rejection(specimens().create(draft({ id: 'd', code: 'b' })), ErrConflict)
@@ -204,7 +204,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       await release()
     })
 
-    it('are waited for by a transaction that is run again', async () => {
+    it('make a retried transaction wait', async () => {
       const { release } = await hold(() => specimens().get('a', { lock: 'update' }))
       let attempts = 0
       await inside(async () => {
@@ -214,7 +214,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       expect(attempts).to.equal(2)
     })
 
-    it('of batches are taken in the order of the keys, so that none waits for the other', async () => {
+    it('of batches are acquired in key order, so that no deadlock occurs', async () => {
       const take = (keys: readonly string[]) =>
         inside(async () => {
           await specimens().batchGet(keys, { lock: 'update' })

@@ -29,14 +29,14 @@ export const modifications = (holder: Holder): void => {
         expect(await specimens().get('a')).to.deep.equal(after)
       }))
 
-    it('writes nothing where it returns no property', () =>
+    it('writes nothing if it returns no property', () =>
       inAcme(async () => {
         const before = await specimens().get('a')
         expect(await specimens().modify('a', () => ({}))).to.deep.equal(before)
         expect(await specimens().get('a')).to.deep.equal(before)
       }))
 
-    it('refuses the entity itself, what is not an object, and properties that cannot be written', () =>
+    it('rejects the entity itself, values that are not objects, and properties that cannot be written', () =>
       inAcme(async () => {
         const before = await specimens().get('a')
         await rejection(

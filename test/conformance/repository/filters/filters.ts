@@ -172,7 +172,7 @@ export const filters = (holder: Holder): void => {
       )
 
     for (const [filter, why] of REFUSED)
-      it(`refuses ${JSON.stringify(filter.slice(0, 40))}`, () =>
+      it(`rejects ${JSON.stringify(filter.slice(0, 40))}`, () =>
         inAcme(async () => {
           const error = await rejection(holder.subject.specimens.list({ filter }), InvalidArgument, why)
           expect(error.field).to.equal('filter')

@@ -186,7 +186,7 @@ export const predicates = (holder: Holder): void => {
           )
       }))
 
-    it('asks nothing when it is blank', () =>
+    it('restricts nothing if it is blank', () =>
       inAcme(async () => {
         await make()
         expect(await ids({}, { under: '' as Filter })).to.equal('a b c')
@@ -194,7 +194,7 @@ export const predicates = (holder: Holder): void => {
   })
 
   describe('an order as a list of terms', () => {
-    it('orders as its text does, and shares its page tokens', () =>
+    it('sorts as the same text does, and shares its page tokens', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await specimens.create(draft({ id: 'a', title: 'x', count: 1 }))
@@ -216,7 +216,7 @@ export const predicates = (holder: Holder): void => {
       ['an unknown field', 'nope'],
       ['a secret', 'webhook_secret_hash'],
     ] as const)
-      it(`refuses ${what}`, () =>
+      it(`rejects ${what}`, () =>
         inAcme(async () => {
           const list = { orderBy: [term as never as OrderBy<Specimen>] }
           const error = await rejection(holder.subject.specimens.list(list), InvalidArgument)

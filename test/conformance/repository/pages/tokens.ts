@@ -37,7 +37,7 @@ const FORGED: readonly unknown[] = [
 export const tokens = (holder: Holder): void => {
   describe('page token', () => {
     for (const orderBy of SORTABLE)
-      it(`that is forged, over ${orderBy}, is refused or is a page`, () =>
+      it(`is rejected or returns a page if it is forged, sorted by ${orderBy}`, () =>
         inAcme(async () => {
           const { specimens } = holder.subject
           await specimens.create(draft({ id: 'a' }))
@@ -57,7 +57,7 @@ export const tokens = (holder: Holder): void => {
             }
         }))
 
-    it('of another shape is refused, however deep it is', () =>
+    it('is rejected in any other shape, however deep', () =>
       inAcme(async () => {
         const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
         for (const text of [
@@ -75,7 +75,7 @@ export const tokens = (holder: Holder): void => {
           ).to.include({ field: 'page_token' })
       }))
 
-    it('is refused in any spelling but its own', () =>
+    it('is rejected in any format but the canonical one', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         for (const id of ['a', 'b', 'c']) await specimens.create(draft({ id, title: '?>?>~~' }))
@@ -104,20 +104,20 @@ export const tokens = (holder: Holder): void => {
       }))
 
     for (const pageToken of ['MQ', 'MQ==', 'MTA=', 'MTA', 'MTAw'])
-      it(`${pageToken} is an offset`, () =>
+      it(`accepts ${pageToken} as an offset`, () =>
         inAcme(async () => {
           expect((await holder.subject.specimens.list({ pageToken })).items).to.deep.equal([])
         }))
 
     for (const pageToken of ['MQ=', 'MR==', 'MR', 'MTB=', 'MTB', 'MTAw=', 'MTAw==', 'MDE=', 'LTE='])
-      it(`${pageToken} is no offset`, () =>
+      it(`rejects ${pageToken} as an offset`, () =>
         inAcme(async () => {
           expect(await rejection(holder.subject.specimens.list({ pageToken }), InvalidArgument)).to.include({
             field: 'page_token',
           })
         }))
 
-    it('goes on as it began, whatever the repository emits by itself', () =>
+    it('keeps its kind, whatever kind the repository returns', () =>
       inAcme(async () => {
         const keyset = holder.subject.specimens
         const offset = holder.subject.withOptions({ ...subjectOptions, paging: 'offset' }).specimens
@@ -196,7 +196,7 @@ export const tokens = (holder: Holder): void => {
         expect(await found(`note > "${'x'.repeat(512)}" note < "${'x'.repeat(512)}n"`)).to.equal('ce')
       }))
 
-    it('bytes are ordered by their first 512', () =>
+    it('sorts bytes by their first 512', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const bytes = (last: number, length = 512) => new Uint8Array(length).fill(last, 511).fill(7, 0, 511)

@@ -21,7 +21,7 @@ export const joins = (holder: Holder): void => {
       return ids()
     }
 
-    it('that is given the context from before', () =>
+    it('that receives the earlier context', () =>
       inAcme(async () => {
         const context = RequestContext.current()
         expect(
@@ -62,7 +62,7 @@ export const joins = (holder: Holder): void => {
         expect(left).to.deep.equal([])
       }))
 
-    it('in a timer, an emitter, and a generator that is made and read inside', () =>
+    it('in a timer, an event emitter, and a generator created and read inside', () =>
       inAcme(async () => {
         const left = await stays(async () => {
           await new Promise((resolve, reject) => setTimeout(() => void make('a').then(resolve, reject), 1))
@@ -80,7 +80,7 @@ export const joins = (holder: Holder): void => {
         expect(left).to.deep.equal([])
       }))
 
-    it('that is given a context of its own transaction, inside of two of other databases', () =>
+    it('that receives a context of its own transaction, inside two transactions of other databases', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const [second, third] = [new MemoryDatabase(), new MemoryDatabase()]

@@ -19,7 +19,7 @@ export const savepoints = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['a', 'b'])
       }))
 
-    it('takes everything back when its function throws', () =>
+    it('rolls everything back when its function throws', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await make('a')
@@ -40,7 +40,7 @@ export const savepoints = (holder: Holder): void => {
         PermissionDenied,
       ))
 
-    it('a caught conflict leaves it usable', () =>
+    it('stays usable after a caught conflict', () =>
       inAcme(async () => {
         await holder.subject.specimens.transaction(async () => {
           await make('a')
@@ -50,7 +50,7 @@ export const savepoints = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['a', 'c'])
       }))
 
-    it('a nested one is a savepoint', () =>
+    it('uses a savepoint for a nested transaction', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await specimens.transaction(async () => {
@@ -86,7 +86,7 @@ export const savepoints = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['outside'])
       }))
 
-    it('a read beside it sees nothing of it before it is through', () =>
+    it('shows nothing to other readers before it commits', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         let beside: Promise<readonly unknown[]> = Promise.resolve([])
@@ -103,7 +103,7 @@ export const savepoints = (holder: Holder): void => {
         expect((await beside)[0]).to.deep.equal([])
       }))
 
-    it('a write beside a nested one that fails is not taken back with it', () =>
+    it('keeps a write made beside a nested transaction that fails', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await specimens.transaction(async () => {
@@ -127,7 +127,7 @@ export const savepoints = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['beside'])
       }))
 
-    it('nested ones that start together run one after another, and one that fails takes back its own part', () =>
+    it('runs simultaneous nested transactions one after another, and rolls back only the failed one', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await specimens.transaction(async () => {
@@ -151,7 +151,7 @@ export const savepoints = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['b', 'd', 'e'])
       }))
 
-    it('an atomic batch inside of one is taken back with it', () =>
+    it('rolls back an atomic batch inside it', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         await make('a')
@@ -164,7 +164,7 @@ export const savepoints = (holder: Holder): void => {
         expect((await specimens.get('a')).title).to.equal('Granite')
       }))
 
-    it('a call in the context of an ended one is refused', () =>
+    it('rejects a call in the context of an ended transaction', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         let later: () => Promise<unknown> = () => Promise.resolve()
@@ -193,7 +193,7 @@ export const savepoints = (holder: Holder): void => {
           expect(await ids()).to.deep.equal(['a', 'c'])
         }))
 
-      it('and isolation are refused where the transaction is nested', () =>
+      it('rejects readOnly and isolation in a nested transaction', () =>
         inAcme(async () => {
           const { specimens } = holder.subject
           await specimens.transaction(async () => {

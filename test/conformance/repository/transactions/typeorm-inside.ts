@@ -11,7 +11,7 @@ type Overridden = InstanceType<ReturnType<typeof repositoryOf<Specimen>>>
 
 /** What a transaction in memory says of them. */
 export const managersInMemory = (holder: Holder): void => {
-  it('manager and sql of a transaction are told to be missing', () =>
+  it('reports that a transaction in memory does not have manager and sql', () =>
     inAcme(() =>
       holder.subject.specimens.transaction((context) => {
         expect(() => (context as TransactionContext).manager).to.throw(TypeError, 'in memory')
@@ -61,7 +61,7 @@ export const managers = (holder: Holder): void => {
       })
     })
 
-    it('join it in a generator that is made and read inside, and with the operation that the application overrides', () =>
+    it('join it in a generator created and read inside, and with an overridden operation', () =>
       inAcme(async () => {
         const overridden = holder.subject.overridden() as Overridden
         const failing = overridden.transaction(async ({ manager, sql }) => {
@@ -84,7 +84,7 @@ export const managers = (holder: Holder): void => {
         expect([await ids(), await notes()]).to.deep.equal([[], []])
       }))
 
-    it('are refused after its end, and so is a generator that goes on', () =>
+    it('are rejected after its end, as is a generator that continues', () =>
       inAcme(async () => {
         let late: TransactionContext | undefined
         let going: AsyncGenerator<Note> | undefined
@@ -109,7 +109,7 @@ export const managers = (holder: Holder): void => {
         expect(await notes()).to.deep.equal(['a'])
       }))
 
-    it('lose nothing that was written before or after a statement that failed and was caught', () =>
+    it('keep writes before and after a failed statement that was caught', () =>
       inAcme(async () => {
         const done: string[] = []
         await holder.subject.specimens.transaction(async (context) => {
