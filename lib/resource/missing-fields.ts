@@ -1,7 +1,7 @@
-import { problem, type Problem, propertyProblem } from '../errors.js'
+import { type Problem, propertyProblem } from '../errors.js'
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import type { Field } from './fields/field.js'
-import { kindOfMessageField, NO_ONEOF } from './kinds/declared-kind.js'
+import { kindOfMessageField } from './kinds/declared-kind.js'
 import { tags } from './kinds/json.js'
 import { misspelt } from '../text/misspelt.js'
 import { nearestNames } from '../text/nearest-names.js'
@@ -23,42 +23,26 @@ export function missingFields(
   const shown = new Set<DescField>(shownReferences(message).map(({ field }) => field))
   const missing = message.fields.filter((field) => !known.has(field) && !shown.has(field))
   const internal = new Set(fields.filter(({ exposed }) => !exposed).map(({ property }) => property))
-  return [
-    ...message.oneofs.flatMap((oneof) => {
-      const members = missing.filter((field) => field.oneof === oneof).map(({ name }) => name)
-      return members.length === 0
-        ? []
-        : [
-            problem(
-              'message',
-              `${members.join(', ')} of ${message.typeName}: in the oneof ${oneof.name}, ${NO_ONEOF}`,
-            ),
-          ]
-    }),
-    ...missing
-      .filter(({ oneof }) => oneof === undefined)
-      .map((field) => {
-        const unclear = unclearReference(field)
-        const wrong = (rule: string, advice?: string) =>
-          propertyProblem('message', field.localName, rule, advice)
-        if (unclear !== undefined) return wrong(unclear)
-        const kind = kindOfMessageField(field)
-        if (typeof kind !== 'string') return wrong(`${field.name} of ${message.typeName} ${kind.problem}`)
-        const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`
-        const held = heldBy(field, fields)
-        if (held !== undefined)
-          return wrong(has, `write @ProtoField('${field.name}') above the property ${held.property}`)
-        if (left.has(field.localName))
-          return wrong(has, `remove @Internal() from the property ${field.localName}, or remove the field`)
-        const [meant] = nearestNames(field.localName, internal)
-        if (meant === undefined) return wrong(has, adviceFor(field))
-        internal.delete(meant)
-        return wrong(
-          has,
-          `${misspelt(meant, message.name, [field.localName])} Or write @ProtoField('${field.name}') above the property ${meant}`,
-        )
-      }),
-  ]
+  return missing.map((field) => {
+    const unclear = unclearReference(field)
+    const wrong = (rule: string, advice?: string) => propertyProblem('message', field.localName, rule, advice)
+    if (unclear !== undefined) return wrong(unclear)
+    const kind = kindOfMessageField(field)
+    if (typeof kind !== 'string') return wrong(`${field.name} of ${message.typeName} ${kind.problem}`)
+    const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`
+    const held = heldBy(field, fields)
+    if (held !== undefined)
+      return wrong(has, `write @ProtoField('${field.name}') above the property ${held.property}`)
+    if (left.has(field.localName))
+      return wrong(has, `remove @Internal() from the property ${field.localName}, or remove the field`)
+    const [meant] = nearestNames(field.localName, internal)
+    if (meant === undefined) return wrong(has, adviceFor(field))
+    internal.delete(meant)
+    return wrong(
+      has,
+      `${misspelt(meant, message.name, [field.localName])} Or write @ProtoField('${field.name}') above the property ${meant}`,
+    )
+  })
 }
 
 /** Fields that belong to a decorator: as plain columns they would be ordinary data. */
@@ -81,7 +65,8 @@ function adviceFor(field: DescField): string {
   if (decorated !== undefined) return decorated
   if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && isMarkedSecret(field))
     return `add @Secret() ${field.localName}?: Secret, or @Credential() ${field.localName}?: Credential`
-  return field.fieldKind === 'map' && kindOfMessageField(field) === tags.name
-    ? 'add one with @Tags()'
+  if (field.fieldKind === 'map' && kindOfMessageField(field) === tags.name) return 'add one with @Tags()'
+  return field.oneof !== undefined || field.proto.proto3Optional
+    ? 'add one with @Column({ nullable: true })'
     : 'add one with @Column()'
 }

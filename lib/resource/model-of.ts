@@ -22,6 +22,7 @@ import { keyPartOf } from './keys/key-part.js'
 import { resourceKeys } from './keys/resource-keys.js'
 import type { FieldNames } from './fields/proto-names.js'
 import { refuseOtherCopy } from './typeorm/other-copy.js'
+import { oneofsOf } from './values/oneofs.js'
 import { ownershipProblems } from './ownership.js'
 import { typeOfClass } from './resource-type.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
@@ -82,6 +83,8 @@ function build(entity: EntityClass<object>): ResourceModel {
   if (tables.length > 1)
     all.push(problem('entity', 'it is declared as an entity twice', 'keep one @Entity()'))
 
+  const { oneofs, problems: ofOneofs } = oneofsOf(message, fields, names.inMessage)
+  all.push(...ofOneofs)
   const secrets = secretsOf(facts, fields, names)
   const credentials = credentialsOf(facts, fields, names)
   const { computed, problems: ofComputed } = readComputed(entity, facts, message, names, name?.field)
@@ -129,6 +132,7 @@ function build(entity: EntityClass<object>): ResourceModel {
           computed,
           new Set([...secrets, ...credentials].map(({ property }) => property)),
           name,
+          oneofs,
         )
 
   return Object.freeze({
@@ -185,6 +189,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     hasFreeForm: entityFields.some(({ json }) => json?.shape !== undefined),
     secrets,
     credentials,
+    oneofs,
     computed,
     search: search.model,
     relations,
@@ -323,7 +328,16 @@ function structuralProblems(
       problems.push(problem('entity', `two properties are declared as ${role}`, 'keep one'))
   for (const { property, proto } of secretive) {
     const inMessage = fieldOf.get(property)
-    if (inMessage !== undefined && (inMessage.fieldKind !== 'scalar' || inMessage.scalar !== 9))
+    if (inMessage?.oneof !== undefined)
+      problems.push(
+        propertyProblem(
+          'entity',
+          property,
+          `${property} is a secret or credential, and its field ${proto} is in the oneof ${inMessage.oneof.name}`,
+          'move it out of the oneof',
+        ),
+      )
+    else if (inMessage !== undefined && (inMessage.fieldKind !== 'scalar' || inMessage.scalar !== 9))
       problems.push(
         propertyProblem(
           'entity',

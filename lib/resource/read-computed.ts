@@ -152,6 +152,8 @@ function messageProblem(
   const sent = SENT.find((behavior) => behaves(inMessage, behavior))
   const asked = behaves(inMessage, 'REQUIRED') && !behaves(inMessage, 'OUTPUT_ONLY') ? 'REQUIRED' : undefined
   const behavior = sent ?? asked
+  if (inMessage.oneof !== undefined)
+    return `is @Computed(), and in the oneof ${inMessage.oneof.name}: move its field out of the oneof`
   return behavior === undefined
     ? undefined
     : `is @Computed(), and ${behavior} in ${message.typeName}: make the field OUTPUT_ONLY`

@@ -6,6 +6,7 @@ import type { KeyPart } from './keys/key-part.js'
 import type { ResourceKeys } from './keys/resource-keys.js'
 import type { NamePattern } from './names/name-pattern.js'
 import type { EventsModel } from './events-model.js'
+import type { Oneof } from './values/oneofs.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
@@ -119,6 +120,8 @@ export interface ResourceModel<E extends object = object> {
   readonly secrets: readonly SecretField[]
   /** Verify-only credentials; their four columns are fields of role `credential`. */
   readonly credentials: readonly CredentialField[]
+  /** The oneofs of the message. Usually empty. */
+  readonly oneofs: readonly Oneof[]
   /** Fields that `@Computed()` declares. No other list of fields has them. */
   readonly computed: readonly ComputedField[]
   /** The fields of an entity: all but the columns of secrets and credentials. */

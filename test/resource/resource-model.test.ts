@@ -161,7 +161,7 @@ describe('resourceModel', () => {
       ])
     })
 
-    it('what no column can hold: a oneof', () => {
+    it('a member of a oneof whose column is not nullable', () => {
       @Resource({ message: EchoRequestSchema, shared: true })
       @Entity()
       class BadEcho {
@@ -170,7 +170,7 @@ describe('resourceModel', () => {
       }
       const problems = problemsOf(BadEcho)
       expect(problems).to.include(
-        'left is in the oneof choice, which no column can hold: make its members optional fields',
+        'left is in the oneof choice: its column has to be nullable, as in @Column({ nullable: true })',
       )
     })
 

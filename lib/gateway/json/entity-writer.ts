@@ -49,7 +49,7 @@ export const unset = (field: DescField): ValueOf<unknown> => {
 const nameOf = ({ jsonName }: DescField): string => `${JSON.stringify(jsonName)}:`
 
 const valueOf = (field: DescField, output: Output | undefined): ValueOf<object> => {
-  if (output === undefined || field.oneof !== undefined) return withoutValue(field)
+  if (output === undefined) return withoutValue(field)
   const { from, convert, empty } = output
   const absent = empty === undefined ? undefined : valueWriter(field)(empty, {})
   const write = writerOf(field, convert)

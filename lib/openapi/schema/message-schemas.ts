@@ -68,6 +68,7 @@ export class MessageSchemas {
       ...(desc.oneofs.length > 0 && {
         'x-oneof': desc.oneofs.map((oneof) => oneof.fields.map(({ jsonName }) => jsonName)),
       }),
+      ...this.#oneofs(desc, view, fields),
     }
     return withStatus(desc, schema, (detail) => this.object(detail, 'output'))
   }
@@ -172,6 +173,20 @@ export class MessageSchemas {
     const rules = this.#source.rulesOf(field)
     if (rules?.required === true) return true
     return isAlwaysWritten(field) && rulesSchema(rules, names).refusesZero
+  }
+
+  /** Of each oneof one member is given, or none. @param fields - that the schema has. */
+  #oneofs({ oneofs }: DescMessage, view: View, fields: readonly DescField[]): JsonObject {
+    const choices = oneofs.flatMap((oneof): JsonObject[] => {
+      const members = oneof.fields.filter((field) => fields.includes(field))
+      if (members.length === 0) return []
+      const given = members.map(({ jsonName }) => ({ required: [jsonName] }))
+      const isDemanded = view === 'input' && this.#source.isOneofRequired(oneof)
+      const none = { properties: Object.fromEntries(members.map(({ jsonName }) => [jsonName, false])) }
+      return [{ oneOf: isDemanded ? given : [...given, none] }]
+    })
+    const [only, ...others] = choices
+    return only === undefined ? {} : others.length === 0 ? only : { allOf: choices }
   }
 
   #isCredential(field: DescField): boolean {

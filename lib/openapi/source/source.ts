@@ -1,4 +1,4 @@
-import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
+import type { DescField, DescMessage, DescMethod, DescOneof, DescService } from '@bufbuild/protobuf'
 import type { UpdateMaskMode } from '../../gateway/transcoding/update-mask-forms.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Comments } from './comments.js'
@@ -65,6 +65,8 @@ export interface OpenApiSource {
   readonly rulesOf: (field: DescField) => DeclaredRules | undefined
   /** Rules of a message and its oneofs, in words. */
   readonly messageRulesOf: (message: DescMessage) => readonly string[]
+  /** True if a rule of `buf.validate` demands that one member is set. */
+  readonly isOneofRequired: (oneof: DescOneof) => boolean
   /**
    * Security schemes by name. A call of a method that is not public needs all schemes of one of the
    * `requirements`.

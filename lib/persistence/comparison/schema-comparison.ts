@@ -16,6 +16,7 @@ import { identifyingColumns } from '../schema/identifying-columns.js'
 import { referencesOf, type TableReferences, unmadeForeignKeys } from '../schema/foreign-keys.js'
 import { resourcesIn } from '../schema/resources-in.js'
 import { type Naming, tableNameOf, tableText } from '../schema/table-name-of.js'
+import { addCheck } from '../schema/create-table.js'
 import { tableOf } from '../schema/table-of.js'
 
 /** The differences between the tables of a live database and the resources. Empty when there are none. */
@@ -104,6 +105,7 @@ async function compareModel(
     dialect,
     isIndexed ? [SEARCH_VECTOR] : [],
   )
+  for (const one of missingChecks(wanted, there, dialect)) note(one)
   if (there !== undefined && there.faults.length === 0)
     for (const one of await rowsInOtherFormats(model, wanted, place, live, dialect)) note(one)
   if (model.existing && there !== undefined && there.faults.length === 0) {
@@ -123,6 +125,21 @@ async function compareModel(
   const isElsewhere = table.schema === undefined && place.schema !== undefined && place.schema !== live.schema
   return isElsewhere && shown.length > 0 ? [elsewhere(table, place, live), ...shown] : shown
 }
+
+/** Checks of oneofs that only a new table has. */
+const missingChecks = (
+  table: TableDefinition,
+  there: LiveTable | undefined,
+  dialect: ComparedDialect,
+): readonly TableNote[] =>
+  (table.exclusive ?? [])
+    .filter((one) => there?.checks.every(({ name }) => name !== one.name) === true)
+    .map((one) => ({
+      kind: 'missingCheck',
+      table: tableText(table),
+      text: `${tableText(table)} has no check ${one.name}`,
+      detail: `other programs can set several of ${one.columns.join(', ')} in one row, and the first counts; to add it: ${addCheck(table, one, dialect)}`,
+    }))
 
 /** Foreign keys as the model names their targets, which the catalog qualifies outside of the schema. */
 async function referring(

@@ -1,6 +1,7 @@
 import { InvalidArgument, PermissionDenied } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
+import { siblingsCleared } from '../../resource/values/oneofs.js'
 import { withReferredKeys } from '../../resource/relations/referred-keys.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Range } from '../../resource/kinds/kind.js'
@@ -54,6 +55,10 @@ export function newEntity<E extends object>(
     else if (hooksSetKey && field.role === 'key' && !hasOwnKey(model, input, sources))
       to[field.property] = undefined
     else to[field.property] = initialValue(field, from, to[field.property], model, owner, sources, now)
+  if (model.oneofs.length > 0) {
+    for (const { property } of siblingsCleared(model.oneofs, from)) to[property] = undefined
+    siblingsCleared(model.oneofs, to)
+  }
   model.checkValues(entity)
   if (!hooksSetKey) checkRequired(model, to)
   if (tenant !== undefined && (to[tenant.property] ?? '') === '')

@@ -4,6 +4,7 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from './batch.js'
 import { newEtag } from './new-key.js'
+import { siblingsCleared } from '../../resource/values/oneofs.js'
 import { FieldIncrement, Increment } from '../../resource/values/increment.js'
 import { KeptUnread, mayBeUnread } from '../../resource/values/kept-unread.js'
 import { resolveMask } from './update-mask.js'
@@ -31,7 +32,17 @@ export async function patchOf(
   const { fields, secrets } = resolveMask(model, from, mask, options)
   const isWhole = mask === undefined || mask.length === 0 || mask[0] === '*'
   const patch: Values = {}
-  for (const field of fields) {
+  const cleared = model.oneofs.length === 0 ? NO_FIELDS : siblingsOf(model, fields, from)
+  // In column order, as the mask's own fields are.
+  const written =
+    cleared.size === 0
+      ? fields
+      : model.entityFields.filter((field) => fields.includes(field) || cleared.has(field))
+  for (const field of written) {
+    if (cleared.has(field)) {
+      patch[field.property] = undefined
+      continue
+    }
     const value = from[field.property] ?? (model.message === undefined ? undefined : unsetValueOf(field))
     const by = value instanceof Increment ? Increment.amountOf(value) : undefined
     if (value === undefined && model.required.includes(field)) throw missing(field)
@@ -44,6 +55,12 @@ export async function patchOf(
     else Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context))
   return Object.assign(patch, serverSetValues(model, sources))
 }
+
+const NO_FIELDS: ReadonlySet<Field> = new Set()
+
+/** The other members of the oneofs in which the update sets one. */
+const siblingsOf = ({ oneofs }: ResourceModel, fields: readonly Field[], from: Readonly<Values>) =>
+  new Set(siblingsCleared(oneofs, from, (field) => fields.includes(field)))
 
 /** The value of a field that is left out. A NOT NULL column of a kind without a zero has its default. */
 const unsetValueOf = (field: Field): unknown =>

@@ -4,6 +4,7 @@ import { keyPartOf } from '../../resource/keys/key-part.js'
 import { checkValue } from '../../resource/values/check-value.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { siblingsCleared } from '../../resource/values/oneofs.js'
 import { copied, isSame } from '../../resource/values/same-value.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import { KeptUnread } from '../../resource/values/kept-unread.js'
@@ -62,6 +63,8 @@ export function changesOf(
     after[property] ??= model.message === undefined ? undefined : zeroOf(field)
     changes[property] = after[property]
   }
+  for (const { property } of siblingsCleared(model.oneofs, changes))
+    if (after[property] !== undefined) after[property] = changes[property] = undefined
   const changed = Object.keys(changes).filter((property) => !isNew || property !== model.key.property)
   if (changed.length > 0) model.checkValues(entity, changed)
   return changes

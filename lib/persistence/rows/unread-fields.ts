@@ -3,6 +3,7 @@ import { ReportLimit } from '../../faults/report-limit.js'
 import type { Field } from '../../resource/fields/field.js'
 import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Oneof } from '../../resource/values/oneofs.js'
 import { KeptUnread } from '../../resource/values/kept-unread.js'
 import { shownValue } from '../../text/shown-value.js'
 import type { Values } from '../contract/new-entity.js'
@@ -41,6 +42,16 @@ export class UnreadFields {
       if (oldest !== undefined) this.#rows.delete(oldest)
       this.#warn(context, entity, field, `holds ${whatOf(field)} that cannot be read, and counts as not set`)
     })
+  }
+
+  /** Members of a oneof are set beside another one. */
+  several(entity: object, { name, members }: Oneof): void {
+    const { type, keys } = this.model
+    const columns = members.map(({ column }) => column).join(', ')
+    const row = `${type} ${shownValue(keys.textOf(entity))} has values in several columns of the oneof ${name} (${columns}), of which the first counts`
+    const error = new TypeError('a row sets at most one member of a oneof')
+    const context = RequestContext.current()
+    this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
 
   /** Reports what an update has erased. @param entity - as it is now. */

@@ -1,4 +1,5 @@
 import type {
+  ExclusiveColumns,
   ForeignKeyDefinition,
   IndexDefinition,
   TableDefinition,
@@ -71,16 +72,24 @@ const keyText = ({ name, columns, unique }: IndexDefinition, dialect: Dialect): 
   `${unique ? 'UNIQUE ' : ''}KEY ${dialect.text.quote(name)} (${namesText(columns, dialect)})`
 
 function body(
-  { primaryKey, columns: defined }: TableDefinition,
+  { primaryKey, columns: defined, exclusive = [] }: TableDefinition,
   columns: readonly string[],
   keys: readonly string[],
   dialect: Dialect,
 ): string {
   const isSaid = dialect.ddl.identity.isPrimaryKey && defined.some(({ isIdentity }) => isIdentity === true)
   const primary = isSaid ? [] : [`PRIMARY KEY (${namesText(primaryKey, dialect)})`]
-  const lines = [...columns, ...primary, ...keys]
+  const checks = exclusive.map((one) => checkText(one, dialect))
+  const lines = [...columns, ...primary, ...keys, ...checks]
   return `(\n${lines.map((line) => `  ${line}`).join(',\n')}\n)`
 }
+
+/** No engine has a function for it that the others have. */
+const checkText = ({ name, columns }: ExclusiveColumns, { text: { quote } }: Dialect): string =>
+  `CONSTRAINT ${quote(name)} CHECK (${columns.map((column) => `CASE WHEN ${quote(column)} IS NULL THEN 0 ELSE 1 END`).join(' + ')} <= 1)`
+
+export const addCheck = (table: TableName, check: ExclusiveColumns, dialect: Dialect): string =>
+  `ALTER TABLE ${quoteTable(table, dialect)} ADD ${checkText(check, dialect)}`
 
 const namesText = (names: readonly string[], dialect: Dialect): string =>
   names.map((name) => dialect.text.quote(name)).join(', ')

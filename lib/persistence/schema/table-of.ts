@@ -12,6 +12,7 @@ import { constantText } from '../dialects/values/constant-text.js'
 import type { KindSql } from '../dialects/values/kind-sql.js'
 import type {
   ColumnDefinition,
+  ExclusiveColumns,
   IndexDefinition,
   TableDefinition,
   TableName,
@@ -102,12 +103,21 @@ export function tableOf(
       ...internalIndexes(internal, table.name),
     ]),
     leftIndexes: internal.indexes.filter(({ isMade }) => !isMade),
+    ...(model.oneofs.length > 0 && { exclusive: exclusiveOf(model, table.name) }),
     foreignKeys: links.foreignKeys.map((link) => ({
       ...link,
       name: indexName(table.name, link.columns, 'fkey'),
     })),
   }
 }
+
+/** A oneof of one member needs no check. */
+const exclusiveOf = ({ oneofs }: ResourceModel, table: string): readonly ExclusiveColumns[] =>
+  oneofs.flatMap(({ name, members }) =>
+    members.length < 2
+      ? []
+      : { name: indexName(table, [name], 'oneof'), columns: members.map(({ column }) => column) },
+  )
 
 const typedBy = (
   kind: KindSql,

@@ -1,6 +1,7 @@
 import type { Field } from '../../resource/fields/field.js'
 import { keptValue } from '../../resource/fields/transformed.js'
 import { heldOf, kindOf, ownOf } from '../../resource/kinds/kinds.js'
+import { severalSet } from '../../resource/values/oneofs.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -23,7 +24,7 @@ export function hydratorOf<E extends object>(
   offset = 0,
 ): Hydrate<E> {
   let at = offset
-  const lines = linesOf(fields, dialect, () => `r[${at++}]`)
+  const lines = linesOf(model, fields, dialect, () => `r[${at++}]`)
   return compiled(model, fields, dialect, `function hydrate(r) { ${lines} return e }`)
 }
 
@@ -44,7 +45,7 @@ export function knownHydratorsOf<E extends object>(
   }
   const selected = entityFields.filter((field) => known(field) === undefined)
   const lines = (read: (index: number) => string) =>
-    linesOf(entityFields, dialect, (field) => read(selected.indexOf(field)), known)
+    linesOf(model, entityFields, dialect, (field) => read(selected.indexOf(field)), known)
   const names = selected.map((_, i) => `c${i}`).join(', ')
   const [row, columns] = [
     `function hydrate(r, t) { ${lines((i) => `r[${i}]`)} return e }`,
@@ -59,6 +60,7 @@ export function knownHydratorsOf<E extends object>(
 
 /** Writes each field of a new entity. @param known - what a field is, which is not read. */
 function linesOf(
+  { oneofs }: ResourceModel,
   fields: readonly Field[],
   dialect: Dialect,
   read: (field: Field) => string,
@@ -72,7 +74,8 @@ function linesOf(
       return `${property} = d[${i}](${read(field)}, e);`
     return `v = ${read(field)}; ${property} = v === null ? undefined : ${expression(field, dialect, 'v', i)};`
   })
-  return `const e = create(); let v; ${lines.join(' ')}`
+  const last = oneofs.length === 0 ? '' : ' o(e);'
+  return `const e = create(); let v; ${lines.join(' ')}${last}`
 }
 
 function compiled<E extends object, F>(
@@ -84,8 +87,16 @@ function compiled<E extends object, F>(
   const decoders = fields.map((field) => decoderOf(model, field, dialect))
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
-  const compile = new Function('create', 'd', `return ${text}`)
-  return (compile as (create: () => E, d: readonly RowDecode[]) => F)(model.create, decoders)
+  const compile = new Function('create', 'd', 'o', `return ${text}`)
+  const one = (entity: object) => {
+    for (const oneof of severalSet(model.oneofs, entity as Values))
+      UnreadFields.of(model).several(entity, oneof)
+  }
+  return (compile as (create: () => E, d: readonly RowDecode[], o: typeof one) => F)(
+    model.create,
+    decoders,
+    one,
+  )
 }
 
 /** @param entity - what was read of the row before. */

@@ -107,13 +107,16 @@ export function fieldProblems(
         `${property}: ${tooLong} is longer than the ${ofColumn.maxLength ?? 0} characters of its column`,
       ),
     )
+  const oneof = inMessage?.oneof
   const isScalar = inMessage !== undefined && (inMessage.fieldKind !== 'message' || isUnwrapped(inMessage))
-  if (isScalar && inMessage.presence === 1 && !field.nullable)
+  if ((oneof !== undefined || (isScalar && inMessage.presence === 1)) && !field.nullable)
     problems.push(
       propertyProblem(
         'column',
         property,
-        `${property} is optional in the message`,
+        oneof === undefined
+          ? `${property} is optional in the message`
+          : `${property} is in the oneof ${oneof.name}`,
         'its column has to be nullable, as in @Column({ nullable: true })',
       ),
     )
@@ -122,6 +125,7 @@ export function fieldProblems(
   if (
     inMessage !== undefined &&
     inMessage.proto.proto3Optional !== true &&
+    oneof === undefined &&
     inMessage.fieldKind !== 'message' &&
     field.nullable &&
     !isUnsetLabel

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { Shape } from '../free-form/shape.js'
-import { isUnwrapped } from '../messages/local-field.js'
 import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
 import { kindOf, KINDS } from './kinds.js'
@@ -22,7 +22,6 @@ const UNSTORABLE = new Set(['google.protobuf.Any'])
 
 /** The kind that stores a message field, or why it cannot be stored. */
 export function kindOfMessageField(field: DescField): KindName | { readonly problem: string } {
-  if (field.oneof !== undefined) return { problem: `is in the oneof ${field.oneof.name}, ${NO_ONEOF}` }
   const problem = field.message === undefined ? undefined : unstorable(field.message, new Set())
   if (problem !== undefined) return { problem }
   if (field.fieldKind === 'map')
@@ -39,12 +38,9 @@ export function kindOfMessageField(field: DescField): KindName | { readonly prob
   return kindOfMessage(field.message)?.name ?? json.name
 }
 
-/**
- * The scalar of a field that holds a wrapper message, such as google.protobuf.StringValue: an optional
- * scalar, which generated code has as a bare value.
- */
+/** The scalar of a field that holds a wrapper message, such as google.protobuf.StringValue. */
 export const wrappedScalar = (field: DescField): ScalarType | undefined =>
-  isUnwrapped(field) ? field.message.fields[0]?.scalar : undefined
+  field.fieldKind === 'message' && isWrapperDesc(field.message) ? field.message.fields[0].scalar : undefined
 
 /** The kind of a scalar of a message. */
 export const kindOfScalar = (scalar: ScalarType): KindName => (BY_SCALAR.get(scalar) as Kind).name
@@ -53,8 +49,6 @@ export const kindOfScalar = (scalar: ScalarType): KindName => (BY_SCALAR.get(sca
 export const kindOfMessage = (message: DescMessage | undefined): Kind | undefined =>
   message && BY_MESSAGE.get(message.typeName)
 
-export const NO_ONEOF = 'which no column can hold: make its members optional fields'
-
 /** Why a message cannot be stored as the JSON of its fields. Nested messages are checked too. */
 function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
   if (seen.has(message.typeName)) return undefined
@@ -62,8 +56,6 @@ function unstorable(message: DescMessage, seen: Set<string>): string | undefined
   if (UNSTORABLE.has(message.typeName)) return `is a ${message.typeName}, which cannot be stored`
   if (message.typeName.startsWith('google.protobuf.')) return undefined
   for (const field of message.fields) {
-    if (field.oneof !== undefined)
-      return `holds ${field.name} of ${message.typeName} in the oneof ${field.oneof.name}, ${NO_ONEOF}`
     const problem = field.message === undefined ? undefined : unstorable(field.message, seen)
     if (problem !== undefined) return `holds ${field.name} of ${message.typeName}, which ${problem}`
   }

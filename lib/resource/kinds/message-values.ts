@@ -20,7 +20,7 @@ import {
   shapeOfField,
   valueOfJson,
 } from '../free-form/shape.js'
-import { isUnwrapped, type Local } from '../messages/local-field.js'
+import { type Choice, getField, isUnwrapped, type Local, setField } from '../messages/local-field.js'
 
 /** Converts a value. */
 type Convert = (value: unknown) => unknown
@@ -87,19 +87,22 @@ const mapValues = (value: object, convert: Convert): object =>
 function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const field of desc.fields) {
-    const value = (message as Local)[field.localName]
+    const value = getField(message, field)
     if (value !== undefined) plain[field.localName] = converterFrom(field)(value)
   }
   return plain
 }
 
 function messageOf(desc: DescMessage, plain: object): Message {
-  const init: Record<string, unknown> = {}
+  const message = create(desc)
   for (const field of desc.fields) {
     const value = (plain as Record<string, unknown>)[field.localName]
-    if (value !== undefined && value !== null) init[field.localName] = converterTo(field)(value)
+    if (value === undefined || value === null) continue
+    const chosen = field.oneof && ((message as Local)[field.oneof.localName] as Choice).case
+    if (chosen !== undefined) throw new TypeError(`${chosen} and ${field.localName} are members of a oneof`)
+    setField(message, field, converterTo(field)(value))
   }
-  return create(desc, init)
+  return message
 }
 
 /**
@@ -112,11 +115,13 @@ export function jsonColumnOf(field: DescField): JsonColumn {
   const { parent } = field
   const to = converterTo(field)
   const from = converterFrom(field)
-  const { localName, jsonName } = field
+  const { jsonName } = field
   return {
     encode(value) {
       try {
-        const json = toJson(parent, create(parent, { [localName]: to(value) })) as Record<string, JsonValue>
+        const message = create(parent)
+        setField(message, field, to(value))
+        const json = toJson(parent, message) as Record<string, JsonValue>
         return JSON.stringify(json[jsonName] ?? (field.fieldKind === 'list' ? [] : {}))
       } catch (error) {
         throw new InvalidArgument(field.name, 'is not a value of the type its message declares', error)
@@ -128,7 +133,7 @@ export function jsonColumnOf(field: DescField): JsonColumn {
         { [jsonName]: JSON.parse(text) as JsonValue },
         { ignoreUnknownFields: true },
       )
-      return from((message as Local)[localName])
+      return from(getField(message, field))
     },
   }
 }

@@ -3,10 +3,11 @@ import { behaves } from '../behavior/field-behavior.js'
 import type { ComputedField, Field, ValueField } from '../fields/field.js'
 import type { NamePattern } from '../names/name-pattern.js'
 import { wirePartOf } from '../keys/on-the-wire.js'
-import { kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
+import { kindOfMessageField, kindOfScalar, wrappedScalar } from '../kinds/declared-kind.js'
 import { heldOf, kindOf, propertyForm } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
-import type { Local } from '../messages/local-field.js'
+import { getField, type Local, setField } from '../messages/local-field.js'
+import type { Oneof } from './oneofs.js'
 import { isDroppedFromClient } from './dropped-from-client.js'
 import { withholding } from '../behavior/withhold-input-only.js'
 import { entityWriter, type Output, type WriteEntity } from '../wire/write-entity.js'
@@ -19,6 +20,8 @@ interface Step {
   readonly property: string
   /** Of the message. */
   readonly local: string
+  /** The members of its oneof that win over it, those with lower numbers. Usually undefined. */
+  readonly before: readonly string[] | undefined
   readonly inMessage: DescField
   /** Undefined when the value needs no conversion. */
   readonly convert: ((value: unknown) => unknown) | undefined
@@ -61,6 +64,7 @@ export interface Conversions<E> {
  * @param inMessage - the fields of the message, by property.
  * @param secretive - properties that a client can send and never receives.
  * @param name - computes the field that has the name.
+ * @param oneofs - of the message.
  */
 export function conversionsOf<E extends object>(
   desc: DescMessage,
@@ -70,6 +74,7 @@ export function conversionsOf<E extends object>(
   computed: readonly ComputedField[],
   secretive: ReadonlySet<string>,
   name: NamePattern | undefined,
+  oneofs: readonly Oneof[] = [],
 ): Conversions<E> {
   const out: Step[] = []
   const back: Step[] = []
@@ -77,7 +82,8 @@ export function conversionsOf<E extends object>(
     const shown = inMessage.get(field.property)
     if (shown === undefined) continue
     const { held = field } = field.transformed ?? {}
-    out.push(behaves(shown, 'INPUT_ONLY') ? withheld(field.property, shown) : outward(held, shown, field))
+    const step = behaves(shown, 'INPUT_ONLY') ? withheld(field.property, shown) : outward(held, shown, field)
+    out.push(shown.oneof === undefined ? step : { ...step, before: membersBefore(field, oneofs) })
     if (!isDroppedFromClient(field)) back.push(inward(field.property, shown, field))
   }
   for (const property of secretive) {
@@ -87,12 +93,13 @@ export function conversionsOf<E extends object>(
     back.push(inward(property, shown))
   }
   const named = name?.field.localName
+  const choices = desc.oneofs.flatMap(({ localName, fields }) => (fields.length === 0 ? [] : localName))
   const reckoned = computed.flatMap(({ property, valueOf, ...field }) => {
     const shown = inMessage.get(property)
     return shown === undefined ? [] : [{ ...outward({ property, ...field }, shown), valueOf }]
   })
   const outputs: Output[] = [
-    ...out.map((step) => outputOf(step, step.convert === WITHHELD ? undefined : step.property)),
+    ...out.map((step) => outputOf(step, step.convert === WITHHELD ? undefined : sourceOf(step))),
     ...reckoned.map((step) => outputOf(step, step.valueOf)),
   ]
   if (name !== undefined)
@@ -107,10 +114,16 @@ export function conversionsOf<E extends object>(
     outputs,
     toMessage<M extends object>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
+      for (const choice of choices) message[choice] = UNSET
       if (named !== undefined) message[named] = name?.format(entity)
-      for (const { property, local, convert, empty } of out) {
+      for (const { property, local, convert, empty, before, inMessage } of out) {
         const value = (entity as Values)[property]
-        if (value === undefined || value === null || convert === WITHHELD)
+        if (before !== undefined) {
+          const isChosen =
+            convert !== WITHHELD && isSet(value) && !before.some((one) => isSet((entity as Values)[one]))
+          if (isChosen)
+            setField(message as Message, inMessage, convert === undefined ? value : convert(value))
+        } else if (value === undefined || value === null || convert === WITHHELD)
           message[local] = typeof empty === 'function' ? (empty as () => unknown)() : empty
         else message[local] = convert === undefined ? value : convert(value)
       }
@@ -120,8 +133,8 @@ export function conversionsOf<E extends object>(
     },
     fromMessage(message) {
       const entity = create()
-      for (const { property, local, convert } of back) {
-        const value = (message as Local)[local]
+      for (const { property, local, convert, inMessage } of back) {
+        const value = inMessage.oneof === undefined ? (message as Local)[local] : getField(message, inMessage)
         if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
       }
       return entity
@@ -139,10 +152,28 @@ function withheld(property: string, inMessage: DescField): Step {
     property,
     local: inMessage.localName,
     inMessage,
+    before: undefined,
     convert: WITHHELD,
     empty: emptyOf(inMessage, typeof kind === 'string' ? () => kindOf({ kind }).zero({}) : undefined),
   }
 }
+
+/** A oneof without a member that is set. */
+const UNSET = Object.freeze({ case: undefined })
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null
+
+const membersBefore = (field: Field, oneofs: readonly Oneof[]): readonly string[] =>
+  oneofs.flatMap(({ members }) =>
+    members.slice(0, Math.max(0, members.indexOf(field))).map(({ property }) => property),
+  )
+
+/** Returns the source of a field's value in responses. */
+const sourceOf = ({ property, before = [] }: Step): Output['from'] =>
+  before.length === 0
+    ? property
+    : (entity) =>
+        before.some((one) => isSet((entity as Values)[one])) ? undefined : (entity as Values)[property]
 
 const converted = (value: unknown, convert: Step['convert'], empty: unknown): unknown => {
   if (value === undefined || value === null) return made(empty)
@@ -162,9 +193,10 @@ const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step 
   property: field.property,
   local: inMessage.localName,
   inMessage,
+  before: undefined,
   convert:
     (stored && wirePartOf(stored, inMessage))?.toWire ??
-    propertyForm(field)?.toWire ??
+    inWrapper(inMessage, propertyForm(field)?.toWire) ??
     withoutInputOnly(inMessage, toMessageField(inMessage)),
   empty: emptyOf(inMessage, () => zeroOnWire(field, inMessage)),
 })
@@ -195,16 +227,33 @@ const inward = (property: string, inMessage: DescField, stored?: Field): Step =>
   property,
   local: inMessage.localName,
   inMessage,
+  before: undefined,
   convert:
     (stored && wirePartOf(stored, inMessage))?.fromWire ??
-    (stored && propertyForm(stored)?.fromWire) ??
+    outOfWrapper(inMessage, stored && propertyForm(stored)?.fromWire) ??
     fromMessageField(inMessage),
   empty: undefined,
 })
 
+/** Generated code has a wrapper as a bare value, but not in a oneof. */
+const isWrapper = (field: DescField): boolean =>
+  field.oneof !== undefined && wrappedScalar(field) !== undefined
+
+function inWrapper(inMessage: DescField, convert: Step['convert']): Step['convert'] {
+  if (convert === undefined || !isWrapper(inMessage)) return convert
+  const wrap = toMessageField(inMessage)
+  return (value) => wrap?.(convert(value))
+}
+
+function outOfWrapper(inMessage: DescField, convert: Step['convert']): Step['convert'] {
+  if (convert === undefined || !isWrapper(inMessage)) return convert
+  const unwrap = fromMessageField(inMessage)
+  return (value) => convert(unwrap?.(value))
+}
+
 /** The value of an unset field; a function when the value must not be shared. */
 function emptyOf(inMessage: DescField, zero: (() => unknown) | undefined): unknown {
-  if (inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional) return undefined
+  if (inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional || inMessage.oneof) return undefined
   if (inMessage.fieldKind === 'list') return () => []
   if (inMessage.fieldKind === 'map') return () => ({})
   const value = zero?.()

@@ -53,7 +53,8 @@ function partOf({ field, from, convert, empty }: Output): Part {
       ? field.fieldKind === 'list' || field.fieldKind === 'map'
       : DIRECT.has(field.message.typeName)
   const write = fieldWriter(field, (desc) => DIRECT.get(desc.typeName) ?? messageWriter(desc))
-  const absent = ByteWriter.bytesOf(write, empty)
+  // A member of a oneof is written whatever its value is.
+  const absent = empty === undefined ? new Uint8Array() : ByteWriter.bytesOf(write, empty)
   return { from, convert: isDirect ? undefined : convert, absent, write }
 }
 

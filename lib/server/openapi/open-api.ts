@@ -93,6 +93,7 @@ export const documentOf = async (
     isSecret: (field) => registry.isSecret(field),
     rulesOf: facts.ofField,
     messageRulesOf: facts.ofMessage,
+    isOneofRequired: facts.isRequired,
     security: securityOf({ ...config, gateway: { ...config.gateway, openapi: info } }),
     verifiesTokens: config.authenticator !== undefined,
     shedsLoad: config.resilience.rateLimiter !== undefined,

@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, type DescOneof, getOption, hasOption } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type * as Validate from 'ashlar-annotations/buf/validate/validate_pb.js'
 import type { DeclaredRules } from '../../openapi/rules/declared-rules.js'
@@ -9,6 +9,8 @@ export interface RuleFacts {
   readonly ofField: (field: DescField) => DeclaredRules | undefined
   /** Rules of the message itself and of its oneofs, in words. */
   readonly ofMessage: (message: DescMessage) => readonly string[]
+  /** True if one member of the oneof has to be set. */
+  readonly isRequired: (oneof: DescOneof) => boolean
 }
 
 /** Loads what reads the rules, which a server needs for its document only. */
@@ -23,6 +25,8 @@ export const loadRuleFacts = async (): Promise<RuleFacts> => {
       )
     return known.get(field)
   }
+  const isRequired = (oneof: DescOneof): boolean =>
+    hasOption(oneof, rules.oneof) && getOption(oneof, rules.oneof).required
   const ofMessage = (message: DescMessage): readonly string[] => [
     ...(hasOption(message, rules.message)
       ? [
@@ -34,10 +38,10 @@ export const loadRuleFacts = async (): Promise<RuleFacts> => {
         ]
       : []),
     ...message.oneofs
-      .filter((oneof) => hasOption(oneof, rules.oneof) && getOption(oneof, rules.oneof).required)
+      .filter(isRequired)
       .map(({ fields }) => `one of ${fields.map(({ name }) => name).join(', ')} has to be set`),
   ]
-  return { ofField, ofMessage }
+  return { ofField, ofMessage, isRequired }
 }
 
 const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredRules => {

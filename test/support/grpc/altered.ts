@@ -9,6 +9,7 @@ import {
 } from '@bufbuild/protobuf'
 import {
   type DescriptorProto,
+  DescriptorProtoSchema,
   FieldDescriptorProtoSchema,
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
@@ -16,6 +17,7 @@ import {
   FileDescriptorProtoSchema,
   type MethodDescriptorProto,
   MethodOptionsSchema,
+  OneofDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
 import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
@@ -29,8 +31,12 @@ export interface Altered {
     message: string,
     name: string,
     type?: Type,
-    options?: { typeName?: string; repeated?: boolean },
+    options?: { typeName?: string; repeated?: boolean; optional?: boolean },
   ): void
+  /** @param value - the type name of a message, or a scalar. */
+  addMap(message: string, name: string, key: Type, value: Type | string): void
+  /** Of fields that `addField` has added. */
+  addOneof(message: string, name: string, members: readonly string[]): void
   removeField(message: string, name: string): void
   bindPath(method: string, rule: MessageInitShape<typeof HttpRuleSchema>): void
 }
@@ -72,11 +78,46 @@ const handles = (file: FileDescriptorProto, service: string): Altered => {
     file,
     message,
     method,
-    addField(owner, name, type = Type.STRING, { typeName = '', repeated = false } = {}) {
-      const { field } = message(owner)
+    addField(owner, name, type = Type.STRING, { typeName = '', repeated = false, optional = false } = {}) {
+      const { field, oneofDecl } = message(owner)
       const number = 1 + Math.max(0, ...field.map((one) => one.number))
       const label = repeated ? Label.REPEATED : Label.OPTIONAL
-      field.push(create(FieldDescriptorProtoSchema, { name, number, type, label, typeName, jsonName: name }))
+      const added = create(FieldDescriptorProtoSchema, {
+        name,
+        number,
+        type,
+        label,
+        typeName,
+        jsonName: name,
+      })
+      if (optional) {
+        Object.assign(added, { proto3Optional: true, oneofIndex: oneofDecl.length })
+        oneofDecl.push(create(OneofDescriptorProtoSchema, { name: `_${name}` }))
+      }
+      field.push(added)
+    },
+    addMap(owner, name, key, value) {
+      const entry = `${name.charAt(0).toUpperCase()}${name.slice(1)}Entry`
+      const of = typeof value === 'string' ? { type: Type.MESSAGE, typeName: value } : { type: value }
+      message(owner).nestedType.push(
+        create(DescriptorProtoSchema, {
+          name: entry,
+          field: [
+            { name: 'key', number: 1, type: key, label: Label.OPTIONAL, jsonName: 'key' },
+            { name: 'value', number: 2, label: Label.OPTIONAL, jsonName: 'value', ...of },
+          ],
+          options: { mapEntry: true },
+        }),
+      )
+      const typeName = `.${file.package}.${owner}.${entry}`
+      this.addField(owner, name, Type.MESSAGE, { typeName, repeated: true })
+    },
+    addOneof(owner, name, members) {
+      const { field, oneofDecl } = message(owner)
+      // Real oneofs come before those of optional fields.
+      for (const one of field) if (one.proto3Optional) one.oneofIndex++
+      oneofDecl.unshift(create(OneofDescriptorProtoSchema, { name }))
+      for (const one of field) if (members.includes(one.name)) one.oneofIndex = 0
     },
     removeField(owner, name) {
       const target = message(owner)

@@ -65,6 +65,14 @@ export interface TableDefinition extends TableName {
   /** Indexes that are created elsewhere: they are left as they are. */
   readonly leftIndexes?: readonly { readonly name: string | undefined; readonly columns: readonly string[] }[]
   readonly foreignKeys: readonly ForeignKeyDefinition[]
+  /** Columns of which a row sets at most one. A new table checks it. */
+  readonly exclusive?: readonly ExclusiveColumns[]
+}
+
+export interface ExclusiveColumns {
+  /** Of the CHECK. */
+  readonly name: string
+  readonly columns: readonly string[]
 }
 
 /** Runs a statement of this engine and returns its rows by position. */
