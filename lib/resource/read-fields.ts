@@ -39,7 +39,7 @@ import { type DeclaredPart, facetsOf } from './facets/facets.js'
 import { isTextList } from './facets/list-form.js'
 import type { Facets } from './kinds/kind.js'
 import { kindOf } from './kinds/kinds.js'
-import { ENUM_TYPES } from './kinds/text.js'
+import { ENUM_TYPES, enumeration } from './kinds/text.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { secretProblems } from './behavior/secret-problems.js'
@@ -368,7 +368,9 @@ function toField(
   if (typeof heldKind === 'object')
     return propertyProblem('column', property, `${property} ${heldKind.problem}`)
   const kind = isTransformed
-    ? kindOfColumn(type, undefined)
+    ? ENUM_TYPES.has(type)
+      ? enumeration.name
+      : kindOfColumn(type, undefined)
     : kindOfProperty({ isTags, type, isArray, isUnsigned, inMessage, ...part })
   if (typeof kind !== 'string')
     return propertyProblem('column', property, `${property} ${kind?.problem ?? unstorableType(type)}`)

@@ -2,6 +2,11 @@ import type { DescEnum } from '@bufbuild/protobuf'
 import { snakeCase } from '../../text/snake-case.js'
 import type { EnumSource, EnumType } from './enum-names.js'
 
+/** The parts of an enum's description that labels are compared with. */
+interface Enum extends Pick<DescEnum, 'name'> {
+  readonly values: readonly Pick<DescEnum['values'][number], 'name' | 'number'>[]
+}
+
 /** A value of the declared enum. */
 interface Member {
   /** The member of the TypeScript enum, or the label. */
@@ -29,7 +34,15 @@ export class EnumLabels {
       : new EnumLabels(desc, source)
   }
 
-  private constructor(desc: DescEnum, { declared, stated = {}, type, designType }: EnumSource) {
+  /** The labels of a column whose field is not an enum: each label stands for itself. */
+  static ofColumn({ declared, type }: Pick<EnumSource, 'declared' | 'type'>): EnumLabels {
+    const members = membersOf(declared)
+    const values = members.map(({ name, number }, at) => ({ name, number: number ?? at + 1 }))
+    const stated = Object.fromEntries(members.map(({ name, label }) => [name, label]))
+    return new EnumLabels({ name: 'the column', values }, { declared, stated, type, designType: undefined })
+  }
+
+  private constructor(desc: Enum, { declared, stated = {}, type, designType }: EnumSource) {
     const members = membersOf(declared)
     const problems: (readonly [string, string])[] = []
     const set = (number: number, label: string): void => {
@@ -91,19 +104,19 @@ export class EnumLabels {
   }
 }
 
-const state = (desc: DescEnum): string =>
+const state = (desc: Enum): string =>
   `state the labels above the property, as in @EnumLabels({ ${desc.values.at(-1)?.name ?? 'NAME'}: 'label' })`
 
 const quoted = (label: string): string => JSON.stringify(label)
 
-const nameOf = ({ values }: DescEnum, number: number): string =>
+const nameOf = ({ values }: Enum, number: number): string =>
   values.find((value) => value.number === number)?.name ?? String(number)
 
 /** Case, hyphens, underscores and spaces do not count. */
 const plain = (name: string): string => name.replace(/[-_ ]/g, '').toLowerCase()
 
 /** Values of the message's enum by their names without the enum's prefix. `_UNSPECIFIED` has no label. */
-function partnersIn(desc: DescEnum): ReadonlyMap<string, number> {
+function partnersIn(desc: Enum): ReadonlyMap<string, number> {
   const prefix = `${snakeCase(desc.name)}_`.toUpperCase()
   const partners = new Map<string, number>()
   for (const { name, number } of desc.values) {

@@ -43,6 +43,12 @@ export function enumNamesOf(desc: DescEnum, source?: EnumSource): EnumNames {
   return labels === undefined ? names : { ...names, labels }
 }
 
+/** Names and numbers of a column's labels if the message has no enum of them. */
+export function namesOfColumn(source: Pick<EnumSource, 'declared' | 'type'>): EnumNames {
+  const labels = EnumLabels.ofColumn(source)
+  return { nameOf: labels.labelOf, numberOf: labels.numberOf, labels }
+}
+
 /** The column's value for a number of the enum. */
 export const storedName = ({ labels, nameOf }: EnumNames, number: number): string | undefined =>
   (labels?.labelOf ?? nameOf).get(number)

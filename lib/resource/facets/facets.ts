@@ -1,13 +1,13 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import { wrappedScalar } from '../kinds/declared-kind.js'
-import { enumNamesOf, type EnumSource } from '../enums/enum-names.js'
+import { enumNamesOf, type EnumSource, namesOfColumn } from '../enums/enum-names.js'
 import { decimalFacet } from '../kinds/fractions.js'
 import { narrowRange, SMALLINTS } from '../kinds/integers.js'
 import { json as jsonKind } from '../kinds/json.js'
 import type { DecimalFacet, Facets, KindName } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
-import { isSaid } from '../kinds/text.js'
+import { ENUM_TYPES, isSaid } from '../kinds/text.js'
 import { jsonColumnOf } from '../kinds/message-values.js'
 import { listFormOf } from './list-form.js'
 
@@ -62,7 +62,9 @@ export function facetsOf(
             designType: part?.designType,
           }),
         }
-      : {}),
+      : part?.isTransformed === true && ENUM_TYPES.has(options.type)
+        ? { enumNames: namesOfColumn({ declared: options.enum, type: part.enumType }) }
+        : {}),
     ...(json && { json }),
     ...(list && { list }),
     ...(declared.takesPrecision === true && {

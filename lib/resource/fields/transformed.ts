@@ -1,4 +1,6 @@
 import type { ValueTransformer } from 'typeorm'
+import { decimalText } from '../kinds/fractions.js'
+import type { Facets } from '../kinds/kind.js'
 import { heldOf, kindOf, ownOf } from '../kinds/kinds.js'
 import type { Field, ValueField } from './field.js'
 
@@ -18,7 +20,7 @@ export interface Transformed {
 /** As TypeORM calls them, NULL included. @param stored - the column. */
 export function transformedBy(
   transformers: readonly ValueTransformer[],
-  { hasDigits }: Pick<ValueField, 'hasDigits'>,
+  facets: Facets,
   held: ValueField | undefined,
 ): Transformed {
   const backwards = [...transformers].reverse()
@@ -27,7 +29,9 @@ export function transformedBy(
     to: (value) => {
       const stored: unknown =
         transformers.reduce<unknown>((one, by) => by.to(one), value ?? undefined) ?? null
-      return hasDigits === true && stored !== null ? String(stored as number) : stored
+      if (facets.hasDigits === true && stored !== null) return String(stored as number)
+      const isNumber = facets.decimal !== undefined && typeof stored === 'number'
+      return isNumber ? decimalText(stored, facets) : stored
     },
     from: (stored) =>
       backwards.reduce<unknown>((one, by) => by.from(one), asBuffer(stored) ?? null) ?? undefined,

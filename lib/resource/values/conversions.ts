@@ -223,17 +223,20 @@ function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step[
   return (value) => withhold(convert(value) as Message)
 }
 
-const inward = (property: string, inMessage: DescField, stored?: Field): Step => ({
-  property,
-  local: inMessage.localName,
-  inMessage,
-  before: undefined,
-  convert:
-    (stored && wirePartOf(stored, inMessage))?.fromWire ??
-    outOfWrapper(inMessage, stored && propertyForm(stored)?.fromWire) ??
-    fromMessageField(inMessage),
-  empty: undefined,
-})
+const inward = (property: string, inMessage: DescField, stored?: Field): Step => {
+  const held = stored?.transformed === undefined ? stored : stored.transformed.held
+  return {
+    property,
+    local: inMessage.localName,
+    inMessage,
+    before: undefined,
+    convert:
+      (stored && wirePartOf(stored, inMessage))?.fromWire ??
+      outOfWrapper(inMessage, held && propertyForm(held)?.fromWire) ??
+      fromMessageField(inMessage),
+    empty: undefined,
+  }
+}
 
 /** Generated code has a wrapper as a bare value, but not in a oneof. */
 const isWrapper = (field: DescField): boolean =>
