@@ -7,16 +7,13 @@ import { isOwning, type Relation } from './relations/relation.js'
 import { misspelt } from '../text/misspelt.js'
 import type { ArgsOf } from './typeorm/declaration-rules.js'
 import type { InternalIndex } from './typeorm/internal-columns.js'
+import { isSpecial, specialIndex, type SpecialIndex } from './typeorm/special-index.js'
 
 /** The fields of one unique rule or index, in the order in which they were declared. */
-export interface IndexGroup {
+export interface IndexGroup extends SpecialIndex {
   readonly fields: readonly Field[]
   /** Undefined when the framework names the index. */
   readonly name: string | undefined
-  /** The SQL condition of the rows that are in it: no others are unique. */
-  readonly where?: string
-  /** The index type on PostgreSQL, such as `gin`. Default: a B-tree. */
-  readonly method?: string
 }
 
 /** The unique rules and the indexes of an entity. */
@@ -50,7 +47,7 @@ export function indexGroups(
   const isInternal = ({ columns }: Args) => propertiesOf(columns).some((property) => internal.has(property))
   const storage = getMetadataArgsStorage()
   const isMadeElsewhere = (args: Args) =>
-    'synchronize' in args && (args.synchronize === false || (isExisting && isSpecial(args)))
+    'synchronize' in args && (args.synchronize === false || (isExisting && isSpecial(specialIndex(args))))
   const isOurs = (args: Args) => classes.has(args.target) && !isInternal(args) && !isMadeElsewhere(args)
   const [uniques, indices] = [storage.uniques.filter(isOurs), storage.indices.filter(isOurs)]
   const problems: Problem[] = []
@@ -76,7 +73,8 @@ export function indexGroups(
             `${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`,
           ),
         )
-      const why = field && method === undefined ? incomparable(field) : undefined
+      const isCompared = method === undefined || method === 'fulltext'
+      const why = field && isCompared ? incomparable(field) : undefined
       if (why !== undefined)
         problems.push(propertyProblem('index', property, `${decorator}: ${property} ${why}`))
       return field ?? []
@@ -84,14 +82,8 @@ export function indexGroups(
   }
   const groups = (found: readonly Args[], decorator: string): IndexGroup[] =>
     found.map((args) => {
-      const { where, type = BTREE } = 'synchronize' in args ? args : {}
-      const method = type === BTREE ? undefined : type
-      return {
-        fields: fieldsOf(args.columns, decorator, method),
-        name: args.name,
-        ...(where !== undefined && { where }),
-        ...(method !== undefined && { method }),
-      }
+      const special = 'synchronize' in args ? specialIndex(args) : {}
+      return { fields: fieldsOf(args.columns, decorator, special.method), name: args.name, ...special }
     })
   const all = {
     uniques: [
@@ -118,6 +110,7 @@ export function indexGroups(
         unique: isUnique(args),
         name: args.name,
         isMade: !isMadeElsewhere(args),
+        ...('synchronize' in args ? specialIndex(args) : {}),
       }))
   return {
     uniques: once(all.uniques),
@@ -129,15 +122,6 @@ export function indexGroups(
     problems,
   }
 }
-
-/** The method of an index that states none. */
-const BTREE = 'btree'
-
-/** True if only the table of another application has such an index. */
-const isSpecial = (args: ArgsOf<'indices'>): boolean =>
-  [args.where, args.type, args.spatial, args.fulltext, args.nullFiltered, args.parser].some(
-    (given) => given !== undefined && given !== false && given !== BTREE,
-  )
 
 /** Why a field can be in no index. */
 function incomparable(field: Field): string | undefined {

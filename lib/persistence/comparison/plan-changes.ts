@@ -93,9 +93,12 @@ class TablePlanner {
         const name = freeName(difference.index.name, this.#indexNames)
         this.#indexNames.add(name)
         const files = this.#sql.addIndex(table, { ...difference.index, name })
-        const waits = this.live.columns.some(
-          (column) => difference.index.columns.includes(column.name) && !this.#sql.takesIndex(column.type),
-        )
+        const { columns, method } = difference.index
+        const waits =
+          method === undefined &&
+          this.live.columns.some(
+            (column) => columns.includes(column.name) && !this.#sql.takesIndex(column.type),
+          )
         if (waits) left()
         ;(waits ? plan.relink : plan.index).push(...files)
         return

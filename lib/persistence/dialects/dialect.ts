@@ -37,8 +37,6 @@ export interface Capabilities {
   readonly rowComparison: boolean
   /** An index can have a condition. If not, the column `soft_delete_key` replaces it. */
   readonly partialIndexes: boolean
-  /** True if an index can be kept in another way than a B-tree: `USING gin`. */
-  readonly indexMethods: boolean
   /** UPDATE and DELETE have a LIMIT, and cannot read from their own table. */
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */
@@ -193,8 +191,17 @@ export interface TransactionsDialect {
   readonly mayRollBack: (error: DriverCodes) => boolean
 }
 
+/** Indexes other than B-trees. */
+export interface IndexMethods {
+  /** The catalog's name for a declared type of index; undefined if TypeORM makes a plain one here. */
+  readonly of: (declared: string) => string | undefined
+  /** True if it stands before the word INDEX: `FULLTEXT INDEX`. Otherwise `USING gin` before the columns. */
+  readonly isFirst: boolean
+}
+
 /** The SQL for creating tables, columns and generated keys. */
 export interface DdlDialect {
+  readonly indexMethods: IndexMethods
   /** Columns that only TypeORM knows. */
   readonly typeormColumns: TypeormColumnsSql
   readonly identity: IdentitySql

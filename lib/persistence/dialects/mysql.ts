@@ -16,6 +16,11 @@ import { quoted } from './values/quoted.js'
 import type { LockWait } from '../contract/row-lock.js'
 import { LOCK_WAITS } from './values/lock-waits.js'
 
+const MYSQL_METHODS: ReadonlyMap<string, string> = new Map([
+  ['spatial', 'SPATIAL'],
+  ['fulltext', 'FULLTEXT'],
+])
+
 /**
  * https://dev.mysql.com/doc/refman/8.4/en/implicit-commit.html,
  * https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/
@@ -61,7 +66,6 @@ const dialect = ({
     lateral: false,
     rowComparison: false,
     partialIndexes: false,
-    indexMethods: false,
     limitedDelete: true,
     indexIfMissing,
     transactionalDdl: false,
@@ -119,6 +123,7 @@ const dialect = ({
     mayRollBack: () => false,
   },
   ddl: {
+    indexMethods: { of: (declared) => MYSQL_METHODS.get(declared), isFirst: true },
     now: 'CURRENT_TIMESTAMP(6)',
     typeormColumns: mysqlTypeormColumns,
     identity: {

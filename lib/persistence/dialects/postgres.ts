@@ -32,7 +32,6 @@ export const postgres: Dialect = {
     lateral: true,
     rowComparison: true,
     partialIndexes: true,
-    indexMethods: true,
     limitedDelete: false,
     indexIfMissing: true,
     transactionalDdl: true,
@@ -95,6 +94,10 @@ export const postgres: Dialect = {
     mayRollBack: () => false,
   },
   ddl: {
+    indexMethods: {
+      of: (declared) => (declared === 'spatial' ? 'gist' : declared === 'fulltext' ? undefined : declared),
+      isFirst: false,
+    },
     generatedUuid: 'gen_random_uuid()',
     now: 'CURRENT_TIMESTAMP',
     typeormColumns: postgresTypeormColumns,

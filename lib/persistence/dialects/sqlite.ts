@@ -35,7 +35,6 @@ export const sqlite: Dialect = {
     lateral: false,
     rowComparison: true,
     partialIndexes: true,
-    indexMethods: false,
     limitedDelete: false,
     indexIfMissing: true,
     transactionalDdl: true,
@@ -91,6 +90,7 @@ export const sqlite: Dialect = {
     mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
   },
   ddl: {
+    indexMethods: { of: () => undefined, isFirst: false },
     now: "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
     typeormColumns: {
       computed: undefined,

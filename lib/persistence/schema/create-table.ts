@@ -68,8 +68,14 @@ export const dropForeignKey = (
   dialect: Dialect,
 ): string => `ALTER TABLE ${quoteTable(table, dialect)} DROP CONSTRAINT ${dialect.text.quote(name)}`
 
-const keyText = ({ name, columns, unique }: IndexDefinition, dialect: Dialect): string =>
-  `${unique ? 'UNIQUE ' : ''}KEY ${dialect.text.quote(name)} (${namesText(columns, dialect)})`
+const keyText = (index: IndexDefinition, dialect: Dialect): string =>
+  `${indexWord(index, dialect)}KEY ${dialect.text.quote(index.name)} (${namesText(index.columns, dialect)})${parserText(index)}`
+
+const indexWord = ({ unique, method }: IndexDefinition, { ddl }: Dialect): string =>
+  method !== undefined && ddl.indexMethods.isFirst ? `${method} ` : unique ? 'UNIQUE ' : ''
+
+const parserText = ({ parser }: IndexDefinition): string =>
+  parser === undefined ? '' : ` WITH PARSER ${parser}`
 
 function body(
   { primaryKey, columns: defined, exclusive = [] }: TableDefinition,
@@ -97,6 +103,7 @@ const namesText = (names: readonly string[], dialect: Dialect): string =>
 /** @param how - the text before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
 export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
-  const using = index.method === undefined ? '' : `USING ${index.method} `
-  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${dialect.text.quote(index.name)} ON ${quoteTable(table, dialect)} ${using}(${namesText(index.columns, dialect)})${where}`
+  const isLater = index.method !== undefined && !dialect.ddl.indexMethods.isFirst
+  const using = isLater ? `USING ${index.method} ` : ''
+  return `CREATE ${indexWord(index, dialect)}INDEX ${how}${dialect.text.quote(index.name)} ON ${quoteTable(table, dialect)} ${using}(${namesText(index.columns, dialect)})${where}${parserText(index)}`
 }

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
 import { SOFT_DELETE_KEY } from '../../resource/fields/column-names.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { Facets } from '../../resource/kinds/kind.js'
 import { kindOf, ownOf } from '../../resource/kinds/kinds.js'
 import { string } from '../../resource/kinds/text.js'
-import type { IndexGroup } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { hasDeleteKey } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -21,7 +19,7 @@ import { DELETE_ID } from '../deletion/rules/family.js'
 import type { TableReferences } from './foreign-keys.js'
 import { fillerOf } from './filler-of.js'
 import { indexName } from './index-name.js'
-import { internalDefinitions, internalIndexes, sqlDefault } from './typeorm-columns.js'
+import { internalDefinitions, internalIndexes, partOf, specialOf, sqlDefault } from './typeorm-columns.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** A UUID. */
@@ -100,7 +98,7 @@ export function tableOf(
     indexes: distinct([
       ...uniqueIndexes(model, dialect, scope, table.name),
       ...lookupIndexes(model, dialect, scope, table.name, links),
-      ...internalIndexes(internal, table.name),
+      ...internalIndexes(internal, table.name, dialect),
     ]),
     leftIndexes: internal.indexes.filter(({ isMade }) => !isMade),
     ...(model.oneofs.length > 0 && { exclusive: exclusiveOf(model, table.name) }),
@@ -166,18 +164,6 @@ function uniqueIndexes(
   }))
   return [...declared, ...publicIds]
 }
-
-/** Parts of an index besides its columns, on engines that support them. TypeORM omits them on others, too. */
-function specialOf({ where, method }: IndexGroup, { can }: Dialect): Partial<IndexDefinition> {
-  return {
-    ...(where !== undefined && can.partialIndexes && { where, hasOwnWhere: true as const }),
-    ...(method !== undefined && can.indexMethods && { method }),
-  }
-}
-
-/** Tells an index of some rows from one of all, in its name. */
-const partOf = ({ where }: IndexGroup): readonly string[] =>
-  where === undefined ? [] : [createHash('sha256').update(where).digest('hex').slice(0, 8)]
 
 function lookupIndexes(
   model: ResourceModel,

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { ColumnOptions } from 'typeorm'
 import { facetsOf } from '../../resource/facets/facets.js'
 import { kindOfColumn } from '../../resource/kinds/declared-kind.js'
 import { string } from '../../resource/kinds/text.js'
+import type { SpecialIndex } from '../../resource/typeorm/special-index.js'
 import type { InternalColumn, InternalTable } from '../../resource/typeorm/internal-columns.js'
 import type { ColumnDefinition, IndexDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -14,15 +16,36 @@ export const internalDefinitions = (
   dialect: Dialect,
 ): readonly ColumnDefinition[] => columns.map((column) => definitionOf(column, dialect))
 
-export const internalIndexes = ({ indexes }: InternalTable, table: string): readonly IndexDefinition[] =>
+export const internalIndexes = (
+  { indexes }: InternalTable,
+  table: string,
+  dialect: Dialect,
+): readonly IndexDefinition[] =>
   indexes
     .filter(({ isMade }) => isMade)
-    .map(({ columns, unique, name }) => ({
-      name: name ?? indexName(table, columns, unique ? 'key' : 'idx'),
+    .map(({ columns, unique, name, ...special }) => ({
+      name: name ?? indexName(table, [...columns, ...partOf(special)], unique ? 'key' : 'idx'),
       columns,
       unique,
       where: undefined,
+      ...specialOf(special, dialect),
     }))
+
+/** Parts of an index besides its columns, on engines that support them. TypeORM omits them on others, too. */
+export function specialOf(
+  { where, method: declared, parser }: SpecialIndex,
+  { can, ddl }: Dialect,
+): Partial<IndexDefinition> {
+  const method = declared === undefined ? undefined : ddl.indexMethods.of(declared)
+  return {
+    ...(where !== undefined && can.partialIndexes && { where, hasOwnWhere: true as const }),
+    ...(method !== undefined && { method, ...(parser !== undefined && { parser }) }),
+  }
+}
+
+/** Tells an index of some rows from one of all, in its name. */
+export const partOf = ({ where }: SpecialIndex): readonly string[] =>
+  where === undefined ? [] : [createHash('sha256').update(where).digest('hex').slice(0, 8)]
 
 function definitionOf({ column, nullable, declared }: InternalColumn, dialect: Dialect): ColumnDefinition {
   const options = declared()

@@ -173,7 +173,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   },
   enumName: { instead: 'an enum of the message is stored by its proto names' },
   comment: CHANGES_NOTHING,
-  scale: { instead: 'keep an exact amount as a bigint of its smallest unit' },
+  scale: { instead: "only a decimal has one: write type: 'decimal'" },
   charset: { instead: TEXT_ORDER },
   collation: {
     instead: `${TEXT_ORDER}; or declare @Resource({ existing: true }), where the table has another`,
@@ -182,7 +182,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   foreignKeyConstraintName: CHANGES_NOTHING,
   asExpression: { instead: COMPUTED },
   generatedType: { instead: COMPUTED },
-  generatedIdentity: { instead: WRITE_IT },
+  generatedIdentity: CHANGES_NOTHING, // A key that the database generates is never sent.
   hstoreType: { instead: 'use @Tags()' },
   spatialFeatureType: { instead: SPATIAL },
   srid: { instead: SPATIAL },
@@ -228,22 +228,21 @@ export const JOIN_COLUMN_OPTIONS: Readonly<Record<keyof JoinColumnOptions, AnyOp
 
 type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'columns'>
 
-const PLAIN_INDEX = 'write synchronize: false, which leaves the index to TypeORM, and make it in a migration'
-
 /** For @Index(), as TypeORM stores them; `name` is the first argument. */
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>> = {
   unique: YES_OR_NO,
   name: CARRIED_OUT,
   where: CARRIED_OUT,
   synchronize: YES_OR_NO, // Without it the index is made elsewhere, and left alone,
-  spatial: { instead: PLAIN_INDEX },
-  fulltext: { instead: `use @Searchable(), or ${PLAIN_INDEX}` },
-  nullFiltered: { instead: PLAIN_INDEX },
-  parser: { instead: PLAIN_INDEX },
-  sparse: { instead: PLAIN_INDEX },
-  background: { instead: PLAIN_INDEX },
+  spatial: YES_OR_NO,
+  fulltext: YES_OR_NO,
+  parser: CARRIED_OUT, // MySQL alone has it, as in TypeORM.
+  nullFiltered: CHANGES_NOTHING, // Spanner alone has it.
+  // MongoDB alone has these.
+  sparse: CHANGES_NOTHING,
+  background: CHANGES_NOTHING,
+  expireAfterSeconds: CHANGES_NOTHING,
   concurrent: CHANGES_NOTHING, // A migration says how an index is made,
-  expireAfterSeconds: { instead: 'use @Expirable()' },
   type: CARRIED_OUT, // PostgreSQL alone has it, as in TypeORM.
 }
 

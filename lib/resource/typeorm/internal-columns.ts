@@ -13,6 +13,7 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import type { ArgsOf } from './declaration-rules.js'
 import { primaryProperties } from './primary-properties.js'
+import type { SpecialIndex } from './special-index.js'
 
 /** A column of the table that only TypeORM reads and writes. */
 export interface InternalColumn {
@@ -29,7 +30,7 @@ export interface InternalColumn {
 }
 
 /** An index as TypeORM has it: of properties, and of the rows of all tenants. */
-export interface InternalIndex {
+export interface InternalIndex extends SpecialIndex {
   readonly properties: readonly string[]
   readonly unique: boolean
   readonly name: string | undefined

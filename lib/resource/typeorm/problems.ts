@@ -134,7 +134,8 @@ function* optionProblems(
     if (options.synchronize !== false && facts.resource?.existing !== true)
       yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
   for (const { target: _, columns: on, ...options } of of<'uniques'>(uniques))
-    yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
+    if (facts.resource?.existing !== true)
+      yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
 
 /** A problem of the type covers its scale. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Column, type DataSource, Entity, Index, PrimaryColumn } from 'typeorm'
+import { BeforeInsert, Column, type DataSource, Entity, Index, PrimaryColumn } from 'typeorm'
 import { Resource, SoftDeletable, Tags, TenantScoped } from '../../../decorators/index.js'
 import { ErrConflict } from '../../../lib/errors.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
@@ -8,6 +8,10 @@ import { postgres } from '../../../lib/persistence/dialects/postgres.js'
 import { tableOf } from '../../../lib/persistence/schema/table-of.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
 import { databases, describeOn, openWithTables } from '../../support/databases/backends.js'
+import { NoteSchema } from '../../support/gen/specimens_pb.js'
+import { file, onEachEngine } from '../../migrations/each-engine.js'
+import { migrate } from '../../../lib/migrations/index.js'
+import { schemaModel } from '../../../lib/persistence/index.js'
 import { rejection } from '../../support/rejection.js'
 import { inAcme } from '../../conformance/repository/subject.js'
 
@@ -34,6 +38,23 @@ class Gin {
   @PrimaryColumn({ length: 40 }) id!: string
   @Tags() labels!: Record<string, string>
   accountId!: string
+}
+
+/** A class whose place is left to TypeORM. */
+function placedNote(isIndexed: boolean): EntityClass<object> {
+  @Resource({ message: NoteSchema, shared: true, type: 'note' })
+  @Entity('placed_notes')
+  class Placed {
+    @PrimaryColumn({ length: 40 }) name!: string
+    @Column({ type: 'text' }) text!: string
+    @Column() stars!: number
+    @Column('point') place!: string
+    @BeforeInsert() locate() {}
+  }
+  if (!isIndexed) return Placed
+  Index('placed_by_text', ['text'], { fulltext: true })(Placed)
+  Index('placed_by_place', ['place'], { spatial: true })(Placed)
+  return Placed
 }
 
 @Resource({ shared: true, existing: true })
@@ -66,6 +87,26 @@ describe('an index with a condition or a type', () => {
       [false, false],
     ])
   })
+})
+
+onEachEngine('a full-text and a spatial index', (database, dialect) => {
+  for (const isLater of [false, true])
+    it(`are created as TypeORM does in ${isLater ? 'an existing' : 'a new'} table, and are no difference then`, async () => {
+      const files: Record<string, string> = {}
+      const migrator = () => migrate({ url: database().url, files })
+      let at = 1
+      const applied = async (entity: EntityClass<object>) => {
+        const { expand } = (await migrator().diff(schemaModel([entity]))).changes
+        for (const { what, up, down } of expand) Object.assign(files, file(`000${++at}_${what}`, up, down))
+        await migrator().up()
+        return expand.map(({ up }) => up).join('\n')
+      }
+      if (isLater) await applied(placedNote(false))
+      const text = await applied(placedNote(true))
+      for (const word of dialect === 'postgres' ? ['USING gist'] : ['FULLTEXT', 'SPATIAL'])
+        expect(text).to.include(word)
+      expect(await applied(placedNote(true))).to.equal('')
+    })
 })
 
 describeOn(

@@ -43,8 +43,10 @@ export interface IndexDefinition {
   readonly where: string | undefined
   /** True if an application declares the condition: a comparison asks whether there is one. */
   readonly hasOwnWhere?: true
-  /** The index type on PostgreSQL; a B-tree by default. */
+  /** The index type as the catalog names it; a B-tree by default. */
   readonly method?: string
+  /** MySQL's parser of a full-text index. */
+  readonly parser?: string
 }
 
 /** A reference to the rows of a table. A row that is referred to cannot go. */

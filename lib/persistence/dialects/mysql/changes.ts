@@ -90,11 +90,12 @@ const changedText = ({ column, live }: Omit<ColumnChange, 'table'>): string => {
   })
 }
 
-const keyText = ({ name, columns, unique }: IndexDefinition): string =>
-  `ADD ${unique ? 'UNIQUE ' : ''}KEY ${quote(name)} (${list(columns)})`
+const keyText = ({ name, columns, unique, method, parser }: IndexDefinition): string =>
+  `ADD ${method === undefined ? (unique ? 'UNIQUE ' : '') : `${method} `}KEY ${quote(name)} (${list(columns)})${parser === undefined ? '' : ` WITH PARSER ${parser}`}`
 
+/** A full-text or spatial index cannot be added while others write. */
 const addIndex = (table: TableName, index: IndexDefinition): string =>
-  alterTable(table, keyText(index), INPLACE)
+  alterTable(table, keyText(index), ...(index.method === undefined ? [INPLACE] : []))
 const dropIndex = (table: TableName, name: string): string =>
   alterTable(table, `DROP KEY ${quote(name)}`, INPLACE)
 
@@ -172,7 +173,14 @@ export const mysqlChanges: ChangeSql = {
   },
   takesIndex: (type) => !HAS_NO_LITERAL.test(type),
   addIndex: (table, index) => [
-    { what: `index_${index.name}`, up: [addIndex(table, index)], down: [dropIndex(table, index.name)] },
+    {
+      what: `index_${index.name}`,
+      up: [addIndex(table, index)],
+      down: [dropIndex(table, index.name)],
+      ...(index.method !== undefined && {
+        allow: { rules: ['rebuilding-a-table', 'unrecoverable-statement'], reason: COPIES },
+      }),
+    },
   ],
   dropIndex: (table, { name, columns, unique }) => [
     {

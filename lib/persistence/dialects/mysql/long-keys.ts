@@ -12,7 +12,8 @@ export const longKeys = ({
   indexes,
 }: TableDefinition): readonly string[] => {
   const bytes = new Map(columns.map(({ name, type }) => [name, bytesOf(type)]))
-  return [{ name: 'PRIMARY KEY', columns: primaryKey }, ...indexes].flatMap(({ name, columns: of }) => {
+  const compared = indexes.filter(({ method }) => method === undefined)
+  return [{ name: 'PRIMARY KEY', columns: primaryKey }, ...compared].flatMap(({ name, columns: of }) => {
     const length = of.reduce((sum, column) => sum + (bytes.get(column) ?? 0), 0)
     if (length <= LONGEST_KEY) return []
     const size = Number.isFinite(length) ? `has ${length} bytes` : 'has a column without a length'

@@ -27,8 +27,8 @@ const typeText = ({ type, collation }: LiveColumn): string =>
 const liveText = (live: LiveColumn): string =>
   `${quote(live.name)} ${typeText(live)}${live.nullable ? '' : ' NOT NULL'}${live.fallback === undefined ? '' : ` DEFAULT ${live.fallback}`}`
 
-const createIndex = (table: TableName, { name, columns, unique, where }: IndexDefinition): string =>
-  `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${quote(name)} ON ${inSchema(table, table.name)} (${list(columns)})${where === undefined ? '' : ` WHERE ${where}`}`
+const createIndex = (table: TableName, { name, columns, unique, where, method }: IndexDefinition): string =>
+  `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${quote(name)} ON ${inSchema(table, table.name)} ${method === undefined ? '' : `USING ${method} `}(${list(columns)})${where === undefined ? '' : ` WHERE ${where}`}`
 
 const dropIndex = (table: TableName, name: string): string =>
   `DROP INDEX CONCURRENTLY ${inSchema(table, name)}`
