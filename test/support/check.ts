@@ -91,6 +91,14 @@ const AT_LAST: readonly Check[] = [
     command: [process.execPath, cliReference, '--check'],
     unless: () => !existsSync(cliReference),
   },
+  {
+    name: 'page about TypeORM',
+    command: [
+      process.execPath,
+      join(root, 'dist', 'test', 'conformance', 'typeorm', 'write-page.js'),
+      '--check',
+    ],
+  },
 ]
 
 const asked = process.argv.slice(2)

@@ -1,6 +1,13 @@
 import * as typeorm from 'typeorm'
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
-import { ETag, Resource, Secret, SoftDeletable, Tags } from '../../../decorators/index.js'
+import {
+  ETag,
+  Resource,
+  type ResourceOptions,
+  Secret,
+  SoftDeletable,
+  Tags,
+} from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
 import { DECLARED_OPTIONS, type Declare, OR_INTERNAL, type Row } from './options.js'
@@ -13,14 +20,18 @@ export type { Row } from './options.js'
  */
 export function widgetWith(
   declare: Declare,
-  { base = class {}, replaces }: { readonly base?: new () => object } & Pick<Row, 'replaces'> = {},
+  {
+    base = class {},
+    replaces,
+    ...options
+  }: { readonly base?: new () => object } & Pick<Row, 'replaces'> & ResourceOptions = {},
 ): EntityClass<object> {
   class Widget extends base {}
   PrimaryColumn({ type: String })(Widget.prototype, 'id')
   if (replaces !== 'title') Column({ type: String })(Widget.prototype, 'title')
   declare(Widget.prototype, Widget)
   if (replaces !== 'entity') Entity('widgets')(Widget)
-  Resource({ shared: true })(Widget)
+  Resource({ shared: true, ...options })(Widget)
   return Widget
 }
 
@@ -72,6 +83,7 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'ManyToMany',
+    code: '@ManyToMany(() => Pen)',
     declare: (prototype) => typeorm.ManyToMany(other)(prototype, 'labels'),
     problems: [
       `labels: @ManyToMany() is not supported: ${LINK}, with a @ManyToOne() to each side${OR_INTERNAL}`,
@@ -90,11 +102,13 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'RelationId',
+    code: "@RelationId('owner')",
     declare: (prototype) => typeorm.RelationId('owner')(prototype, 'ownerId'),
     problems: [`ownerId: @RelationId() is not supported: ${OWN_KEY}${OR_INTERNAL}`],
   },
   {
     decorator: 'ForeignKey',
+    code: '@ForeignKey(() => Owner)',
     declare: (prototype) => typeorm.ForeignKey(other)(prototype, 'title'),
     problems: [`title: @ForeignKey() is not supported: ${BY_MIGRATION}${OR_INTERNAL}`],
   },
@@ -106,6 +120,7 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'Check',
+    code: "@Check('length(title) > 1')",
     declare: (_, entity) => typeorm.Check('title_length', 'length(title) > 1')(entity),
     problems: [
       `@Check("length(title) > 1") is not supported: check the value where it is written, or ${BY_MIGRATION}`,
@@ -121,6 +136,7 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'Exclusion',
+    code: "@Exclusion('USING gist (title WITH =)')",
     declare: (_, entity) => typeorm.Exclusion('USING gist (title WITH =)')(entity),
     problems: [`@Exclusion("USING gist (title WITH =)") is not supported: ${BY_MIGRATION}`],
   },
@@ -149,6 +165,7 @@ const decorators: readonly Row[] = [
   {
     decorator: 'Generated',
     what: 'by CockroachDB',
+    code: "@Generated('rowid')",
     declare: (prototype) => typeorm.Generated('rowid')(prototype, 'id'),
     problems: [
       'id: @Generated("rowid") is not supported: write @PrimaryGeneratedColumn() id!: number, which the database generates, or @PrimaryGeneratedColumn(\'uuid\') id!: string, which the repository generates',
@@ -181,16 +198,19 @@ const decorators: readonly Row[] = [
 
   {
     decorator: 'ObjectIdColumn',
+    code: '@ObjectIdColumn()',
     declare: (prototype) => typeorm.ObjectIdColumn()(prototype, 'mongoId'),
     problems: ['mongoId: use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB'],
   },
   {
     decorator: 'ViewColumn',
+    code: '@ViewColumn()',
     declare: (prototype) => typeorm.ViewColumn()(prototype, 'total'),
     problems: [`total: use @Column() instead of @ViewColumn()${OR_INTERNAL}`],
   },
   {
     decorator: 'VirtualColumn',
+    code: '@VirtualColumn({ query })',
     declare: (prototype) =>
       typeorm.VirtualColumn({ type: 'int', query: () => 'SELECT 1' })(prototype, 'total'),
     problems: [
@@ -199,6 +219,7 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'TreeLevelColumn',
+    code: '@TreeLevelColumn()',
     declare: (prototype) => typeorm.TreeLevelColumn()(prototype, 'level'),
     problems: [
       `level: @TreeLevelColumn() is not supported: keep the level in a column that you write${OR_INTERNAL}`,
@@ -206,21 +227,25 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'Tree',
+    code: "@Tree('materialized-path')",
     declare: (_, entity) => typeorm.Tree('materialized-path')(entity),
     problems: [`@Tree() is not supported: ${PARENT}`],
   },
   {
     decorator: 'TreeParent',
+    code: '@TreeParent()',
     declare: (prototype) => typeorm.TreeParent()(prototype, 'parent'),
     problems: [`parent: @TreeParent() is not supported: ${PARENT}${OR_INTERNAL}`],
   },
   {
     decorator: 'TreeChildren',
+    code: '@TreeChildren()',
     declare: (prototype) => typeorm.TreeChildren()(prototype, 'children'),
     problems: [`children: @TreeChildren() is not supported: ${PARENT}${OR_INTERNAL}`],
   },
   {
     decorator: 'TableInheritance',
+    code: "@TableInheritance({ column: 'kind' })",
     declare: (_, entity) => typeorm.TableInheritance({ column: { type: String, name: 'kind' } })(entity),
     problems: [`@TableInheritance() is not supported: ${KINDS}`],
   },
@@ -233,18 +258,21 @@ const decorators: readonly Row[] = [
   {
     decorator: 'ChildEntity',
     replaces: 'entity',
+    code: "@ChildEntity('big')",
     declare: (_, entity) => typeorm.ChildEntity('big')(entity),
     problems: [`@ChildEntity() is not supported: ${KINDS}`],
   },
   {
     decorator: 'ViewEntity',
     replaces: 'entity',
+    code: '@ViewEntity({ expression })',
     declare: (_, entity) => typeorm.ViewEntity({ expression: 'SELECT 1' })(entity),
     problems: ['@ViewEntity() is not a table: a resource is written as well as read; use @Entity()'],
   },
   {
     decorator: 'Column',
     what: 'with an embedded class',
+    code: '@Column(() => Place)',
     declare: (prototype) => Column(other)(prototype, 'place'),
     problems: [
       `place: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own${OR_INTERNAL}`,

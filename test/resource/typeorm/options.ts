@@ -1,4 +1,4 @@
-import { Column, Entity, Index, ManyToOne, Unique } from 'typeorm'
+import { Column, Entity, ManyToOne, Unique } from 'typeorm'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
 
 /** Applies decorators to a class. */
@@ -12,6 +12,8 @@ export interface Row {
   /** What of the entity it declares instead of adding to it. */
   readonly replaces?: 'title' | 'entity' | undefined
   readonly declare: Declare
+  /** The declaration as the reference shows it; undefined for what is only a mistake. */
+  readonly code?: string
   readonly problems: readonly string[]
 }
 
@@ -24,12 +26,11 @@ const CODE_POINTS = 'texts are compared and ordered by code point on every datab
 const PLACES = 'places are kept as numbers or in "simple-json"'
 const TO_WRITE = 'compute the value where it is written, or declare it with @Computed()'
 const COMPUTED = `${TO_WRITE}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
-const IN_MIGRATION = 'write synchronize: false, which leaves the index to TypeORM, and make it in a migration'
 
 const COLUMN: Options = [
   ['enum', ['a', 'b'], 'link a message with @Resource({ message }), whose enum is stored by its proto names'],
   ['enumName', 'letters', 'an enum of the message is stored by its proto names'],
-  ['scale', 2, 'keep an exact amount as a bigint of its smallest unit'],
+  ['scale', 2, "only a decimal has one: write type: 'decimal'"],
   ['charset', 'latin1', CODE_POINTS],
   [
     'collation',
@@ -38,7 +39,6 @@ const COLUMN: Options = [
   ],
   ['asExpression', 'lower(title)', COMPUTED],
   ['generatedType', 'STORED', COMPUTED],
-  ['generatedIdentity', 'ALWAYS', TO_WRITE],
   ['hstoreType', 'object', 'use @Tags()'],
   ['spatialFeatureType', 'Point', PLACES],
   ['srid', 4326, PLACES],
@@ -49,19 +49,15 @@ const COLUMN: Options = [
 
 const ENTITY: Options = [['engine', 'MyISAM', "write engine: 'InnoDB', which transactions need"]]
 
-const INDEX: Options = [
-  ['spatial', true, IN_MIGRATION],
-  ['fulltext', true, `use @Searchable(), or ${IN_MIGRATION}`],
-  ['nullFiltered', true, IN_MIGRATION],
-  ['parser', 'ngram', IN_MIGRATION],
-  ['sparse', true, IN_MIGRATION],
-  ['background', true, IN_MIGRATION],
-  ['expireAfterSeconds', 9, 'use @Expirable()'],
-]
-
 const RELATION: Options = [['deferrable', 'INITIALLY DEFERRED', 'references are checked at every write']]
 
 class Owner {}
+
+/** Options that columns of some types have. */
+const OF_A_TYPE: ReadonlySet<string> = new Set(['enum', 'enumName', 'scale', 'precision'])
+
+const shownValue = (value: unknown): string =>
+  typeof value === 'function' ? '() => sql' : JSON.stringify(value).replaceAll('"', "'")
 
 /** Every option of a decorator that is refused. */
 export const DECLARED_OPTIONS: readonly Row[] = [
@@ -70,6 +66,7 @@ export const DECLARED_OPTIONS: readonly Row[] = [
     option,
     replaces: 'title',
     what: typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ...(!OF_A_TYPE.has(option) && { code: `@Column({ ${option}: ${shownValue(value)} })` }),
     declare: (prototype) => Column({ type: String, [option]: value })(prototype, 'title'),
     problems: [
       `title: the column option ${as} is not supported: ${instead}${option === 'precision' ? '' : OR_INTERNAL}`,
@@ -79,25 +76,22 @@ export const DECLARED_OPTIONS: readonly Row[] = [
     decorator: 'Entity',
     option,
     replaces: 'entity',
+    code: `@Entity({ ${option}: ${shownValue(value)} })`,
     declare: (_, entity) => Entity('widgets', { [option]: value })(entity),
     problems: [`@Entity(): the option ${option} is not supported: ${instead}`],
-  })),
-  ...INDEX.map(([option, value, instead, as = option]): Row => ({
-    decorator: 'Index',
-    option,
-    declare: (_, entity) => Index(['title'], { [option]: value })(entity),
-    problems: [`@Index() of title: the option ${as} is not supported: ${instead}`],
   })),
   ...RELATION.map(([option, value, instead, as = option]): Row => ({
     decorator: 'ManyToOne',
     option,
     what: JSON.stringify(value),
+    code: `@ManyToOne(() => Owner, { ${option}: ${shownValue(value)} })`,
     declare: (prototype) => ManyToOne(() => Owner, { [option]: value })(prototype, 'owner'),
     problems: [`owner: the relation option ${as} is not supported: ${instead}${OR_INTERNAL}`],
   })),
   {
     decorator: 'Unique',
     option: 'deferrable',
+    code: "@Unique(['title'], { deferrable: 'INITIALLY DEFERRED' })",
     declare: (_, entity) => Unique(['title'], { deferrable: 'INITIALLY DEFERRED' })(entity),
     problems: [
       '@Unique() of title: the option deferrable is not supported: uniqueness is checked at every write',
