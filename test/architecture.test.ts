@@ -217,6 +217,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/text/nearest-names.ts',
       'lib/text/command-line.ts',
       'lib/text/shell-word.ts',
+      'lib/text/snake-case.ts',
       'lib/text/table-difference.ts',
       'lib/migrations/files/dialect-name.ts',
       'lib/migrations/files/search-migrations.ts',
@@ -253,10 +254,10 @@ const OWNERS: Readonly<
   >
 > = {
   typeorm: {
-    in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'],
+    in: ['decorators', 'lib/resource', 'lib/persistence', 'examples', 'cli/from-entities'],
     types: ['lib/events', 'lib/nest', 'cli/outbox'],
   },
-  'reflect-metadata': { in: ['decorators', 'examples'] },
+  'reflect-metadata': { in: ['decorators', 'examples', 'cli/from-entities'] },
   'ashlar-idp': { in: ['examples/sign-in'] },
   'openid-client': { in: ['examples/sign-in'] },
   '@bufbuild/protobuf': {
@@ -299,6 +300,7 @@ const OWNERS: Readonly<
   redis: { in: [], types: ['lib/server/idempotency'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
+  '@babel/parser': { in: ['cli/from-entities'], files: 1 },
   yaml: { in: ['cli'], types: ['lib/server/authz'] },
   'node:http': {
     in: ['lib/gateway', 'lib/testing', 'lib/secrets/vault', 'cli'],

@@ -14,8 +14,9 @@ export const camelOf = (snake: string): string => {
   return pascal.charAt(0).toLowerCase() + pascal.slice(1)
 }
 
-/** `line_item` → `line_items`, `category` → `categories`. */
+/** `line_item` → `line_items`, `category` → `categories`, `shelf` → `shelves`. */
 export const pluralOf = (snake: string): string => {
   if (/[^aeiou]y$/.test(snake)) return `${snake.slice(0, -1)}ies`
+  if (/(l|ea|oa|ar)f$/.test(snake)) return `${snake.slice(0, -1)}ves`
   return /(s|x|z|ch|sh)$/.test(snake) ? `${snake}es` : `${snake}s`
 }

@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { Failure } from '../errors/failure.js'
+import { foreignModule } from '../loading/foreign-module.js'
+import { runTool } from '../proto/project-tool.js'
+import { type EntityFacts, entityClasses, unexportedClasses } from './entity-classes.js'
+
+/** An entity class, and the source file that exports it, as a path from the folder of the project. */
+export interface LoadedEntity {
+  readonly facts: EntityFacts
+  readonly source: string
+}
+
+export interface LoadedEntities {
+  readonly entities: readonly LoadedEntity[]
+  /** Entity classes that their modules do not export. */
+  readonly unexported: readonly string[]
+  /** The classes that are resources already. */
+  readonly resources: ReadonlySet<string>
+}
+
+/** Runs the build of a project. @throws {Failure} with the first lines of what it prints. */
+export async function buildProject(folder: string): Promise<void> {
+  const manifest = join(folder, 'package.json')
+  if (!existsSync(manifest))
+    throw new Failure('input', `${folder} has no package.json: name the folder of a project`)
+  const { scripts } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    readonly scripts?: Readonly<Record<string, string>>
+  }
+  if (scripts?.build === undefined)
+    throw new Failure(
+      'input',
+      `${relative('.', manifest)} has no script build: build the project, and add --no-build`,
+    )
+  const { exit, stdout, stderr } = await runTool('npm', ['run', '--silent', 'build'], folder)
+  if (exit === 0) return
+  const lines = `${stdout.toString()}\n${stderr}`.trim().split('\n').slice(0, 5)
+  throw new Failure('input', `npm run build failed: ${lines.join('; ')}`)
+}
+
+/** Loads the compiled modules of a project that declare entities. */
+export async function compiledEntities(folder: string): Promise<LoadedEntities> {
+  const output = join(folder, outputFolder(folder))
+  if (!existsSync(output))
+    throw new Failure('input', `${relative('.', output)} does not exist: build the project first`)
+  const modules = readdirSync(output, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.[mc]?js$/.test(path) && !path.includes('node_modules'))
+    .filter((path) => declaresEntity(readFileSync(join(output, path), 'utf8')))
+    .sort()
+  const { inspectResources } = await import('../../lib/persistence/index.js')
+  const sources = new Map<unknown, string>()
+  const exported: unknown[] = []
+  for (const path of modules)
+    for (const one of Object.values(await foreignModule(join(output, path)))) {
+      exported.push(one)
+      if (!sources.has(one)) sources.set(one, sourceOf(folder, path))
+    }
+  return {
+    entities: entityClasses(exported).map((facts) => ({
+      facts,
+      source: sources.get(facts.entity) as string,
+    })),
+    unexported: unexportedClasses(exported),
+    resources: new Set((await inspectResources(exported)).resources.map(({ entity }) => entity)),
+  }
+}
+
+/** Modules that start a server or a connection are not loaded. */
+const declaresEntity = (text: string): boolean => text.includes('typeorm') && /\bEntity\)?\(/.test(text)
+
+function outputFolder(folder: string): string {
+  for (const name of ['tsconfig.build.json', 'tsconfig.json']) {
+    const path = join(folder, name)
+    const [, found] = existsSync(path)
+      ? (/"outDir"\s*:\s*"([^"]+)"/.exec(readFileSync(path, 'utf8')) ?? [])
+      : []
+    if (found !== undefined) return found
+  }
+  return 'dist'
+}
+
+/** The source of a compiled module. */
+function sourceOf(folder: string, path: string): string {
+  const stem = path.replace(/\.([mc]?)js$/, '.$1ts')
+  return [join('src', stem), stem].find((one) => existsSync(join(folder, one))) ?? join('src', stem)
+}

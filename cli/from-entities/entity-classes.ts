@@ -1,0 +1,103 @@
+import { getMetadataArgsStorage } from 'typeorm'
+import 'reflect-metadata'
+
+type Storage = ReturnType<typeof getMetadataArgsStorage>
+export type ColumnArgs = Storage['columns'][number]
+
+/** An entity class, as TypeORM's decorators declare it, those of its base classes included. */
+export interface EntityFacts {
+  readonly entity: Function
+  readonly name: string
+  readonly columns: readonly ColumnArgs[]
+  /** Properties whose values the database generates. */
+  readonly generated: ReadonlySet<string>
+  readonly relations: Storage['relations']
+  /** The column properties that hold the key of a related row. */
+  readonly references: ReadonlySet<string>
+  readonly embedded: readonly string[]
+  /** The names of the classes that its rows refer to, by the property of the relation. */
+  readonly targets: ReadonlyMap<string, string>
+}
+
+/**
+ * The entity classes among the exports of modules, by name. Views and the children of a table with several
+ * classes are left out.
+ */
+export function entityClasses(exports: readonly unknown[]): readonly EntityFacts[] {
+  const storage = getMetadataArgsStorage()
+  const tables = new Map(storage.tables.map((one) => [one.target, one]))
+  const found = new Map<string, EntityFacts>()
+  for (const entity of exports)
+    if (typeof entity === 'function' && tables.get(entity)?.type === 'regular')
+      found.set(entity.name, factsOf(entity, storage))
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function factsOf(entity: Function, storage: Storage): EntityFacts {
+  const line = lineage(entity)
+  const own = <T extends { readonly target: unknown; readonly propertyName: string }>(all: readonly T[]) => {
+    const byProperty = new Map<string, T>()
+    // A base class comes first, so that a property keeps its place when a class declares it again.
+    for (const target of line)
+      for (const one of all) if (one.target === target) byProperty.set(one.propertyName, one)
+    return [...byProperty.values()]
+  }
+  const relations = own(storage.relations)
+  const joined = own(storage.joinColumns)
+  const columns = own(storage.columns)
+  const names = new Map(
+    columns.map(({ options, propertyName }) => [options.name ?? propertyName, propertyName]),
+  )
+  return {
+    entity,
+    name: entity.name,
+    columns,
+    generated: new Set(own(storage.generations).map(({ propertyName }) => propertyName)),
+    relations,
+    references: new Set(
+      relations.flatMap(({ propertyName }) => {
+        const column = joined.find((one) => one.propertyName === propertyName)?.name ?? `${propertyName}Id`
+        return names.get(column) ?? []
+      }),
+    ),
+    targets: new Map(relations.filter(isOwner).map((one) => [one.propertyName, targetOf(one)])),
+    embedded: own(storage.embeddeds).map(({ propertyName }) => propertyName),
+  }
+}
+
+type RelationArgs = Storage['relations'][number]
+
+/** True if the table of the class may have the column of the relation. */
+const isOwner = ({ relationType }: RelationArgs): boolean =>
+  relationType === 'many-to-one' || relationType === 'one-to-one'
+
+function targetOf({ type }: RelationArgs): string {
+  const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type
+  return typeof target === 'function' ? target.name : String(target)
+}
+
+/** The class and its base classes, base classes first. */
+function lineage(entity: Function): readonly Function[] {
+  const line: Function[] = []
+  for (
+    let at: unknown = entity;
+    typeof at === 'function' && at !== Function.prototype;
+    at = Object.getPrototypeOf(at)
+  )
+    line.unshift(at)
+  return line
+}
+
+/** The type that the compiler wrote for a property; undefined without decorator metadata. */
+export const designType = ({ target, propertyName }: ColumnArgs): unknown =>
+  typeof target === 'function'
+    ? Reflect.getMetadata('design:type', target.prototype as object, propertyName)
+    : undefined
+
+/** The names of the loaded entity classes that are not among the exports. */
+export const unexportedClasses = (exports: readonly unknown[]): readonly string[] =>
+  getMetadataArgsStorage()
+    .tables.filter(
+      ({ target, type }) => type === 'regular' && typeof target === 'function' && !exports.includes(target),
+    )
+    .map(({ target }) => (target as Function).name)

@@ -1,0 +1,192 @@
+import { snakeCase } from '../../lib/text/snake-case.js'
+import { camelOf, pascalOf, pluralOf } from '../generate/words.js'
+import { labelName, type ShownEntity, type ShownField } from './shown-fields.js'
+
+/** The names of a resource in its .proto. */
+export interface EntityNames {
+  readonly type: string
+  readonly types: string
+  readonly snake: string
+  readonly snakes: string
+  /** The collection in paths (AIP-122). */
+  readonly collection: string
+  /** The file of the .proto, without its ending. */
+  readonly file: string
+}
+
+/** @param name - of the resource, such as `LineItem`. */
+export function namesOf(name: string): EntityNames {
+  const snake = snakeCase(name)
+  const snakes = pluralOf(snake)
+  return {
+    type: name,
+    types: pascalOf(snakes),
+    snake,
+    snakes,
+    collection: camelOf(snakes),
+    file: snake,
+  }
+}
+
+/** The methods of a service. */
+export interface Methods {
+  readonly canCreate: boolean
+  readonly isReadOnly: boolean
+}
+
+/**
+ * The .proto of an entity, with the standard methods (AIP-131 to AIP-135).
+ * @param numbers - of the fields that the message already has: a field keeps its number.
+ */
+export function entityProto(
+  shown: ShownEntity,
+  methods: Methods,
+  packageName: string,
+  numbers: ReadonlyMap<string, number>,
+): string {
+  const names = namesOf(shown.name)
+  return `syntax = "proto3";
+
+package ${packageName};
+
+${importsOf(shown, methods)}
+${messageText(shown, names, numbers)}
+${serviceText(shown, names, methods)}
+${requestsText(shown, names, methods)}`
+}
+
+/** The numbers of the fields of a message in the text of a .proto. */
+export function fieldNumbers(text: string, message: string): ReadonlyMap<string, number> {
+  const start = new RegExp(`^message ${message} \\{$`, 'm').exec(text)
+  if (start === null) return new Map()
+  const end = text.indexOf('\n}', start.index)
+  const body = text.slice(start.index, end === -1 ? undefined : end)
+  return new Map(
+    [...body.matchAll(/^ {2}(?:optional |repeated )?[\w.]+ (\w+) = (\d+)/gm)].map(([, name = '', number]) => [
+      name,
+      Number(number),
+    ]),
+  )
+}
+
+const importsOf = ({ fields }: ShownEntity, { isReadOnly }: Methods): string =>
+  [
+    ...new Set([
+      ...['ashlar/api/v1/annotations', 'google/api/annotations'],
+      ...(isReadOnly
+        ? []
+        : ['google/api/field_behavior', 'google/protobuf/empty', 'google/protobuf/field_mask']),
+      ...(fields.some(({ behaviors }) => behaviors.length > 0) ? ['google/api/field_behavior'] : []),
+      ...(fields.some(({ type }) => type.endsWith('.Timestamp')) ? ['google/protobuf/timestamp'] : []),
+      ...(fields.some(({ type }) => type.endsWith('.Value')) ? ['google/protobuf/struct'] : []),
+    ]),
+  ]
+    .sort()
+    .map((name) => `import "${name}.proto";\n`)
+    .join('')
+
+function messageText(
+  { fields, facts }: ShownEntity,
+  { type }: EntityNames,
+  numbers: ReadonlyMap<string, number>,
+): string {
+  let next = Math.max(0, ...numbers.values())
+  const lines = fields.map((field) => fieldText(field, numbers.get(field.name) ?? ++next))
+  const enums = fields.flatMap((field) => (field.enumeration === undefined ? [] : [`\n${enumText(field)}`]))
+  return `// ${facts.name} as clients see it.
+message ${type} {
+${lines.join('')}${enums.join('')}}
+`
+}
+
+function fieldText(
+  { name, type, isList, isOptional, behaviors, comment }: ShownField,
+  number: number,
+): string {
+  const label = isList ? 'repeated ' : isOptional ? 'optional ' : ''
+  const options = behaviors.map((one) => `(google.api.field_behavior) = ${one}`).join(', ')
+  const said = comment === undefined ? '' : `  // ${comment.replaceAll(/\s+/g, ' ').trim()}\n`
+  return `${said}  ${label}${type} ${name} = ${number}${options === '' ? '' : ` [${options}]`};\n`
+}
+
+function enumText({ type, enumeration = [] }: ShownField): string {
+  const prefix = labelName(type)
+  const value = (label: string, number: number) => `    ${prefix}_${label} = ${number};\n`
+  return `  enum ${type} {
+${value('UNSPECIFIED', 0)}${enumeration.map((label, at) => value(labelName(label), at + 1)).join('')}  }
+`
+}
+
+function serviceText(
+  { key, isSoftDeletable }: ShownEntity,
+  { type, types, snake, collection }: EntityNames,
+  { canCreate, isReadOnly }: Methods,
+): string {
+  const method = (verb: string, of: string, request: string, response: string, http: string) =>
+    `  rpc ${verb}${of}(${request}) returns (${response}) {
+    option (google.api.http) = { ${http} };
+    option (ashlar.api.v1.rule) = { verb: "${verb.toLowerCase()}", resource: "${snake}" };
+  }
+`
+  const one = `/v1/${collection}/{id}`
+  const writes = [
+    ...(canCreate
+      ? [method('Create', type, `Create${type}Request`, type, `post: "/v1/${collection}", body: "${snake}"`)]
+      : []),
+    method(
+      'Update',
+      type,
+      `Update${type}Request`,
+      type,
+      `patch: "/v1/${collection}/{${snake}.${key.name}}", body: "${snake}"`,
+    ),
+    method('Delete', type, `Delete${type}Request`, 'google.protobuf.Empty', `delete: "${one}"`),
+    ...(isSoftDeletable
+      ? [method('Undelete', type, `Undelete${type}Request`, type, `post: "${one}:undelete", body: "*"`)]
+      : []),
+  ]
+  return `service ${type}Service {
+${[
+  method('Get', type, `Get${type}Request`, type, `get: "${one}"`),
+  method('List', types, `List${types}Request`, `List${types}Response`, `get: "/v1/${collection}"`),
+  ...(isReadOnly ? [] : writes),
+].join('')}}
+`
+}
+
+function requestsText(
+  { key, isKeyGenerated, isSoftDeletable }: ShownEntity,
+  { type, types, snake, snakes }: EntityNames,
+  { canCreate, isReadOnly }: Methods,
+): string {
+  const message = (name: string, fields: readonly string[]) =>
+    `message ${name} {\n${fields.map((field, at) => `  ${field.replace('#', String(at + 1))};\n`).join('')}}\n`
+  const id = `${key.type} id = #`
+  const required = '[(google.api.field_behavior) = REQUIRED]'
+  return [
+    message(`Get${type}Request`, [id]),
+    message(`List${types}Request`, [
+      ...['int32 page_size = #', 'string page_token = #', 'string filter = #', 'string order_by = #'],
+      ...(isSoftDeletable ? ['bool show_deleted = #'] : []),
+    ]),
+    message(`List${types}Response`, [`repeated ${type} ${snakes} = #`, 'string next_page_token = #']),
+    ...(isReadOnly
+      ? []
+      : [
+          ...(canCreate
+            ? [
+                message(`Create${type}Request`, [
+                  `${type} ${snake} = # ${required}`,
+                  ...(isKeyGenerated ? [] : [`${key.type} ${snake}_id = #`]),
+                ]),
+              ]
+            : []),
+          message(`Update${type}Request`, [
+            `${type} ${snake} = # ${required}`,
+            'google.protobuf.FieldMask update_mask = #',
+          ]),
+          message(`Delete${type}Request`, [id]),
+          ...(isSoftDeletable ? [message(`Undelete${type}Request`, [id])] : []),
+        ]),
+  ].join('\n')
+}

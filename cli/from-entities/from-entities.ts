@@ -1,0 +1,323 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { Failure } from '../errors/failure.js'
+import { ChangedFiles } from '../generate/changed-files.js'
+import { generateCode } from '../proto/buf.js'
+import { nearestNames } from '../../lib/text/nearest-names.js'
+import { buildProject, compiledEntities, type LoadedEntity } from './compiled-classes.js'
+import { entityProto, fieldNumbers, namesOf } from './entity-proto.js'
+import { type AddedDecorators, decoratedSource } from './decorated-source.js'
+import { bufGenYaml, bufYaml, type FileState, importExtension, writeMarked } from './project-files.js'
+import { registrationText, type RegisteredEntity } from './registration.js'
+import { type LeftOut, hasPaddedKey, resourceName, shownEntity, type ShownEntity } from './shown-fields.js'
+import { snakeCase } from '../../lib/text/snake-case.js'
+
+/** The parsed flags. */
+export interface FromEntitiesFlags {
+  readonly folder: string
+  readonly tenant: string | undefined
+  readonly withoutTenants: boolean
+  readonly only: readonly string[]
+  readonly readOnly: readonly string[]
+  readonly shared: readonly string[]
+  readonly show: readonly string[]
+  readonly packageName: string | undefined
+  readonly builds: boolean
+  /** Adds the decorators to the sources. */
+  readonly write: boolean
+}
+
+/** A class, and what was written for it. */
+export interface EntityReport {
+  readonly entity: string
+  /** Undefined if the class gets no resource. */
+  readonly resource: string | undefined
+  readonly fields: readonly string[]
+  readonly leftOut: readonly LeftOut[]
+  /** Why it gets no resource, or no Create. */
+  readonly notes: readonly string[]
+  readonly source: string
+  /** The lines to add above the class. */
+  readonly decorators: readonly string[]
+}
+
+export interface FromEntities {
+  readonly entities: readonly EntityReport[]
+  readonly written: readonly { readonly path: string; readonly state: FileState }[]
+  readonly notes: readonly string[]
+}
+
+/** Writes the .proto files and the registration of a project's entity classes. @throws {Failure} */
+export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntities> {
+  const folder = resolve(flags.folder)
+  if (flags.builds) await buildProject(folder)
+  const { entities, unexported, resources } = await compiledEntities(folder)
+  if (entities.length === 0)
+    throw new Failure(
+      'input',
+      `no compiled module of ${relative('.', folder) || '.'} exports an entity class`,
+    )
+  checkNames(flags, entities)
+  const chosen = entities.filter(({ facts }) => flags.only.length === 0 || flags.only.includes(facts.name))
+  checkTenant(flags, chosen)
+  const files = new ChangedFiles(folder)
+  const written: { path: string; state: FileState }[] = []
+  const write = (path: string, text: string, comment?: string) => {
+    const state = writeMarked(files, path, text, comment)
+    written.push({ path: state === 'beside' ? `${path}.new` : path, state })
+  }
+  const extension = importExtension(folder)
+  const packageName = flags.packageName ?? packageOf(folder)
+  const taken = new Map<string, string>()
+  const padded = usesPostgres(folder)
+    ? new Set(entities.filter(({ facts }) => hasPaddedKey(facts)).map(({ facts }) => facts.name))
+    : new Set<string>()
+  const registered: RegisteredEntity[] = []
+  const additions = new Map<string, readonly AddedDecorators[]>()
+  // A run for some classes keeps the services of the others.
+  for (const loaded of entities)
+    if (!chosen.includes(loaded) && isWritten(files, loaded)) registered.push(registeredAs(loaded))
+  const reports = chosen.map((loaded): EntityReport => {
+    const made =
+      resources.has(loaded.facts.name) && !isWritten(files, loaded)
+        ? 'it is a resource already'
+        : (paddedKey(loaded, padded) ?? resourceOf(loaded, flags, taken))
+    if (typeof made === 'string') return refused(loaded, made)
+    const { names, shown, isReadOnly, canCreate } = made
+    const path = `proto/${names.file}.proto`
+    const numbers = fieldNumbers(files.text(path) ?? '', names.type)
+    write(path, entityProto(shown, { canCreate, isReadOnly }, packageName, numbers))
+    registered.push(registeredAs(loaded))
+    const addition = additionOf(loaded, made, flags, extension)
+    additions.set(loaded.source, [...(additions.get(loaded.source) ?? []), addition])
+    return reportOf(loaded, made, addition)
+  })
+  if (registered.length > 0) {
+    for (const [path, text] of [
+      ['buf.yaml', bufYaml(folder)],
+      ['buf.gen.yaml', bufGenYaml('src/gen', extension)],
+    ] as const)
+      if (files.text(path) === undefined) write(path, text, '#')
+    write(
+      'src/resources.ts',
+      registrationText(
+        registered.sort((a, b) => (a.entity < b.entity ? -1 : 1)),
+        extension,
+        flags.withoutTenants,
+      ),
+    )
+  }
+  const decorated = addDecorators(files, flags.write ? additions : new Map())
+  files.write()
+  try {
+    if (files.paths.some(({ path }) => path.endsWith('.proto'))) await generateCode(folder)
+  } catch (error) {
+    files.restore()
+    throw new Failure('input', `nothing is changed: ${(error as Error).message}`, { cause: error })
+  }
+  for (const { path } of files.paths)
+    if (!written.some((one) => one.path === path)) written.push({ path, state: 'changed' })
+  return {
+    entities: reports.map((one) => (decorated.sources.has(one.source) ? { ...one, decorators: [] } : one)),
+    written: written.filter(({ state }) => state !== 'unchanged'),
+    notes: [
+      ...decorated.notes,
+      ...unexported.map((name) => `${name} is left out: its module does not export it`),
+      ...written
+        .filter(({ state }) => state === 'beside')
+        .map(({ path }) => `${path} is beside a file that was edited by hand: compare them`),
+    ],
+  }
+}
+
+const registeredAs = ({ facts, source }: LoadedEntity): RegisteredEntity => ({
+  names: namesOf(resourceName(facts.name)),
+  entity: facts.name,
+  source,
+})
+
+/** True if an earlier run wrote the .proto of a class. */
+const isWritten = (files: ChangedFiles, { facts }: LoadedEntity): boolean =>
+  files.text(`proto/${snakeCase(resourceName(facts.name))}.proto`) !== undefined
+
+/** Why a key of the type char prevents a resource: PostgreSQL compares it without trailing spaces. */
+function paddedKey({ facts }: LoadedEntity, padded: ReadonlySet<string>): string | undefined {
+  if (padded.has(facts.name)) return 'its key has the type char: use varchar, which keeps trailing spaces'
+  const [property, target] = [...facts.targets].find(([, name]) => padded.has(name)) ?? []
+  return property === undefined
+    ? undefined
+    : `${property} refers to ${target}, whose key has the type char: use varchar, which keeps trailing spaces`
+}
+
+function usesPostgres(folder: string): boolean {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies?: Readonly<Record<string, string>>
+  }
+  return 'pg' in dependencies && !('mysql2' in dependencies)
+}
+
+interface MadeResource {
+  readonly names: ReturnType<typeof namesOf>
+  readonly shown: ShownEntity
+  readonly isReadOnly: boolean
+  readonly isShared: boolean
+  readonly canCreate: boolean
+}
+
+/** The resource of a class, or why it gets none. */
+function resourceOf(
+  { facts }: LoadedEntity,
+  { tenant, withoutTenants, shared, show, readOnly }: FromEntitiesFlags,
+  taken: Map<string, string>,
+): MadeResource | string {
+  const isShared = shared.includes(facts.name)
+  const own = facts.columns.map(({ propertyName }) => propertyName)
+  if (tenant !== undefined && !isShared && !own.includes(tenant))
+    return `it has no property ${tenant}: add one, or name the class in --shared if all tenants share its rows`
+  const like = [...own, ...facts.relations.map(({ propertyName }) => propertyName)].find((one) =>
+    TENANTS.test(one),
+  )
+  if (withoutTenants && !isShared && like !== undefined)
+    return `${like} looks like a tenant: pass --tenant ${like}, or name the class in --shared if all callers share its rows`
+  const shown = shownEntity(facts, { tenant: isShared ? undefined : tenant, show: new Set(show) })
+  if (typeof shown === 'string') return shown
+  const names = namesOf(shown.name)
+  const other = taken.get(names.snake)
+  if (other !== undefined) return `${other} is the resource ${names.snake} already`
+  taken.set(names.snake, facts.name)
+  const isReadOnly = readOnly.includes(facts.name)
+  return { names, shown, isReadOnly, isShared, canCreate: !isReadOnly && shown.unfilled.length === 0 }
+}
+
+/** As the check of `withoutTenants()` has it. */
+const TENANTS = /^(?:tenant|account|org|organization|workspace|company|team)(?:_?id)?$/i
+
+const refused = ({ facts, source }: LoadedEntity, why: string): EntityReport => ({
+  ...{ entity: facts.name, resource: undefined, fields: [], leftOut: [], source, decorators: [] },
+  notes: [`no resource: ${why}`],
+})
+
+/** The decorators of a class, and their imports. */
+function additionOf(
+  { facts, source }: LoadedEntity,
+  { names, isShared }: MadeResource,
+  { tenant }: FromEntitiesFlags,
+  extension: 'js' | 'none',
+): AddedDecorators {
+  const isScoped = tenant !== undefined && !isShared
+  const schema = `${names.type}Schema`
+  return {
+    entity: facts.name,
+    decorators: [
+      `@Resource({ message: ${schema}, existing: true, naming: 'typeorm'${isShared ? ', shared: true' : ''} })`,
+      ...(isScoped ? [`@TenantScoped(${tenant === 'accountId' ? '' : `{ column: '${tenant}' }`})`] : []),
+    ],
+    imports: new Map([
+      ['ashlar/decorators', ['Resource', ...(isScoped ? ['TenantScoped'] : [])]],
+      [generatedFrom(source, `${names.file}_pb${extension === 'js' ? '.js' : ''}`), [schema]],
+    ]),
+  }
+}
+
+/** The path of generated code, as a source imports it. */
+function generatedFrom(source: string, file: string): string {
+  const path = relative(dirname(source), join('src/gen', file)).replaceAll('\\', '/')
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+const reportOf = (
+  { facts, source }: LoadedEntity,
+  { names, shown, isReadOnly, canCreate }: MadeResource,
+  { decorators, imports }: AddedDecorators,
+): EntityReport => ({
+  entity: facts.name,
+  resource: names.snake,
+  fields: shown.fields.map(({ name }) => name),
+  leftOut: shown.leftOut,
+  notes:
+    isReadOnly || canCreate
+      ? []
+      : [`no Create: a new row needs ${shown.unfilled.join(', ')}, which a client cannot send`],
+  source,
+  decorators: [
+    ...[...imports].map(([module, exported]) => `import { ${exported.join(', ')} } from '${module}'`),
+    ...decorators,
+  ],
+})
+
+/** Adds the decorators to the sources, as far as their classes are found there. */
+function addDecorators(
+  files: ChangedFiles,
+  additions: ReadonlyMap<string, readonly AddedDecorators[]>,
+): { readonly sources: ReadonlySet<string>; readonly notes: readonly string[] } {
+  const sources = new Set<string>()
+  const notes: string[] = []
+  for (const [source, added] of additions) {
+    const text = files.text(source)
+    const decorated =
+      text === undefined ? { problem: 'the source is not found' } : decoratedSource(text, added)
+    if ('problem' in decorated) {
+      notes.push(`${source} is not changed: ${decorated.problem}: add the decorators yourself`)
+      continue
+    }
+    files.set(source, decorated.text)
+    sources.add(source)
+  }
+  return { sources, notes }
+}
+
+/** @throws {Failure} for a flag that names an unknown class or property. */
+function checkNames(
+  { only, readOnly, shared, show }: FromEntitiesFlags,
+  entities: readonly LoadedEntity[],
+): void {
+  const classes = entities.map(({ facts }) => facts.name)
+  const properties = entities.flatMap(({ facts }) =>
+    facts.columns.map(({ propertyName }) => `${facts.name}.${propertyName}`),
+  )
+  for (const [flag, given, known] of [
+    ['only', only, classes],
+    ['read-only', readOnly, classes],
+    ['shared', shared, classes],
+    ['show', show, properties],
+  ] as const)
+    for (const name of given)
+      if (!known.includes(name)) {
+        const [near] = nearestNames(name, known)
+        const what = flag === 'show' ? 'property of an entity class' : 'entity class'
+        throw new Failure(
+          'input',
+          `--${flag}: ${name} is not an ${what}${near === undefined ? '' : `: did you mean ${near}?`}`.replace(
+            'an property',
+            'a property',
+          ),
+        )
+      }
+}
+
+/** @throws {Failure} unless the user has said whose the rows are. */
+function checkTenant({ tenant, withoutTenants }: FromEntitiesFlags, entities: readonly LoadedEntity[]): void {
+  const having = (property: string) =>
+    entities.filter(({ facts }) => facts.columns.some(({ propertyName }) => propertyName === property)).length
+  if (tenant !== undefined) {
+    if (having(tenant) === 0)
+      throw new Failure('input', `--tenant: no entity class has a column property ${tenant}`)
+    return
+  }
+  if (withoutTenants) return
+  const like = [
+    ...new Set(entities.flatMap(({ facts }) => facts.columns.map(({ propertyName }) => propertyName))),
+  ].filter((one) => TENANTS.test(one))
+  const found = like.map((one) => `--tenant ${one} (${having(one)} of ${entities.length} classes have it)`)
+  throw new Failure('input', `say whose the rows are: ${[...found, '--without-tenants'].join(', or ')}`)
+}
+
+/** `@acme/web-shop` → `web_shop.v1`. */
+function packageOf(folder: string): string {
+  const name = relative(resolve(folder, '..'), folder)
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^[_0-9]+|_+$/g, '')
+  return `${plain === '' ? 'app' : plain}.v1`
+}

@@ -1,0 +1,259 @@
+import { snakeCase } from '../../lib/text/snake-case.js'
+import { pascalOf } from '../generate/words.js'
+import { type ColumnArgs, designType, type EntityFacts } from './entity-classes.js'
+import { secretWord } from './secret-words.js'
+
+/** The choices of a user. */
+export interface Choices {
+  /** The property that holds the tenant; undefined without tenants. */
+  readonly tenant: string | undefined
+  /** `Class.property` of what is shown although its name says that it holds a secret. */
+  readonly show: ReadonlySet<string>
+}
+
+/** A field of the message of an entity. */
+export interface ShownField {
+  readonly name: string
+  readonly property: string
+  /** Such as `string`, `google.protobuf.Timestamp` or the name of `enumeration`. */
+  readonly type: string
+  readonly isList: boolean
+  readonly isOptional: boolean
+  readonly behaviors: readonly ('OUTPUT_ONLY' | 'IMMUTABLE' | 'REQUIRED')[]
+  /** The labels of an enum, as the column holds them. */
+  readonly enumeration: readonly string[] | undefined
+  readonly comment: string | undefined
+}
+
+/** A property without a field. */
+export interface LeftOut {
+  readonly property: string
+  readonly reason: string
+}
+
+/** The message of an entity, as far as its columns can be shown. */
+export interface ShownEntity {
+  readonly facts: EntityFacts
+  /** The name of the message and of the resource. */
+  readonly name: string
+  readonly key: ShownField
+  /** True if the database or the repository chooses the key of a new row. */
+  readonly isKeyGenerated: boolean
+  readonly fields: readonly ShownField[]
+  readonly leftOut: readonly LeftOut[]
+  /** The columns that a new row needs, and no client can send. */
+  readonly unfilled: readonly string[]
+  readonly isSoftDeletable: boolean
+}
+
+/** Why a class gets no resource. */
+export type Refusal = string
+
+export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity | Refusal {
+  const { columns, generated, relations, embedded } = facts
+  const keys = columns.filter(
+    ({ options, propertyName }) => options.primary === true && propertyName !== choices.tenant,
+  )
+  const [key] = keys
+  if (key === undefined) return 'it has no primary key of its own'
+  if (keys.length > 1)
+    return `it has a composite key (${keys.map(({ propertyName }) => propertyName).join(', ')}), and a resource needs one`
+  const keyField = fieldOf(key, facts, choices)
+  if (typeof keyField === 'string') return `its key ${key.propertyName} cannot be a field: ${keyField}`
+  const fields = new Map([[keyField.name, keyField]])
+  const leftOut: LeftOut[] = []
+  const unfilled: string[] = []
+  for (const column of columns) {
+    if (column === key) continue
+    const { propertyName } = column
+    if (propertyName === choices.tenant) continue
+    const field = fieldOf(column, facts, choices)
+    const reason =
+      typeof field === 'string'
+        ? field
+        : fields.has(field.name)
+          ? `the field ${field.name} is the one of ${fields.get(field.name)?.property}`
+          : undefined
+    if (typeof field !== 'string' && reason === undefined) fields.set(field.name, field)
+    else {
+      leftOut.push({ property: propertyName, reason: reason as string })
+      if (isNeeded(column)) unfilled.push(propertyName)
+    }
+  }
+  for (const { propertyName, options } of relations) {
+    const isHeld = facts.references.has(propertyName) || facts.references.has(`${propertyName}Id`)
+    leftOut.push({ property: propertyName, reason: 'a relation, which is not a field' })
+    if (facts.targets.has(propertyName) && !isHeld && options.nullable === false) unfilled.push(propertyName)
+  }
+  for (const property of embedded) leftOut.push({ property, reason: 'an embedded class' })
+  const isUuid = key.options.type === 'uuid'
+  return {
+    facts,
+    name: resourceName(facts.name),
+    key: keyField,
+    isKeyGenerated: generated.has(key.propertyName) || isUuid,
+    fields: [...fields.values()],
+    leftOut,
+    unfilled,
+    isSoftDeletable: columns.some(
+      ({ mode, options }) => mode === 'deleteDate' && (options.precision ?? MILLISECONDS) >= MILLISECONDS,
+    ),
+  }
+}
+
+/** An Undelete needs times with milliseconds. */
+const MILLISECONDS = 3
+
+/** `OrderEntity` is the resource `Order`. */
+export const resourceName = (entity: string): string =>
+  entity.length > 'Entity'.length ? entity.replace(/Entity$/, '') : entity
+
+/** True if the key has a type that PostgreSQL compares without its trailing spaces. */
+export const hasPaddedKey = ({ columns }: EntityFacts): boolean =>
+  columns.some(({ options }) => options.primary === true && PADDED.has(options.type))
+
+const PADDED = new Set<unknown>(['char', 'character', 'nchar'])
+
+/** True if an INSERT without the column fails. */
+const isNeeded = ({ mode, options }: ColumnArgs): boolean =>
+  mode === 'regular' &&
+  options.nullable !== true &&
+  options.default === undefined &&
+  options.asExpression === undefined &&
+  options.generated === undefined
+
+/** The field of a column, or why it has none. */
+function fieldOf(column: ColumnArgs, facts: EntityFacts, choices: Choices): ShownField | string {
+  const { mode, options, propertyName } = column
+  const name = snakeCase(propertyName)
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) return 'its name cannot be the name of a field'
+  const isKey = options.primary === true
+  const isShown = choices.show.has(`${facts.name}.${propertyName}`)
+  if (options.select === false) return 'select: false'
+  const type = typeIn(column)
+  if (typeof type === 'string') return type
+  const word = secretWord(propertyName)
+  const isSecret =
+    word !== undefined &&
+    !isKey &&
+    !facts.references.has(propertyName) &&
+    !['bool', 'google.protobuf.Timestamp'].includes(type.type)
+  if (isSecret && !isShown)
+    return `its name contains "${word}": --show ${facts.name}.${propertyName} shows it`
+  const isOptional = options.nullable === true && !type.isList && !type.type.startsWith('google.')
+  const isWritten = mode === 'regular' && options.insert !== false && options.asExpression === undefined
+  const isSet = facts.generated.has(propertyName) && !isKey
+  const canBeMissed = type.type === 'string' || type.type === 'bytes' || type.type.startsWith('google.')
+  return {
+    ...type,
+    name,
+    property: propertyName,
+    isOptional,
+    behaviors: isKey
+      ? []
+      : [
+          ...(!isWritten || isSet ? (['OUTPUT_ONLY'] as const) : []),
+          ...(isWritten && options.update === false ? (['IMMUTABLE'] as const) : []),
+          ...(isWritten && isNeeded(column) && canBeMissed && !type.isList ? (['REQUIRED'] as const) : []),
+        ],
+    comment: options.comment,
+  }
+}
+
+type FieldType = Pick<ShownField, 'type' | 'isList' | 'enumeration'>
+
+const TIMESTAMP = 'google.protobuf.Timestamp'
+const TEXTS = new Set<unknown>([
+  ...['varchar', 'character varying', 'varchar2', 'nvarchar', 'char', 'character', 'nchar', 'text', 'citext'],
+  ...['tinytext', 'mediumtext', 'longtext', 'uuid', 'string', String],
+])
+const INT32 = new Set<unknown>([
+  ...['int', 'integer', 'int4', 'int2', 'smallint', 'mediumint', 'tinyint', 'year', 'serial', Number],
+])
+const INT64 = new Set<unknown>(['bigint', 'int8', 'bigserial'])
+const DOUBLE = new Set<unknown>(['double precision', 'double', 'float8', 'float'])
+const FLOAT = new Set<unknown>(['real', 'float4'])
+const DECIMAL = new Set<unknown>(['decimal', 'numeric', 'dec', 'fixed', 'number'])
+const BOOL = new Set<unknown>(['boolean', 'bool', Boolean])
+const BYTES = new Set<unknown>([
+  'bytea',
+  'blob',
+  'tinyblob',
+  'mediumblob',
+  'longblob',
+  'binary',
+  'varbinary',
+  Buffer,
+])
+const TIMES = new Set<unknown>([
+  ...[
+    'timestamp',
+    'timestamptz',
+    'timestamp with time zone',
+    'timestamp without time zone',
+    'datetime',
+    Date,
+  ],
+])
+const JSON_TYPES = new Set<unknown>(['json', 'jsonb', 'simple-json'])
+
+/** The type of the field of a column, or why it has none. */
+function typeIn(column: ColumnArgs): FieldType | string {
+  const { mode, options } = column
+  const design = designType(column)
+  const one = (type: string): FieldType => ({ type, isList: false, enumeration: undefined })
+  if (mode === 'createDate' || mode === 'updateDate' || mode === 'deleteDate') return one(TIMESTAMP)
+  if (mode === 'version') return one('int32')
+  if (mode !== 'regular') return `a column of the kind ${mode}`
+  if (options.transformer !== undefined) {
+    const type = new Map<unknown, string>([
+      [String, 'string'],
+      [Number, 'double'],
+      [Boolean, 'bool'],
+    ]).get(design)
+    return type === undefined ? 'its transformer returns a type that is not known' : one(type)
+  }
+  const type = options.type ?? design
+  if (options.enum !== undefined) return enumIn(column)
+  if (type === 'simple-array') return { ...one('string'), isList: true }
+  const scalar = scalarIn(type, design)
+  if (scalar === undefined)
+    return `a column of the type ${typeof type === 'function' ? type.name : String(type)}, for which no field exists`
+  return options.array === true ? { ...one(scalar), isList: true } : one(scalar)
+}
+
+function scalarIn(type: unknown, design: unknown): string | undefined {
+  if (BOOL.has(type) || (type === 'tinyint' && design === Boolean)) return 'bool'
+  if (TEXTS.has(type)) return 'string'
+  if (INT64.has(type)) return 'int64'
+  if (INT32.has(type)) return 'int32'
+  if (DOUBLE.has(type)) return 'double'
+  if (FLOAT.has(type)) return 'float'
+  if (DECIMAL.has(type)) return design === Number ? 'double' : 'string'
+  if (BYTES.has(type)) return 'bytes'
+  if (TIMES.has(type)) return TIMESTAMP
+  if (type === 'date') return design === Date ? undefined : 'string'
+  return JSON_TYPES.has(type) ? 'google.protobuf.Value' : undefined
+}
+
+/** An enum with a value for each label, which is derived from it (AIP-126). */
+function enumIn({ options, propertyName }: ColumnArgs): FieldType | string {
+  const given = options.enum ?? []
+  const labels = (Array.isArray(given) ? given : Object.values(given as object)).map(String)
+  const values = labels.map(labelName)
+  const odd = labels.find((_, at) => !/^[A-Z0-9_]+$/.test(values[at] ?? ''))
+  if (odd !== undefined) return `its label ${JSON.stringify(odd)} cannot be the name of an enum value`
+  if (new Set(values.map((one) => one.replaceAll('_', ''))).size < values.length)
+    return 'two of its labels differ only in case or punctuation'
+  return {
+    type: pascalOf(snakeCase(propertyName)),
+    isList: options.array === true,
+    enumeration: labels,
+  }
+}
+
+/** `in progress` → `IN_PROGRESS`. */
+export const labelName = (label: string): string =>
+  snakeCase(label)
+    .replaceAll(/[\s-]+/g, '_')
+    .toUpperCase()

@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { testDatabase } from '../../support/databases/test-database.js'
+import { serviceUrl } from '../../support/running/services.js'
+import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
+import { root } from '../../support/root.js'
+
+/** The project of an application that knows TypeORM alone. */
+async function existingProject(sources: Readonly<Record<string, string>>): Promise<LinkedProject> {
+  const project = await linkedProject('shop', ['--database', 'postgres'])
+  const { folder } = project
+  for (const path of ['src', 'proto', 'test', 'migrations', 'buf.yaml', 'buf.gen.yaml'])
+    rmSync(join(folder, path), { recursive: true })
+  const manifest = join(folder, 'package.json')
+  const { name, type, dependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>
+  writeFileSync(manifest, JSON.stringify({ name, type, dependencies, scripts: { build: 'tsc' } }))
+  for (const [path, text] of Object.entries(sources)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return project
+}
+
+/** The forty classes of another test, each exported. */
+const forty = () =>
+  readFileSync(join(root, 'test/conformance/shop/forty-entities.ts'), 'utf8')
+    .replaceAll(/^(abstract |)(class|enum) /gm, 'export $1$2 ')
+    .replace(/export const shop[\s\S]*$/, '')
+
+const SHARED = ['Member', 'Organization'].flatMap((name) => ['--shared', name])
+
+describe('ashlar generate from-entities', () => {
+  let project: LinkedProject
+  before(async function () {
+    if (!hasBuf || serviceUrl('postgres') === undefined) this.skip()
+    project = await existingProject({ 'src/entities.ts': forty() })
+  })
+  after(() => rmSync(dirname(project.folder), { recursive: true, force: true }))
+
+  it('makes at least 36 of forty classes answer create, get and list, without an edit by hand', async () => {
+    const made = await project.ashlar('generate', 'from-entities', '--without-tenants', '--write', ...SHARED)
+    expect([made.exit, made.stderr]).to.deep.equal([0, ''])
+    expect(project.build()).to.deep.equal([])
+    cpSync(join(root, 'test/support/projects/first-calls.mjs'), join(project.folder, 'first-calls.mjs'))
+    const database = await testDatabase('postgres')
+    const env = { ...project.env, DATABASE_URL: database.url }
+    const out = execFileSync('node', ['first-calls.mjs'], {
+      ...{ cwd: project.folder, env, encoding: 'utf8' },
+      stdio: 'pipe',
+    })
+    await database.drop()
+    const results = JSON.parse(out) as Readonly<Record<string, string>>
+    const failed = Object.entries(results).filter(([, result]) => result !== 'ok' && result !== 'no create')
+    expect(Object.fromEntries(failed)).to.deep.equal({})
+    expect(Object.keys(results).length).to.be.at.least(36)
+  })
+
+  it('leaves out secrets by their names, and says why', async () => {
+    const made = await project.ashlar(
+      'generate',
+      'from-entities',
+      '--without-tenants',
+      '--no-build',
+      '--json',
+      '--only',
+      'Member',
+      '--shared',
+      'Member',
+    )
+    const { entities } = JSON.parse(made.stdout) as {
+      readonly entities: readonly { readonly leftOut: readonly object[]; readonly notes: readonly string[] }[]
+    }
+    expect(entities[0]?.leftOut).to.deep.include({ property: 'passwordHash', reason: 'select: false' })
+    expect(entities[0]?.notes).to.deep.equal([
+      'no Create: a new row needs passwordHash, which a client cannot send',
+    ])
+  })
+
+  it('keeps the numbers of fields, and writes a new version beside a file that was edited', async () => {
+    const all = ['generate', 'from-entities', '--without-tenants', ...SHARED]
+    const again = await project.ashlar(...all, '--no-build')
+    expect(again.stdout.split('\n')[0]).to.equal('nothing to change: all files are as they would be written')
+    const source = join(project.folder, 'src/entities.ts')
+    const text = readFileSync(source, 'utf8')
+    writeFileSync(
+      source,
+      text.replace(
+        '  @Column() carrier!: string',
+        '  @Column() weight!: number\n  @Column() carrier!: string',
+      ),
+    )
+    const poll = join(project.folder, 'proto/poll.proto')
+    writeFileSync(poll, readFileSync(poll, 'utf8').replace('string question', 'string title'))
+    const third = await project.ashlar(...all)
+    expect(third.stdout)
+      .to.match(/^changed proto\/parcel\.proto$/m)
+      .and.match(/^written proto\/poll\.proto\.new$/m)
+    const parcel = readFileSync(join(project.folder, 'proto/parcel.proto'), 'utf8')
+    expect(parcel)
+      .to.match(/string carrier = 5\b/)
+      .and.match(/int32 weight = 6\b/)
+    expect(readFileSync(poll, 'utf8')).to.include('string title')
+  })
+
+  for (const [what, args, error] of [
+    [
+      'without a choice of tenants',
+      [],
+      /say whose the rows are: --tenant organizationId \(1 of 40 classes have it\), or --without-tenants/,
+    ],
+    [
+      'with an unknown class',
+      ['--without-tenants', '--only', 'Membr'],
+      /--only: Membr is not an entity class: did you mean Member\?/,
+    ],
+    [
+      'with an unknown property',
+      ['--without-tenants', '--show', 'Member.hash'],
+      /--show: Member\.hash is not a property of an entity class/,
+    ],
+    [
+      'with a tenant that no class has',
+      ['--tenant', 'orgId'],
+      /--tenant: no entity class has a column property orgId/,
+    ],
+  ] as const)
+    it(`fails ${what}`, async () => {
+      const { exit, stderr } = await project.ashlar('generate', 'from-entities', '--no-build', ...args)
+      expect(exit).to.equal(2)
+      expect(stderr).to.match(error)
+    })
+})
