@@ -1,5 +1,5 @@
 import type { Paint } from '../output/paint.js'
-import type { EntityReport, FromEntities } from './from-entities.js'
+import type { EntityReport, FromEntities } from './entity-resources.js'
 
 /** The written files, the decorators to add, and what was left out. */
 export function reportLines({ entities, written }: FromEntities, paint: Paint): readonly string[] {

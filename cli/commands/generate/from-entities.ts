@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import type { FromEntities as Written } from '../../from-entities/from-entities.js'
+import type { FromEntities as Written } from '../../from-entities/entity-resources.js'
 import { Verb } from '../../verb/verb.js'
 
 const classes = (summary: string) =>
@@ -47,7 +47,7 @@ A second run adds what is new. A field keeps its number. A file that was edited 
   override async run(): Promise<Written> {
     const { args, flags } = await this.parse(FromEntities)
     const [{ fromEntities }, { reportLines }, { withStdoutOnStderr }] = await Promise.all([
-      import('../../from-entities/from-entities.js'),
+      import('../../from-entities/entity-resources.js'),
       import('../../from-entities/report-lines.js'),
       import('../../output/stdout-on-stderr.js'),
     ])
