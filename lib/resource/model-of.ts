@@ -5,7 +5,15 @@ import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/enti
 import { internalOf } from '../../decorators/property-mapping.js'
 import { tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { codeNames } from './code-names.js'
-import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
+import {
+  type DeclaredProblem,
+  DeclarationError,
+  inEntity,
+  problem,
+  type Problem,
+  propertyProblem,
+} from '../errors.js'
+import { isDescriptor } from './messages/descriptor.js'
 import { kindOf } from './kinds/kinds.js'
 import { timestamp } from './kinds/timestamp.js'
 import { checkValue } from './values/check-value.js'
@@ -55,6 +63,43 @@ const IS_COMPUTED = 'it is computed from other fields'
 function build(entity: EntityClass<object>): ResourceModel {
   refuseOtherCopy(entity)
   const declared = inheritedFacts(entity)
+  const problems = decoratorProblems(declared.calls)
+  if (problems.length === 0) return modelFrom(entity, declared)
+  throw new DeclarationError(entity.name, [
+    ...inEntity(entity, problems),
+    ...otherProblems(entity, declared, problems),
+  ])
+}
+
+/** The problems of a class besides those of its decorators' options, as far as these do not cause them. */
+function otherProblems(
+  entity: EntityClass<object>,
+  declared: EntityFacts,
+  ofDecorators: readonly Problem[],
+): readonly DeclaredProblem[] {
+  const wrong = new Set(ofDecorators.map(({ property }) => property))
+  const decorators = ofDecorators.flatMap(({ rule }) => /@\w+/.exec(rule) ?? [])
+  // Options of the class may decide about each of its properties.
+  if (wrong.has(undefined) && !isReadable(declared.resource)) return []
+  try {
+    modelFrom(entity, declared)
+    return []
+  } catch (error) {
+    if (!(error instanceof DeclarationError)) return []
+    return error.values.filter(
+      (one) =>
+        (!wrong.has((one as Problem).property) || one.kind === 'entity') &&
+        !decorators.some((name) => one.text.includes(name)),
+    )
+  }
+}
+
+/** True if the options of `@Resource()` by which a class is read are valid. */
+const isReadable = (options: EntityFacts['resource']): boolean =>
+  (options?.message === undefined || isDescriptor('message', options.message)) &&
+  (options?.naming === undefined || options.naming === 'snake' || strategyOf(options.naming) !== undefined)
+
+function modelFrom(entity: EntityClass<object>, declared: EntityFacts): ResourceModel {
   const marked = internalOf(declared.properties)
   const message = declared.resource?.message
   const tables = getMetadataArgsStorage().tables.filter(({ target }) => target === entity)
@@ -66,8 +111,6 @@ function build(entity: EntityClass<object>): ResourceModel {
       entity.name,
       inEntity(entity, [problem('entity', 'it is not a resource', 'write @Resource() above the class')]),
     )
-  const ofDecorators = decoratorProblems(declared.calls)
-  if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
   const first = readFields(entity, withoutProperties(declared, marked), message, marked)
   const internal = new Set([...marked, ...first.unmanaged])
   const facts = withoutProperties(declared, internal)

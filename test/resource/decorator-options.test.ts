@@ -50,6 +50,20 @@ describe('options of decorators', () => {
       ).to.deep.equal([])
     })
 
+  it('do not hide the other problems of their class', () => {
+    class Widget {}
+    PrimaryColumn({ type: String })(Widget.prototype, 'id')
+    Column({ type: 'interval' })(Widget.prototype, 'due')
+    Column({ type: String })(Widget.prototype, 'glow')
+    all['OutputOnly']?.({ shiny: true })(Widget.prototype, 'glow')
+    Entity('widgets')(Widget)
+    all['Resource']?.({ shared: true, colour: 'red' })(Widget)
+    const found = problemsOf(Widget as EntityClass<object>)
+    expect(found.map((one) => /shiny|colour|interval/.exec(one)?.[0])).to.deep.equal([
+      ...['shiny', 'colour', 'interval'],
+    ])
+  })
+
   it('are an object', () => {
     for (const name of ['Resource', 'OutputOnly', 'Expirable'])
       for (const options of ['title', 7, true])
