@@ -42,7 +42,7 @@ function messageWith({ field: shown, property = 'worth', keyField = TEXT }: Row)
 /** A message that has nothing but a key. */
 export const keyOnly = (): DescMessage => messageOf([['id', TEXT]])
 
-function messageOf(
+export function messageOf(
   shownFields: readonly (readonly [string, Shown])[],
   oneofDecl: { readonly name: string }[] = [],
 ): DescMessage {

@@ -151,7 +151,7 @@ export const ROLE_ROWS: readonly Row[] = [
     decorator: 'VersionColumn',
     code: '@VersionColumn()',
     outcome: 'carried out',
-    does: 'Counted by each write. The etag is made of it.',
+    does: 'Counted by each write.',
     property: 'version',
     field: INT,
     designType: Number,
