@@ -125,8 +125,8 @@ describeOn(
         )
         try {
           const at = `http://${app.get<Server>(serverToken()).httpAddr()}/v1/tasks`
-          const listed = await (await fetch(at, { headers: ALICE })).json()
-          const [first] = (listed as { readonly tasks: readonly Task[] }).tasks
+          const listed = (await (await fetch(at, { headers: ALICE })).json()) as { tasks: Task[] }
+          const [first] = listed.tasks
           expect(first).to.include({ title: 'before' })
           expect(first).to.have.all.keys('id', 'title', 'done', 'created_at')
           const made = (await (await fetch(at, post(ALICE, { title: 'ours' }))).json()) as Task
