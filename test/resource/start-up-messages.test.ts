@@ -201,6 +201,19 @@ describe('what is said of a field that does not fit', () => {
       ])
     })
 
+    it('of an existing table is not to be left out', () => {
+      @Resource({ message: WidgetSchema, existing: true })
+      @Entity('widgets')
+      @TenantScoped()
+      class Widget {
+        @PrimaryColumn() id!: string
+        @Column('int') displayName!: string
+      }
+      expect(problemsOf(Widget).filter((one) => one.startsWith('displayName is'))).to.deep.equal([
+        'displayName is string: the column type int holds integers; give the field of the message such a type, or add @Internal(), which leaves it to TypeORM',
+      ])
+    })
+
     it('of an enum has room for its longest name', () => {
       @Resource({ message: WidgetSchema })
       @Entity('widgets')

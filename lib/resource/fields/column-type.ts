@@ -13,7 +13,7 @@ export const describeType = (type: unknown): string => (typeof type === 'functio
 
 const ADVICE: Readonly<Record<string, string>> = {
   Object: 'spell a type',
-  Array: `write @Column('simple-json')`,
+  Array: "write @Column('simple-json'), or a type and array: true, as in @Column('text', { array: true })",
   enum: 'make its field an enum of the message',
   'simple-enum': 'make its field an enum of the message',
 }
@@ -40,7 +40,11 @@ export function* typeProblems(
       'column',
       property,
       `${property} is ${kind}`,
-      `the column type ${describeType(type)} holds ${family}; leave it out, or use one for ${declared.family}`,
+      `the column type ${describeType(type)} holds ${family}; ${
+        isExisting
+          ? 'give the field of the message such a type, or add @Internal(), which leaves it to TypeORM'
+          : `leave it out, or use one for ${declared.family}`
+      }`,
     )
   const hasLength = declared.takesLength?.(type) === true
   if (isSaid(length) && !hasLength)

@@ -115,7 +115,7 @@ const MODES: Readonly<Record<Mode, Rule<string>>> = {
   virtual: 'a virtual column cannot be stored',
   'virtual-property':
     '@VirtualColumn() is never computed: compute the value in a class that extends repositoryOf(), or keep it in a @Column()',
-  array: 'a column of an array is not supported: use @Column("simple-json")',
+  array: "a column of an array is not supported: use @Column('text', { array: true })",
 }
 
 function columnMode(mode: Mode, property: string, { type }: ColumnOptions): string | undefined {
