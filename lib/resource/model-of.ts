@@ -19,6 +19,7 @@ import { timestamp } from './kinds/timestamp.js'
 import { checkValue } from './values/check-value.js'
 import { type Conversions, conversionsOf, hasNoValue } from './values/conversions.js'
 import { computing, readComputed } from './read-computed.js'
+import { allEmbedded, columnsOf, definePaths, type Embedded } from './typeorm/embedded.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
 import { decoratorProblems } from './decorator-options.js'
 import { isZero } from './defaults.js'
@@ -114,7 +115,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
   const first = readFields(entity, withoutProperties(declared, marked), message, marked)
   const internal = new Set([...marked, ...first.unmanaged])
   const facts = withoutProperties(declared, internal)
-  const { fields, name, names, relations, problems, refused } =
+  const { fields, embedded, name, names, relations, problems, refused } =
     first.unmanaged.size === 0 ? first : readFields(entity, facts, message, internal)
   const all = [
     ...problems,
@@ -154,6 +155,10 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, inEntity(entity, all))
 
+  definePaths(entity.prototype as object, embedded)
+  const messages = allEmbedded(embedded).filter(
+    ({ inMessage }) => message === undefined || inMessage !== undefined,
+  )
   const byProperty = new Map(fields.map((field) => [field.property, field]))
   const entityFields = fields.filter((field) => field.role !== 'secret' && field.role !== 'credential')
   const byProto = new Map(entityFields.map((field) => [field.proto, field]))
@@ -176,6 +181,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
           new Set([...secrets, ...credentials].map(({ property }) => property)),
           name,
           oneofs,
+          embedded,
         )
 
   return Object.freeze({
@@ -221,11 +227,14 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
         .map((field): [string, string] => [field.proto, field === tenant ? IS_TENANT : IS_SERVER_SET]),
       ...computed.filter(({ exposed }) => exposed).map(({ proto }): [string, string] => [proto, IS_COMPUTED]),
       ...(name === undefined ? [] : [[name.field.name, `it is made of ${key.proto}`] as const]),
+      ...messages.map(({ proto }) => [proto, `it is a message: name one of its fields`] as const),
     ]),
     predicateColumns: columnMap(entityFields.filter(({ transformed }) => transformed === undefined)),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && kindOf(field).hasKeys)),
     writable: new Set(
-      [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
+      [...entityFields.filter((field) => field.writable), ...secrets, ...messages.filter(isWritable)].map(
+        ({ proto }) => proto,
+      ),
     ),
     required: message === undefined ? [] : entityFields.filter(isRequired),
     codeNames: ofCode.names,
@@ -233,6 +242,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
     secrets,
     credentials,
     oneofs,
+    embedded,
     computed,
     search: search.model,
     relations,
@@ -257,6 +267,8 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
     },
   } satisfies ResourceModel)
 }
+
+const isWritable = (one: Embedded): boolean => columnsOf(one).some(({ writable }) => writable)
 
 /** True if a client has to send a value: the column is NOT NULL, and its kind has no zero value. */
 const isRequired = (field: Field): boolean =>

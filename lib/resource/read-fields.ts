@@ -6,7 +6,12 @@ import { ColumnNames, hiddenProperty, strategyOf } from '../../decorators/column
 import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { secretColumns } from '../../decorators/columns/secret-columns.js'
 import { referenceColumns, withTypeOfKey } from '../../decorators/relations/reference-columns.js'
-import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
+import {
+  inheritedFacts,
+  lineage,
+  type EntityFacts,
+  type PropertyFacts,
+} from '../../decorators/entity-facts.js'
 import {
   isWithoutTenants,
   OF_CLASSES,
@@ -26,6 +31,13 @@ import type { EnumType } from './enums/enum-names.js'
 import type { Field, Role } from './fields/field.js'
 import { unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
+import {
+  columnsOf,
+  type DeclaredColumn,
+  type Embedded,
+  embeddedsOf,
+  readEmbedded,
+} from './typeorm/embedded.js'
 import { fieldProblems } from './fields/field-problems.js'
 import { namingProblems, textListProblem } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
@@ -46,6 +58,7 @@ import { secretProblems } from './behavior/secret-problems.js'
 import { insideOf } from './fields/members.js'
 import { narrowWire } from './keys/on-the-wire.js'
 import { type FieldNames, fieldNames, protoFieldProblems } from './fields/proto-names.js'
+import { hasNoValue } from './values/conversions.js'
 import { missingFields } from './missing-fields.js'
 import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
@@ -60,6 +73,7 @@ type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 /** The result of reading one entity: its fields in column order, and all problems. */
 export interface FieldReading {
   readonly fields: readonly Field[]
+  readonly embedded: readonly Embedded[]
   /** The name pattern of entities; undefined if there is none. */
   readonly name: NamePattern | undefined
   readonly names: FieldNames
@@ -82,7 +96,13 @@ export function readFields(
   message: DescMessage | undefined,
   internal: ReadonlySet<string>,
 ): FieldReading {
-  const { problems: declared, properties: refused } = typeormProblems(entity, facts, internal)
+  const embeddeds = embeddedsOf(entity, facts, message, internal)
+  const { problems: declared, properties: refused } = typeormProblems(
+    entity,
+    facts,
+    internal,
+    new Set(embeddeds.keys()),
+  )
   const problems = [...declared]
   const unfit = new Set(declared.flatMap(({ property }) => property ?? []))
   const classes = new Set<unknown>(lineage(entity))
@@ -175,6 +195,21 @@ export function readFields(
     if (problems.length > found) unfit.add(property)
     problems.push(...misnamedColumn(property, name, field, tenant))
   }
+  const embedded = [...embeddeds].flatMap(([property, args]): Embedded[] => {
+    const found = readEmbedded(args, inMessage.get(property), protoOf(property), {
+      strategy,
+      report: (problem) => void problems.push(problem),
+      check: (type) => {
+        const own = { ...facts, properties: new Map<string, PropertyFacts>() }
+        const inner = new Set(embeddedsOf(type, own, undefined, new Set()).keys())
+        return typeormProblems(type, own, new Set(), inner).problems
+      },
+      missing: (inner, known) => missingFields(inner, [], known, new Set()),
+      fieldOf: (one) => partOf(one, entity, facts, problems, strategy !== undefined),
+    })
+    return found === undefined ? [] : [found]
+  })
+  for (const one of embedded) read.push(...columnsOf(one))
   for (const [property, { role, default: make, mintsUuid, mintsNumber }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
     else if ((mintsUuid ?? mintsNumber) === true && !columns.has(property))
@@ -217,6 +252,7 @@ export function readFields(
     ...(tenant.named.length === 0 && !isWithoutTenants(entity.name) ? ['accountId'] : []),
     ...namedFields(facts.properties).keys(),
     ...columns.keys(),
+    ...embeddeds.keys(),
     ...refused,
     ...decoratedOf(facts),
     ...readable,
@@ -237,7 +273,12 @@ export function readFields(
     message === undefined
       ? new Set<string>()
       : unmanagedProperties(unfit, { classes, facts, inMessage, columns, columnNames, references, tenant })
-  return { fields, name, names, relations, problems, refused, unmanaged }
+  const pathOf = new Map(embedded.flatMap(columnsOf).map((field) => [field.property, field.proto]))
+  const named =
+    pathOf.size === 0
+      ? names
+      : { ...names, protoOf: (property: string) => pathOf.get(property) ?? protoOf(property) }
+  return { fields, embedded, name, names: named, relations, problems, refused, unmanaged }
 }
 
 /** True if a relation refers to a class that is not a resource. One that is not loaded yet may be one. */
@@ -347,6 +388,52 @@ function roleOf(
   return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
 }
 
+/** The field of a column of an embedded class. */
+function partOf(
+  { column, proto, name, designType, inMessage, enumLabels, isOptional, isOutputOnly }: DeclaredColumn,
+  entity: EntityClass<object>,
+  facts: EntityFacts,
+  problems: Problem[],
+  isNamedByTypeorm: boolean,
+): Field | undefined {
+  const { propertyName: property, options } = column
+  const isExisting = facts.resource?.existing === true
+  const part = {
+    designType: declaredClass(designType, options.type),
+    isKeyPart: false,
+    isEmbedded: true,
+    enumLabels,
+    enumType: enumTypeOf(entity, column, facts, name),
+    isOfTypeorm: isNamedByTypeorm || isExisting,
+  }
+  const isServerSet = isOutputOnly || (inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY'))
+  const role = isServerSet ? 'outputOnly' : 'plain'
+  const field = toField(property, column, role, facts, inMessage, proto, { ...part, name })
+  if ('rule' in field) {
+    problems.push(field)
+    return undefined
+  }
+  problems.push(
+    ...tableSetProblems(field),
+    ...narrowWire(field, inMessage),
+    ...effectProblems(field, options, inMessage, { isReference: false, isExisting }),
+    ...fieldProblems(field, options, inMessage, { ...part, isOfRelation: false }, isExisting),
+  )
+  const initial = field.tableDefault === undefined ? defaultOf(field, options.default, undefined) : undefined
+  if (initial !== undefined && 'rule' in initial) problems.push(initial)
+  const made = { ...field, ...(initial !== undefined && 'make' in initial && { default: initial }) }
+  if (isOptional && hasNoValue(made))
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is in a message that may be unset, and its column is NOT NULL without a zero value`,
+        'make it nullable, or make the field of the message REQUIRED',
+      ),
+    )
+  return Object.freeze(made)
+}
+
 /** The type of a property whose column has another: neither is checked if the type is unknown. */
 const heldKindOf = (inMessage: DescField | undefined, designType: unknown) =>
   inMessage === undefined ? kindOfColumn(designType, undefined) : kindOfMessageField(inMessage)
@@ -358,7 +445,11 @@ function toField(
   facts: EntityFacts,
   inMessage: DescField | undefined,
   proto: string,
-  { name, ...part }: DeclaredPart & { readonly name: string },
+  {
+    name,
+    isEmbedded = false,
+    ...part
+  }: DeclaredPart & { readonly name: string; readonly isEmbedded?: boolean },
 ): Field | Problem {
   const isTags = facts.properties.get(property)?.role === 'tags'
   const { type, array: isArray, unsigned: isUnsigned = false } = column.options
@@ -396,7 +487,11 @@ function toField(
   const isOpen = role === 'plain' || role === 'outputOnly'
   const mayBeLong = isExisting && !part.isKeyPart && isOpen
   const nullIsZero =
-    isExisting && isNullable && !part.isKeyPart && hasStorableZero(heldKind ?? kind, role, inMessage)
+    isExisting &&
+    isNullable &&
+    !isEmbedded &&
+    !part.isKeyPart &&
+    hasStorableZero(heldKind ?? kind, role, inMessage)
   // No call reaches a row of an existing table without a tenant.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
   const isShared = isExisting || facts.resource?.naming !== undefined

@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { NamingStrategyInterface } from 'typeorm'
+import type { Embedded } from './typeorm/embedded.js'
 import type { Columns, ComputedField, Field } from './fields/field.js'
 import type { IndexGroup } from './index-groups.js'
 import type { KeyPart } from './keys/key-part.js'
@@ -122,6 +123,8 @@ export interface ResourceModel<E extends object = object> {
   readonly credentials: readonly CredentialField[]
   /** The oneofs of the message. Usually empty. */
   readonly oneofs: readonly Oneof[]
+  /** Embedded classes. Their columns are among the fields, with paths as names. Usually empty. */
+  readonly embedded: readonly Embedded[]
   /** Fields that `@Computed()` declares. No other list of fields has them. */
   readonly computed: readonly ComputedField[]
   /** The fields of an entity: all but the columns of secrets and credentials. */

@@ -1,5 +1,6 @@
 import { InvalidArgument, PermissionDenied } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
+import { withPaths } from '../../resource/typeorm/embedded.js'
 import type { Field } from '../../resource/fields/field.js'
 import { siblingsCleared } from '../../resource/values/oneofs.js'
 import { withReferredKeys } from '../../resource/relations/referred-keys.js'
@@ -42,7 +43,8 @@ export function newEntity<E extends object>(
 ): E {
   const entity = model.create()
   const to = entity as Values
-  const from = (model.relations.length === 0 ? input : withKeys(model, input)) as Readonly<Values>
+  const named = (model.relations.length === 0 ? input : withKeys(model, input)) as Readonly<Values>
+  const from = model.embedded.length === 0 ? named : withPaths(model.embedded, named)
   const now = nowOf(sources)
   const { tenant } = model
   const owner =

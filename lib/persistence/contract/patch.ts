@@ -1,3 +1,4 @@
+import { withPaths } from '../../resource/typeorm/embedded.js'
 import type { Field } from '../../resource/fields/field.js'
 import { checkValue } from '../../resource/values/check-value.js'
 import { zeroOf } from '../../resource/values/conversions.js'
@@ -28,8 +29,9 @@ export async function patchOf(
   scope: Scope,
   later?: (write: SecretWrite) => void,
 ): Promise<Values> {
-  const from = (model.relations.length === 0 ? entity : withKeys(model, entity)) as Readonly<Values>
-  const { fields, secrets } = resolveMask(model, from, mask, options)
+  const keyed = (model.relations.length === 0 ? entity : withKeys(model, entity)) as Readonly<Values>
+  const { fields, secrets } = resolveMask(model, keyed, mask, options)
+  const from = model.embedded.length === 0 ? keyed : withPaths(model.embedded, keyed)
   const isWhole = mask === undefined || mask.length === 0 || mask[0] === '*'
   const patch: Values = {}
   const cleared = model.oneofs.length === 0 ? NO_FIELDS : siblingsOf(model, fields, from)

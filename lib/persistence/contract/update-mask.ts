@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
+import { allEmbedded, columnsOf } from '../../resource/typeorm/embedded.js'
 import type { Field, Role } from '../../resource/fields/field.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import { checkMaskPaths, InvalidMask, noSuchField } from '../../resource/mask-paths.js'
@@ -57,7 +58,9 @@ export function resolveMask(
   for (const asked of mask) {
     const name = model.codeNames?.get(asked) ?? asked
     const secret = model.secrets.find(({ proto }) => proto === name)
+    const whole = model.embedded.length === 0 ? [] : columnsIn(model, name, options)
     if (secret !== undefined) secrets.add(secret)
+    else if (whole.length > 0) for (const field of whole) fields.add(field)
     else fields.add(writableField(model, name, options))
   }
   // In column order, so that masks that differ only in order share one statement.
@@ -65,6 +68,17 @@ export function resolveMask(
   for (const field of model.entityFields) if (fields.has(field)) ordered.push(field)
   return { fields: ordered, secrets: [...secrets] }
 }
+
+/** The columns of an embedded class that an update of the whole message writes. */
+const columnsIn = (
+  { embedded }: ResourceModel,
+  name: string,
+  options: UpdateOptions | undefined,
+): readonly Field[] =>
+  allEmbedded(embedded)
+    .filter(({ proto }) => proto === name)
+    .flatMap(columnsOf)
+    .filter((field) => field.writable || (options?.outputOnly === true && CODE_ALONE.has(field.role)))
 
 const full = new WeakMap<ResourceModel, readonly Field[]>()
 
@@ -82,7 +96,10 @@ function fullUpdate(model: ResourceModel): readonly Field[] {
 function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
   if (model.message === undefined || entity instanceof model.entity) return
   const missing = fullUpdate(model).filter(
-    (field) => (entity[field.property] ?? undefined) === undefined && zeroOf(field) !== undefined,
+    (field) =>
+      !field.property.includes('.') &&
+      (entity[field.property] ?? undefined) === undefined &&
+      zeroOf(field) !== undefined,
   )
   if (missing.length === 0) return
   const names = missing.map(({ proto }) => proto).join(', ')

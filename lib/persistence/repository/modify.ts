@@ -76,7 +76,8 @@ export function maskOf(model: ResourceModel, patch: unknown, options: WriteOptio
     )
     const relation = model.relations.find((one) => one.property === property)
     const field = relation && isOwning(relation) ? relation.reference : model.byProperty.get(property)
-    const proto = other?.proto ?? field?.proto
+    const embedded = model.embedded.find((one) => one.property === property)
+    const proto = other?.proto ?? field?.proto ?? embedded?.proto
     if (proto === undefined)
       throw new TypeError(`${name}: ${model.entity.name} has no property "${property}"`)
     return proto

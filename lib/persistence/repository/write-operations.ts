@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../context.js'
 import { checkBatch, textOf } from '../contract/batch.js'
 import { withFreshMint } from '../contract/credential-check.js'
+import { withPaths } from '../../resource/typeorm/embedded.js'
 import { hasOwnKey, keyMade, newEntity, type Values } from '../contract/new-entity.js'
 import { insideMask, type InsideMask, replacedInside } from '../free-form/inside-mask.js'
 import { forWrite } from '../contract/row-lock.js'
@@ -35,16 +36,17 @@ export const WRITES: Performers<Writing> = {
   create: (core, { entity: input, options }) =>
     withNewCredentials(core, options, (minted) =>
       core.backend.operations.write('create', options, async (operation) => {
-        const { model, options: own, backend } = core
+        const { model, options: given, backend } = core
         const { scope } = operation
         const hooksSetKey = backend.hooks.listensTo('BeforeInsert')
-        const entity = newEntity(model, input, scope, own, backend.resource.rangeOf, hooksSetKey)
-        const secrets = await protectNew(model, input as Values, own, scope.context)
+        const entity = newEntity(model, input, scope, given, backend.resource.rangeOf, hooksSetKey)
+        const secrets = await protectNew(model, input as Values, given, scope.context)
         minted(secrets.columns)
-        const values = { ...(entity as Values), ...secrets.columns }
+        const own = model.embedded.length === 0 ? (entity as Values) : withPaths(model.embedded, entity)
+        const values = { ...own, ...secrets.columns }
         await operation.refers(values)
-        const isKeyMade = !hasOwnKey(model, input, own)
-        const deferred = hooksSetKey && isKeyMade && { newKey: () => keyMade(model.key, own) }
+        const isKeyMade = !hasOwnKey(model, input, given)
+        const deferred = hooksSetKey && isKeyMade && { newKey: () => keyMade(model.key, given) }
         const write = { row: targetOf(model, values), values, isKeyMade, ...deferred }
         const isAtomic = !backend.rows.insertsAtOnce
         const created = await operation.send((call) => backend.rows.insert(call, write), { isAtomic })

@@ -59,12 +59,14 @@ function isPassedOn(
   stored: readonly object[],
 ): boolean {
   if (!fields.every((field) => model.entityFields.includes(field))) return true
-  const valueOf = (values: Values) =>
-    JSON.stringify(fields.map(({ property }) => comparable(values[property])))
+  const valueOf = (row: Values | undefined, patch: Values = {}) =>
+    JSON.stringify(
+      fields.map(({ property }) => comparable((Object.hasOwn(patch, property) ? patch : row)?.[property])),
+    )
   const rows = new Map(stored.map((row) => [model.keys.textOf(row), row as Values]))
   const owners = new Map([...rows].map(([key, row]) => [valueOf(row), key]))
   return patches.some(({ key, patch }) => {
-    const owner = owners.get(valueOf({ ...rows.get(key), ...patch }))
+    const owner = owners.get(valueOf(rows.get(key), patch))
     return owner !== undefined && owner !== key
   })
 }

@@ -140,7 +140,12 @@ function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
 function theirColumns(model: ResourceModel, naming: Naming): ReadonlyMap<string, string> | undefined {
   const metadata = metadataOf(model.entity, naming)
   if (metadata === undefined) return naming.namingStrategy && namedBy(model, naming.namingStrategy)
-  const columns = new Map(metadata.columns.map((one) => [one.propertyName, one.databaseName]))
+  const columns = new Map(
+    metadata.columns.map((one) => [
+      one.embeddedMetadata === undefined ? one.propertyName : one.propertyPath,
+      one.databaseName,
+    ]),
+  )
   for (const relation of model.relations) {
     if (!isOwning(relation) || !relation.isHidden) continue
     const joined = metadata.findRelationWithPropertyPath(relation.property)?.joinColumns ?? []

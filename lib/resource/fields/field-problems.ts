@@ -14,7 +14,12 @@ export function fieldProblems(
   field: Field,
   column: ColumnOptions,
   inMessage: DescField | undefined,
-  { designType, isKeyPart, isOfRelation }: DeclaredPart & { readonly isOfRelation: boolean },
+  {
+    designType,
+    isKeyPart,
+    isOfRelation,
+    isEmbedded = false,
+  }: DeclaredPart & { readonly isOfRelation: boolean; readonly isEmbedded?: boolean },
   isExisting: boolean,
 ): Problem[] {
   const { property, kind, collation } = field
@@ -126,6 +131,7 @@ export function fieldProblems(
     inMessage !== undefined &&
     inMessage.proto.proto3Optional !== true &&
     oneof === undefined &&
+    !isEmbedded &&
     inMessage.fieldKind !== 'message' &&
     field.nullable &&
     !isUnsetLabel

@@ -53,7 +53,8 @@ export const kindOfMessage = (message: DescMessage | undefined): Kind | undefine
 function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
   if (seen.has(message.typeName)) return undefined
   seen.add(message.typeName)
-  if (UNSTORABLE.has(message.typeName)) return `is a ${message.typeName}, which cannot be stored`
+  if (UNSTORABLE.has(message.typeName))
+    return `is a ${message.typeName}, which cannot be stored: compute it with @Computed(), or leave it out of the message`
   if (message.typeName.startsWith('google.protobuf.')) return undefined
   for (const field of message.fields) {
     const problem = field.message === undefined ? undefined : unstorable(field.message, seen)

@@ -193,7 +193,8 @@ function keyOptions(target: object, property: string): ColumnOptions {
 
 const naming = new DefaultNamingStrategy()
 
-const prefixOf = ({ prefix, propertyName }: ArgsOf<'embeddeds'>): string =>
+/** The prefix that TypeORM gives the columns of an embedded class. */
+export const prefixOf = ({ prefix, propertyName }: ArgsOf<'embeddeds'>): string =>
   prefix === undefined || prefix === true ? propertyName : prefix === false ? '' : prefix
 
 function embedded(

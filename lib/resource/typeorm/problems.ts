@@ -38,14 +38,18 @@ const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
 
 type Args = Readonly<Record<string, unknown>>
 
+const NONE: ReadonlySet<string> = new Set()
+
 /**
  * Checks all TypeORM declarations of an entity and its ancestors against the rules.
  * @param internal - properties that are left to TypeORM.
+ * @param embedded - properties with an embedded class that is carried out.
  */
 export function typeormProblems(
   entity: { readonly name: string },
   facts: EntityFacts,
   internal: ReadonlySet<string>,
+  embedded: ReadonlySet<string> = NONE,
 ): TypeormProblems {
   const classes = new Set<unknown>(lineage(entity))
   const problems: Problem[] = []
@@ -59,6 +63,7 @@ export function typeormProblems(
       if (!classes.has(args['target'])) continue
       const property = args['propertyName'] as string | symbol | undefined
       if (property !== undefined && internal.has(String(property))) continue
+      if (list === 'embeddeds' && embedded.has(String(property))) continue
       if (list === 'columns' && isKeptTime(args as unknown as ArgsOf<'columns'>, facts)) continue
       // Symbols do not convert to text implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }

@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { behaves } from '../behavior/field-behavior.js'
+import { type Embedded, isPresent, lastOf } from '../typeorm/embedded.js'
 import type { ComputedField, Field, ValueField } from '../fields/field.js'
 import type { NamePattern } from '../names/name-pattern.js'
 import { wirePartOf } from '../keys/on-the-wire.js'
@@ -65,6 +66,7 @@ export interface Conversions<E> {
  * @param secretive - properties that a client can send and never receives.
  * @param name - computes the field that has the name.
  * @param oneofs - of the message.
+ * @param embedded - the embedded classes, whose columns are not among `fields`.
  */
 export function conversionsOf<E extends object>(
   desc: DescMessage,
@@ -75,6 +77,7 @@ export function conversionsOf<E extends object>(
   secretive: ReadonlySet<string>,
   name: NamePattern | undefined,
   oneofs: readonly Oneof[] = [],
+  embedded: readonly Embedded[] = [],
 ): Conversions<E> {
   const out: Step[] = []
   const back: Step[] = []
@@ -86,6 +89,31 @@ export function conversionsOf<E extends object>(
     out.push(shown.oneof === undefined ? step : { ...step, before: membersBefore(field, oneofs) })
     if (!isDroppedFromClient(field)) back.push(inward(field.property, shown, field))
   }
+  const parts = embedded.flatMap((one) => {
+    const shown = one.inMessage
+    if (shown?.message === undefined) return []
+    const inner = conversionsOf(
+      shown.message,
+      new Map(
+        one.fields.flatMap(({ name, inMessage: own }) => (own === undefined ? [] : [[name, own] as const])),
+      ),
+      () => new one.type(),
+      one.fields.map(({ field, name }) => ({ ...field, property: name })),
+      [],
+      new Set(),
+      undefined,
+      [],
+      one.nested,
+    )
+    const property = lastOf(one.property)
+    const isWithheld = behaves(shown, 'INPUT_ONLY')
+    const from = (entity: object) => {
+      const value = (entity as Values)[property]
+      return isWithheld || !isPresent(one, value) ? undefined : value
+    }
+    const convert = (value: unknown): unknown => inner.toMessage(value as object)
+    return [{ shown, property, from, convert, back: (value: unknown) => inner.fromMessage(value as Message) }]
+  })
   for (const property of secretive) {
     const shown = inMessage.get(property)
     if (shown === undefined) continue
@@ -101,6 +129,7 @@ export function conversionsOf<E extends object>(
   const outputs: Output[] = [
     ...out.map((step) => outputOf(step, step.convert === WITHHELD ? undefined : sourceOf(step))),
     ...reckoned.map((step) => outputOf(step, step.valueOf)),
+    ...parts.map(({ shown, from, convert }) => ({ field: shown, from, convert, empty: undefined })),
   ]
   if (name !== undefined)
     outputs.push({
@@ -129,6 +158,8 @@ export function conversionsOf<E extends object>(
       }
       for (const { local, convert, empty, valueOf } of reckoned)
         message[local] = converted(valueOf(entity), convert, empty)
+      for (const { shown, from, convert } of parts)
+        message[shown.localName] = converted(from(entity), convert, undefined)
       return message as M
     },
     fromMessage(message) {
@@ -136,6 +167,10 @@ export function conversionsOf<E extends object>(
       for (const { property, local, convert, inMessage } of back) {
         const value = inMessage.oneof === undefined ? (message as Local)[local] : getField(message, inMessage)
         if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
+      }
+      for (const { shown, property, back: read } of parts) {
+        const value = (message as Local)[shown.localName]
+        if (value !== undefined) (entity as Values)[property] = read(value)
       }
       return entity
     },

@@ -68,6 +68,17 @@ export const service: typeof TaskService = altered(
     proto.addMap('Task', 'numbered', Type.INT32, '.plans.v1.Country')
     proto.addMap('Task', 'flagged', Type.BOOL, Type.INT64)
     proto.addMap('Task', 'wide', Type.UINT64, Type.DOUBLE)
+    proto.addMessage('Geo')
+    proto.addField('Geo', 'lat', Type.DOUBLE)
+    proto.addField('Geo', 'placed', ...MESSAGE('.google.protobuf.Timestamp'))
+    proto.addMessage('Address')
+    proto.addField('Address', 'city')
+    proto.addField('Address', 'zip', Type.STRING, { optional: true })
+    proto.addField('Address', 'floor', Type.INT64)
+    proto.addField('Address', 'home', ...MESSAGE('.plans.v1.Country'))
+    proto.addField('Address', 'geo', ...MESSAGE('.plans.v1.Geo'))
+    proto.addField('Task', 'address', ...MESSAGE('.plans.v1.Address'))
+    proto.addField('Task', 'billing', ...MESSAGE('.plans.v1.Address'))
     proto.addField('Task', 'settings', ...MESSAGE('.google.protobuf.Struct'))
     for (const [name, rules] of Object.entries(RULES)) {
       const found = proto.message('Task').field.find((one) => one.name === name)!
@@ -83,6 +94,19 @@ export const service: typeof TaskService = altered(
     file_google_protobuf_duration,
   ],
 )
+
+class Geo {
+  @Column('float', { nullable: true }) lat?: number
+  @Column({ nullable: true }) placed?: Date
+}
+
+class Address {
+  @Column({ length: 40, nullable: true }) city?: string
+  @Column({ length: 10, nullable: true }) zip?: string
+  @Column('bigint', { nullable: true }) floor?: bigint
+  @Column('simple-json', { nullable: true }) home?: object
+  @Column(() => Geo) geo?: Geo
+}
 
 @Resource({ type: 'task', message: service.method.getTask.output })
 @Entity('kind_tasks')
@@ -114,6 +138,8 @@ export class KindTask {
   @Column('simple-json') numbered!: object
   @Column('simple-json') flagged!: object
   @Column('simple-json') wide!: object
+  @Column(() => Address) address?: Address
+  @Column(() => Address, { prefix: 'bill' }) billing?: Address
   @Column('simple-json', { nullable: true }) settings?: object
   @ETag() etag!: string
   @Column({ length: 40 }) accountId!: string

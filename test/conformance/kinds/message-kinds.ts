@@ -25,6 +25,13 @@ const NO_PART = /update_mask/
 const NO_ORDER = /order_by|orderBy/
 
 const DE = { id: 'de', title: 'Germany' }
+const ULM = {
+  city: 'Ulm',
+  zip: '',
+  floor: '3',
+  home: { id: 'de', title: 'Germany' },
+  geo: { lat: 48.4, placed: '2026-01-31T10:00:00Z' },
+}
 const FR = { id: 'fr', title: 'France' }
 
 /** A member of the oneof, which every resource has to set. */
@@ -112,6 +119,16 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   }),
   plain('wide', [{ '18446744073709551615': 0.5 }, {}], ['wide:"1"', /wide/], {
     order: ['wide', NO_ORDER],
+  }),
+  plain('address', [ULM, { city: 'Bonn', floor: '1' }], 'address.city = "Ulm"', {
+    order: ['address.floor desc'],
+    into: ['address.city', { address: { ...ULM, city: 'Bonn' } }],
+    part: ['address.geo.lat', { address: { geo: { lat: 48.4 } } }],
+    wrong: [[{ address: { city: 'x'.repeat(41) } }, /address\.city/]],
+  }),
+  plain('billing', [ULM, { city: 'Bonn', floor: '1' }], 'billing.geo.lat > 48', {
+    order: ['billing.geo.lat'],
+    into: ['billing.geo', { billing: { city: 'Ulm', zip: '', floor: '3', home: DE } }],
   }),
   plain(
     'settings',

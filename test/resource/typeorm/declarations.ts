@@ -271,15 +271,6 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'Column',
-    what: 'with an embedded class',
-    code: '@Column(() => Place)',
-    declare: (prototype) => Column(other)(prototype, 'place'),
-    problems: [
-      `place: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own${OR_INTERNAL}`,
-    ],
-  },
-  {
-    decorator: 'Column',
     what: 'with a generated value',
     replaces: 'title',
     declare: (prototype) => Column({ type: String, generated: 'increment' })(prototype, 'title'),

@@ -26,6 +26,7 @@ import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from 'ashlar-annotati
 export interface Altered {
   readonly file: FileDescriptorProto
   message(name: string): DescriptorProto
+  addMessage(name: string): void
   method(name: string): MethodDescriptorProto
   addField(
     message: string,
@@ -78,6 +79,7 @@ const handles = (file: FileDescriptorProto, service: string): Altered => {
     file,
     message,
     method,
+    addMessage: (name) => void file.messageType.push(create(DescriptorProtoSchema, { name })),
     addField(owner, name, type = Type.STRING, { typeName = '', repeated = false, optional = false } = {}) {
       const { field, oneofDecl } = message(owner)
       const number = 1 + Math.max(0, ...field.map((one) => one.number))

@@ -37,7 +37,7 @@ function propertiesOf(model: ResourceModel): ReadonlyMap<string, readonly string
   const found = new Map<string, string[]>()
   const add = (proto: string, property: string) => found.set(proto, [...(found.get(proto) ?? []), property])
   for (const [proto, { property }] of model.byProto) add(proto, property)
-  for (const { proto, property } of model.secrets) add(proto, property)
+  for (const { proto, property } of [...model.secrets, ...model.embedded]) add(proto, property)
   for (const relation of model.relations) {
     add(relation.proto, relation.property)
     if (isOwning(relation)) add(relation.proto, relation.reference.property)
