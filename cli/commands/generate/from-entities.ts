@@ -48,7 +48,7 @@ A second run adds what is new. A field keeps its number. A file that was edited 
     const { args, flags } = await this.parse(FromEntities)
     const [{ fromEntities }, { reportLines }, { withStdoutOnStderr }] = await Promise.all([
       import('../../from-entities/entity-resources.js'),
-      import('../../from-entities/report-lines.js'),
+      import('../../from-entities/entity-lines.js'),
       import('../../output/stdout-on-stderr.js'),
     ])
     const made = await withStdoutOnStderr(() =>
