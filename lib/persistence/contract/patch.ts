@@ -7,6 +7,7 @@ import type { Patched } from './batch.js'
 import { newEtag } from './new-key.js'
 import { siblingsCleared } from '../../resource/values/oneofs.js'
 import { FieldIncrement, Increment } from '../../resource/values/increment.js'
+import { isSame } from '../../resource/values/same-value.js'
 import { KeptUnread, mayBeUnread } from '../../resource/values/kept-unread.js'
 import { resolveMask } from './update-mask.js'
 import { missing, nowOf, type Sources, type Values, withKeys } from './new-entity.js'
@@ -47,9 +48,10 @@ export async function patchOf(
     }
     const value = from[field.property] ?? (model.message === undefined ? undefined : unsetValueOf(field))
     const by = value instanceof Increment ? Increment.amountOf(value) : undefined
-    if (value === undefined && model.required.includes(field)) throw missing(field)
-    if (by === undefined) checkValue(field, value)
-    if (value === undefined && isWhole && mayBeUnread(field)) patch[field.property] = new KeptUnread(field)
+    const isKept = isWhole && mayBeUnread(field, model) && isSame(value, zeroOf(field))
+    if (value === undefined && !isKept && model.required.includes(field)) throw missing(field)
+    if (by === undefined && !isKept) checkValue(field, value)
+    if (isKept) patch[field.property] = KeptUnread.of(field, value)
     else patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }
   if (secrets.length > 0)

@@ -22,5 +22,5 @@ export const checkCursor = (
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
   if (value === null || rulesOf(column).isForeign?.(value) !== true) return true
   if (dialect === undefined) return column.otherFormats !== undefined
-  return dialect.values.kinds[column.kind].holds?.(value as string | number) === true
+  return dialect.values.kinds[column.kind].holds?.(value) === true
 }

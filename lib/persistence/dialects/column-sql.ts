@@ -206,13 +206,12 @@ export function writtenSql(
   return column === updateTime?.column ? later(name, value) : value
 }
 
-/** A new value of free-form JSON; JSON of another shape than the message holds stays. */
-export const unlessUnread = (
-  name: string,
-  { json }: Pick<Field, 'json'>,
-  value: string,
-  { values }: Dialect,
-): string => {
-  const read = values.json.leaf(name, [], [], json?.shape ?? 'any', (text) => text)
-  return `CASE WHEN ${read} IS NULL THEN ${name} ELSE ${value} END`
+/** A new value of a column; a stored value that the message cannot hold stays. */
+export function unlessUnread(name: string, field: Field, value: string, { values }: Dialect): string {
+  const shape = field.json?.shape
+  const read =
+    shape === undefined
+      ? values.kinds[field.kind].readable?.(name, field)
+      : `${values.json.leaf(name, [], [], shape, (text) => text)} IS NOT NULL`
+  return read === undefined ? value : `CASE WHEN ${name} IS NULL OR ${read} THEN ${value} ELSE ${name} END`
 }

@@ -25,7 +25,7 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
     if (!Object.hasOwn(values, property)) continue
     const value = values[property]
     if (property === model.version?.property) to[property] = Number(to[property] ?? 0) + Number(value)
-    else if (value instanceof KeptUnread) to[property] = undefined
+    else if (value instanceof KeptUnread) to[property] = copied(value.value)
     else to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
   }
   return entity

@@ -10,7 +10,7 @@ import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import { KeptUnread } from '../../resource/values/kept-unread.js'
-import type { Values } from '../contract/new-entity.js'
+import { missing, type Values } from '../contract/new-entity.js'
 import { keyConflict, type Reach } from '../contract/scope.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
 import { type ReadColumn, toTest } from './filter-test.js'
@@ -125,7 +125,8 @@ export class MemoryTable<E extends object> {
       }
       const field = this.model.byProperty.get(property)
       // Only this process writes the rows, so that all of them can be read.
-      const held = value instanceof KeptUnread ? undefined : value
+      const held = value instanceof KeptUnread ? value.value : value
+      if (value instanceof KeptUnread && value.isMissing) throw missing(value.field)
       next[property] = field === undefined ? held : this.#stored(field, held)
       if (field !== undefined && field === this.model.version)
         next[property] = Number(row[property] ?? 0) + Number(value)

@@ -1,6 +1,7 @@
 import { RequestContext } from '../../context.js'
 import { ReportLimit } from '../../faults/report-limit.js'
 import type { Field } from '../../resource/fields/field.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Oneof } from '../../resource/values/oneofs.js'
@@ -40,7 +41,12 @@ export class UnreadFields {
       this.#rows.set(id, fields.add(field))
       const [oldest] = this.#rows.size > MAX_ROWS ? this.#rows.keys() : []
       if (oldest !== undefined) this.#rows.delete(oldest)
-      this.#warn(context, entity, field, `holds ${whatOf(field)} that cannot be read, and counts as not set`)
+      this.#warn(
+        context,
+        entity,
+        field,
+        `holds ${unreadOf(field)[0]} that cannot be read, and counts as not set`,
+      )
     })
   }
 
@@ -61,7 +67,7 @@ export class UnreadFields {
     for (const field of this.#rows.get(id) ?? [])
       if (Object.hasOwn(written, field.property) && !(written[field.property] instanceof KeptUnread)) {
         this.#rows.get(id)?.delete(field)
-        const what = `held ${whatOf(field)} that could not be read, and an update has written over it`
+        const what = `held ${unreadOf(field)[0]} that could not be read, and an update has written over it`
         this.#warn(RequestContext.current(), entity, field, what)
       }
   }
@@ -73,17 +79,7 @@ export class UnreadFields {
     const which = isOfColumn ? '' : ` ${shownValue(keys.textOf(entity))}`
     const row = `the column ${field.column} of ${type}${which} ${what}`
     // The error itself would repeat a value of the row.
-    const error = new TypeError(
-      field.json === undefined
-        ? field.enumNames !== undefined
-          ? 'the enum of the message has no value for it'
-          : field.decimal === undefined
-            ? 'it is beyond 2^53-1'
-            : 'it is not finite, or has more digits than the property holds'
-        : field.list === undefined
-          ? 'it is not the JSON of its field'
-          : 'an element is not a value of its field',
-    )
+    const error = new TypeError(unreadOf(field)[1])
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
 
@@ -93,9 +89,5 @@ export class UnreadFields {
   }
 }
 
-function whatOf({ json, list, enumNames, decimal }: Field): string {
-  if (list !== undefined) return 'a list'
-  if (json !== undefined) return 'JSON'
-  if (enumNames !== undefined) return 'a label'
-  return decimal === undefined ? 'an integer' : 'a decimal'
-}
+const unreadOf = (field: Field): readonly [what: string, why: string] =>
+  kindOf(field).unread?.(field) ?? ['a number', 'its field does not hold the number']

@@ -4,6 +4,7 @@ import { heldOf, kindOf, ownOf } from '../../resource/kinds/kinds.js'
 import { severalSet } from '../../resource/values/oneofs.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { MAX_TIMESTAMP_MS } from '../../text/rfc3339.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Row } from '../engines/executor/executor.js'
 import type { CredentialRow } from '../contract/credential-check.js'
@@ -85,18 +86,16 @@ function compiled<E extends object, F>(
   text: string,
 ): F {
   const decoders = fields.map((field) => decoderOf(model, field, dialect))
+  const unread = fields.map((field) => unreadOf(model, field))
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
-  const compile = new Function('create', 'd', 'o', `return ${text}`)
+  const compile = new Function('create', 'd', 'u', 'o', `return ${text}`)
   const one = (entity: object) => {
     for (const oneof of severalSet(model.oneofs, entity as Values))
       UnreadFields.of(model).several(entity, oneof)
   }
-  return (compile as (create: () => E, d: readonly RowDecode[], o: typeof one) => F)(
-    model.create,
-    decoders,
-    one,
-  )
+  type Compile = (create: () => E, d: readonly RowDecode[], u: readonly Unread[], o: typeof one) => F
+  return (compile as Compile)(model.create, decoders, unread, one)
 }
 
 /** @param entity - what was read of the row before. */
@@ -117,15 +116,16 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
 }
 
 /**
- * JSON that another program or a newer image has stored, an integer that a number does not hold and a label
- * that the message does not know count as unset: they must not fail the rows beside them.
+ * A value that another program or a newer image has stored, and that the entity cannot hold, counts as unset:
+ * it must not fail the rows beside it.
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decodeOwn = dialect.values.kinds[field.kind].decoder(field)
   const decode = field.held === undefined ? decodeOwn : (value: unknown) => heldOf(decodeOwn(value), field)
-  const isOwn = field.json === undefined && field.inProperty !== 'number' && field.decimal === undefined
-  if (isOwn && field.enumNames?.labels === undefined) return decode
-  const unread = UnreadFields.of(model)
+  const reads = readsOf(field, dialect)
+  // Hydrators report what such a decoder misses, without a function in between.
+  if (reads === 'all' || (reads === 'some' && isOwn(field))) return decode
+  const unread = unreadOf(model, field)
   return (value, entity) => {
     try {
       const read = decode(value)
@@ -133,19 +133,34 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
     } catch {
       // It is reported as a value that cannot be read.
     }
-    unread.found(entity, field)
-    return undefined
+    return unread(entity)
+  }
+}
+
+const readsOf = (field: Field, dialect: Dialect) => dialect.values.kinds[field.kind].reads?.(field)
+
+/** True if the property holds the kind's own values. */
+const isOwn = ({ held, hasDigits, inProperty, stored, nullIsZero, transformed }: Field): boolean =>
+  (held ?? hasDigits ?? inProperty ?? stored ?? nullIsZero ?? transformed) === undefined
+
+/** The value of a field whose stored value the entity cannot hold, and which is reported. */
+type Unread = (entity: object) => unknown
+
+function unreadOf(model: ResourceModel, field: Field): Unread {
+  const fields = UnreadFields.of(model)
+  return (entity) => {
+    fields.found(entity, field)
+    // The row is deleted all the same.
+    return field === model.deleteTime ? new Date(MAX_TIMESTAMP_MS) : undefined
   }
 }
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
-const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
-  (field.held !== undefined ||
-  field.hasDigits === true ||
-  field.inProperty !== undefined ||
-  field.stored !== undefined
-    ? undefined
-    : dialect.values.kinds[field.kind].inline?.(value)) ?? `d[${index}](${value}, e)`
+const expression = (field: Field, dialect: Dialect, value: string, index: number): string => {
+  const inline = isOwn(field) ? dialect.values.kinds[field.kind].inline?.(value) : undefined
+  const read = inline ?? `d[${index}](${value}, e)`
+  return isOwn(field) && readsOf(field, dialect) === 'some' ? `${read} ?? u[${index}](e)` : read
+}
 
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {

@@ -24,7 +24,8 @@ import {
 } from '../rows/rows.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import { KeptUnread } from '../../resource/values/kept-unread.js'
-import type { Values } from '../contract/new-entity.js'
+import { missing, type Values } from '../contract/new-entity.js'
+import { isNullError } from '../engines/errors/constraint-error.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import { readWithin } from '../bytes/read-within.js'
@@ -171,7 +172,12 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
       { increments, kept },
       first?.taken,
     )
-    return this.#write(call, statement, bound, row)
+    const required = kept.find((field) => (values[field.property] as KeptUnread).isMissing)
+    const written = this.#write(call, statement, bound, row)
+    if (required === undefined) return written
+    return written.catch((error: unknown) => {
+      throw isNullError(error) ? missing(required) : error
+    })
   }
 
   async undelete(call: SqlCall, { row, values }: RowWrite): Promise<E | undefined> {
@@ -340,7 +346,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
       if (value instanceof FieldIncrement) increments?.push(value)
       if (value instanceof KeptUnread) {
         kept?.push(field)
-        values.push(null)
+        values.push(this.encode(field, value.value))
       } else values.push(this.encode(field, value instanceof FieldIncrement ? value.operand : value))
     }
     return values

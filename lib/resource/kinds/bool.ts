@@ -35,5 +35,7 @@ export const bool: Kind = {
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value) => typeof value === 'boolean',
+  isInCursor: (value) => typeof value === 'boolean' || Number.isFinite(value),
+  // Engines without booleans store numbers.
+  isForeign: (value) => typeof value === 'number',
 }

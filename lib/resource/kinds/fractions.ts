@@ -191,6 +191,8 @@ export const decimal: Kind = {
   problem: decimalProblem,
   zero: (field) => (facetOf(field).inProperty === 'number' ? 0 : textOfScaled(0n, facetOf(field).scale ?? 0)),
   filler: () => 0,
+  unread: () => ['a decimal', 'it is not finite, or has more digits than the property holds'],
+  mayBeUnread: () => true,
   increments: 'increment() is not for a decimal: use modify()',
   kept: (value, field) => decimalOf(decimalText(value, field), field),
   form: decimalForm,

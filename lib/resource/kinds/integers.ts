@@ -55,7 +55,12 @@ export const ofIntegers = (range: Range) => ({
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value: PlanValue) => integerProblem({}, range, value) === undefined,
+  isInCursor: (value: PlanValue) =>
+    typeof value === 'number' && typeof range[0] === 'number'
+      ? Number.isInteger(value)
+      : integerProblem({}, range, value) === undefined,
+  // A column of more bits has others.
+  isForeign: (value: unknown) => typeof value === 'number' && integerProblem({}, range, value) !== undefined,
 })
 
 /** An integer of 32 bits is a number, one of 64 bits a bigint. */
@@ -85,6 +90,7 @@ function integerKind(name: KindName, range: Range, declared: Partial<Declaration
       if (inProperty !== undefined) return inProperty === 'string' ? '0' : 0
       return hasDigits === true ? '' : isWide ? 0n : 0
     },
+    mayBeUnread: ({ inProperty }) => inProperty === 'number',
     ...(isWide ? {} : { kept: withoutSign }),
     managed: isWide ? MANAGED_BIGINT : MANAGED_NUMBER,
     literal: (token, field) =>

@@ -163,6 +163,11 @@ export const json: Kind = {
   filler: ({ repeated, list }) => (list?.as === 'commas' ? '' : repeated === true ? '[]' : '{}'),
   increments: noNumber('json'),
   managed: MANAGED,
+  unread: ({ list }) =>
+    list === undefined
+      ? ['JSON', 'it is not the JSON of its field']
+      : ['a list', 'an element is not a value of its field'],
+  mayBeUnread: ({ json, list }) => list !== undefined || json?.shape === 'object' || json?.shape === 'array',
   jsonColumn: (ofMessage, list) => {
     const column = list?.form === undefined ? (ofMessage ?? PLAIN) : listColumn(list.form)
     return list?.as === 'commas' ? commas(column) : column

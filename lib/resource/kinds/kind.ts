@@ -292,6 +292,13 @@ export interface Kind extends PlanRules {
    * has it.
    */
   readonly jsonColumn?: (ofMessage: JsonColumn | undefined, list?: ListForm) => JsonColumn
+  /** A stored value that the message cannot hold, and the reason, as the log has them. */
+  readonly unread?: (field: Facets) => readonly [what: string, why: string]
+  /**
+   * True if a column can contain a value that the message cannot hold, which a full update keeps where the
+   * field is unset. Undefined if it cannot. @param isShared - true if other programs write the table.
+   */
+  readonly mayBeUnread?: (field: Facets, isShared: boolean) => boolean
   /** True if a row holds it as text on every database. */
   readonly isStoredAsText: boolean
   /** True if its values have few bytes. */

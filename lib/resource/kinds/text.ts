@@ -119,6 +119,8 @@ export const enumeration: Kind = {
         ? (enumNames?.numberOf.get(read as string) ?? 0)
         : (enumNames.labels.fromLabel(String(read)) ?? read),
   },
+  unread: () => ['a label', 'the enum of the message has no value for it'],
+  mayBeUnread: ({ enumNames }) => enumNames?.labels !== undefined,
   form: ({ enumNames: { labels } = {} as never }: Facets) =>
     labels === undefined || labels.isNumber
       ? undefined

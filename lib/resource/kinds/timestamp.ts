@@ -53,6 +53,8 @@ export const timestamp: Kind = {
   managed: managedAs(Date),
   fromWire: (value) => toDate(value as Timestamp),
   toWire: (value) => toTimestamp(value as Date),
+  unread: () => ['a time', 'it is not a time of the years 1 to 9999'],
+  mayBeUnread: ({ held }, isShared) => isShared || held !== undefined,
   isNested: false,
   isStoredAsText: false,
   isSmall: true,
@@ -117,6 +119,8 @@ export const date: Kind = {
     typeof value === 'string' && isDay(value) ? undefined : `has to be ${DAY}, such as 2026-03-04`,
   zero: ({ message }) => (message === undefined ? '' : undefined),
   form: ({ message }) => (message === undefined ? undefined : OF_MESSAGE),
+  unread: () => ['a date', 'it is not a date of the years 1 to 9999'],
+  mayBeUnread: () => true,
   filler: () => undefined,
   increments: noNumber('date'),
   key: {
@@ -137,7 +141,8 @@ export const date: Kind = {
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value) => typeof value === 'string' && isDay(value),
+  isInCursor: (value) => isStoredTime(value),
+  isForeign: (value) => typeof value === 'string' && !isDay(value),
 }
 
 /** The day of a time in UTC, and of a month and a day without their zeros. */

@@ -1,17 +1,36 @@
 import type { Field } from '../fields/field.js'
+import { kindOf, ownOf } from '../kinds/kinds.js'
 import { FieldIncrement } from './increment.js'
 
 /**
- * The value of a field with free-form JSON that a full update leaves unset. It is cleared, unless its column
- * has JSON of a shape that the message cannot hold, which the caller has not read.
+ * The value of a field that a full update leaves unset. It is written, unless the column has a value that the
+ * message cannot hold, which the caller has not read.
  */
 export class KeptUnread {
-  constructor(readonly field: Field) {}
+  private constructor(
+    readonly field: Field,
+    readonly value: unknown,
+  ) {}
+
+  /** @param zero - the field's zero value, which its column may not be able to hold. */
+  static of(field: Field, zero: unknown): KeptUnread {
+    const isValue = zero !== undefined && kindOf(field).problem(ownOf(zero, field), field) === undefined
+    return new KeptUnread(field, isValue ? zero : undefined)
+  }
+
+  /** True if the column does not take NULL, and the unset field has no other value. */
+  get isMissing(): boolean {
+    return this.value === undefined && !this.field.nullable && this.field.nullIsZero !== true
+  }
 }
 
-/** True if a field has free-form JSON whose shape a column need not have. */
-export const mayBeUnread = ({ json }: Pick<Field, 'json'>): boolean =>
-  json?.shape === 'object' || json?.shape === 'array'
+/** True if a full update that leaves the field unset keeps a stored value that the message cannot hold. */
+export const mayBeUnread = (
+  field: Field,
+  { existing, strategy }: { readonly existing: boolean; readonly strategy: unknown },
+): boolean =>
+  field.transformed === undefined &&
+  kindOf(field).mayBeUnread?.(field, existing || strategy !== undefined) === true
 
 /** True if what an update writes depends on what is stored. */
 export function dependsOnStored(patch: Readonly<Record<string, unknown>>): boolean {

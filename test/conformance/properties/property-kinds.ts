@@ -39,10 +39,12 @@ export interface PropertyKind {
   readonly isList?: true
   /** True if only PostgreSQL has such columns. Repositories store JSON elsewhere. */
   readonly isArray?: true
+  /** The same in an existing table. */
+  readonly unreadableExisting?: readonly string[]
   /** The engines on which TypeORM alone does not read the column so. */
   readonly otherwiseOn?: readonly Engine[]
-  /** What the column can hold and the message cannot. */
-  readonly unreadable?: string
+  /** SQL of what the column can hold and the message cannot. */
+  readonly unreadable?: readonly string[] | ((engine: Engine) => readonly string[])
 }
 
 /** The service of the resource that has the property. */
@@ -168,7 +170,16 @@ const wrapped =
 const plain = (held: unknown, filter = JSON.stringify(held)) => ({ held, json: held, wire: held, filter })
 const wide = (held: bigint) => ({ held, json: String(held), wire: held, filter: String(held) })
 
+const far = (held: number) => ({ held, json: String(held), wire: BigInt(held), filter: String(held) })
+const digits = (held: string) => ({ held, json: held, wire: BigInt(held), filter: held })
+
 const of = (value: number | boolean) => ({ held: value, json: value, wire: value, filter: String(value) })
+
+const UNREADABLE_TIMES: Readonly<Record<Engine, readonly string[]>> = {
+  postgres: [`'infinity'`, `'-infinity'`, `'0044-03-15 12:00:00+00 BC'`, `'12024-02-29'`],
+  mysql: [`'0000-00-00'`, `'2024-00-00'`],
+  sqlite: [`'2024-02-30'`, `'tomorrow'`, `1709168523`, `'12024-02-29T01:02:03Z'`, `'2024-02-30T01:02:03Z'`],
+}
 
 const TIMES = {
   addTo: (proto: Altered) =>
@@ -177,6 +188,7 @@ const TIMES = {
     Column({ type: engine === 'postgres' ? 'timestamptz' : 'datetime', precision: 6 }),
   ],
   wrong: ['today', 5],
+  unreadable: (engine: Engine) => UNREADABLE_TIMES[engine],
   // TypeORM reads a Date.
   otherwiseOn: ['postgres', 'mysql', 'sqlite'] as const,
 }
@@ -195,7 +207,16 @@ const times = (held: (text: string) => unknown): PropertyKind['values'] => {
   ]
 }
 
-const DAYS = { column: () => [Column('date')], designType: String }
+const DAYS = {
+  column: () => [Column('date')],
+  designType: String,
+  unreadable: (engine: Engine) =>
+    ({
+      postgres: [`'infinity'`, `'-infinity'`, `'0044-03-15 BC'`, `'12024-02-29'`],
+      mysql: [`'0000-00-00'`, `'2024-00-01'`],
+      sqlite: [`'2024-02-30'`, `''`, `'tomorrow'`],
+    })[engine],
+}
 const partsOf = (text: string) => {
   const [year, month, day] = text.split('-').map(Number)
   return { year, month, day }
@@ -256,7 +277,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     column: () => [EnumLabels(Other), Column({ type: 'varchar', length: 20 })],
     designType: String,
     values: labelled(Other.ACTIVE, Other.Closed, true),
-    unreadable: 'gone',
+    unreadable: [`'gone'`, `''`, `'ACTIVE'`],
   },
   {
     ...OF_PHASES,
@@ -264,7 +285,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     column: () => [EnumLabels({ ACTIVE: 'x', CLOSED: 'y' }), Column({ type: 'varchar', length: 20 })],
     designType: Number,
     values: labelled(1, 2),
-    unreadable: 'gone',
+    unreadable: [`'gone'`, `''`, `'ACTIVE'`],
     otherwiseOn: ['postgres', 'mysql', 'sqlite'],
   },
   {
@@ -286,6 +307,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
   },
   {
     name: 'a list of numbers with commas between its elements',
+    unreadableExisting: [`'1,x'`, `'x'`],
     addTo: (proto) => proto.addField('Task', 'worth', Type.INT32, { repeated: true }),
     column: () => [Column('simple-array')],
     designType: Array,
@@ -296,7 +318,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
   },
   {
     ...array('texts', Type.STRING, { type: 'text' }, [['a', 'b,"c\\'], [], ['NULL', 'é {x}']], 'é {x}'),
-    unreadable: '{NULL}',
+    unreadable: [`'{NULL}'`, `'{a,NULL}'`, `'{{a},{b}}'`, `'[0:0]={a}'`],
   },
   {
     ...array(
@@ -314,7 +336,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     ...array('numbers', Type.DOUBLE, { type: 'double precision' }, [[0.1, -2e300], [], [1.5]], '1.5'),
     // A session may have fewer digits of a number.
     otherwiseOn: ['postgres'],
-    unreadable: '{Infinity}',
+    unreadable: [`'{Infinity}'`, `'{1,NaN}'`, `'{NULL}'`],
   },
   {
     ...array('bytes', Type.BYTES, { type: 'bytea' }, [[], [], []], ''),
@@ -341,7 +363,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     column: () => [EnumLabels(Phase), Column({ type: 'text', array: true })],
     values: PHASES,
     wrong: [['PHASE_UNSPECIFIED'], [7]],
-    unreadable: '{gone}',
+    unreadable: [`'{gone}'`, `'{active,gone}'`, `'{NULL}'`, `'{{active},{active}}'`],
   },
   {
     ...TIMES,
@@ -406,12 +428,32 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     ],
   },
   {
+    name: 'a 64-bit integer as number',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.INT64),
+    column: () => [Column('bigint')],
+    designType: Number,
+    values: [far(-(2 ** 53) + 1), far(0), far(2 ** 53 - 1)],
+    wrong: ['9007199254740992', 1.5, 'x'],
+    unreadable: ['9007199254740992', '-9223372036854775808'],
+    otherwiseOn: ['postgres', 'mysql', 'sqlite'],
+  },
+  {
+    name: 'a 64-bit integer as string',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.INT64),
+    column: () => [Column('bigint')],
+    designType: String,
+    values: [digits('-9223372036854775808'), digits('0'), digits('9223372036854775807')],
+    wrong: ['9223372036854775808', 1.5, 'x'],
+    otherwiseOn: ['mysql', 'sqlite'],
+  },
+  {
     name: 'a decimal as string, in a string of the message',
     addTo: (proto) => proto.addField('Task', 'worth', Type.STRING),
     column: () => [Column('decimal', AMOUNT)],
     designType: String,
     values: amounts(same, same),
     wrong: ['1.005', 'ten', '12345678901', 'NaN'],
+    unreadable: (engine) => (engine === 'postgres' ? [`'NaN'`] : []),
     otherwiseOn: ['sqlite'],
   },
   {
@@ -421,6 +463,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     designType: Number,
     values: amounts(Number, Number),
     wrong: [1.005, 12345678901],
+    unreadable: (engine) => (engine === 'postgres' ? [`'NaN'`] : []),
     otherwiseOn: ['postgres', 'mysql'],
   },
   {
@@ -434,6 +477,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
       (value) => ({ $typeName: 'google.type.Decimal', value }),
     ),
     wrong: [{ value: '1.005' }, { value: 'ten' }],
+    unreadable: (engine) => (engine === 'postgres' ? [`'NaN'`] : []),
     otherwiseOn: ['sqlite'],
   },
 ]

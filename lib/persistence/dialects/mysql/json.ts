@@ -51,7 +51,7 @@ const LEAVES: Readonly<Record<LeafType, OfField>> = {
 }
 
 /** The elements of a list. No column of a resource is called like this one. */
-const elements = (column: string, type: string): string =>
+export const elementsOf = (column: string, type: string): string =>
   `JSON_TABLE(${column}, '$[*]' COLUMNS (\`list element\` ${type} PATH '$')) AS e`
 
 export const mysqlJson: JsonSql = {
@@ -68,7 +68,7 @@ export const mysqlJson: JsonSql = {
   holds: (column, value, write) => {
     if (typeof value === 'boolean') return `COALESCE(JSON_CONTAINS(${column}, '${value}'), 0)`
     if (typeof value === 'number')
-      return `EXISTS (SELECT 1 FROM ${elements(column, 'DOUBLE')} WHERE e.\`list element\` = ${write(String(value))} + 0e0)`
-    return `EXISTS (SELECT 1 FROM ${elements(column, 'LONGTEXT CHARACTER SET utf8mb4')} WHERE CAST(e.\`list element\` AS BINARY) = ${write(value)})`
+      return `EXISTS (SELECT 1 FROM ${elementsOf(column, 'DOUBLE')} WHERE e.\`list element\` = ${write(String(value))} + 0e0)`
+    return `EXISTS (SELECT 1 FROM ${elementsOf(column, 'LONGTEXT CHARACTER SET utf8mb4')} WHERE CAST(e.\`list element\` AS BINARY) = ${write(value)})`
   },
 }

@@ -14,17 +14,23 @@ import {
   type KindSql,
   type KindsSql,
   OF_BIGINT,
+  OF_DATE,
   OF_DECIMAL,
   OF_ENUM,
-  OF_INTEGER,
+  OF_FLAG,
+  OF_INT32,
+  OF_UINT32,
+  OF_UNSIGNED_BIGINT,
   OF_JSON,
   OF_NUMBER,
   OF_TEXT,
+  READS,
 } from '../values/kind-sql.js'
 import { isProcessInUtc } from '../values/process-zone.js'
 import { exactMicros, storedTime } from '../values/stored-time.js'
 import { isMysqlTime } from './is-mysql-time.js'
 import { mysqlLiteral } from './default-text.js'
+import { readableDecimal, readableEnum, readableList, readableTime } from './readable.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 
 /** The MySQL datetime of an ISO string in UTC. */
@@ -124,11 +130,17 @@ export const mysqlKinds: KindsSql = {
     exactAs: (_, type) => (type === 'char' ? false : undefined),
     inside: textInside,
   }),
-  date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
+  date: entry('date', {
+    ...OF_DATE,
+    exactAs: (_, type) => type === 'date',
+    readable: readableTime,
+    holds: (value) => typeof value === 'string' && isMysqlTime(value),
+  }),
   uuid: uuidKind,
   enum: entry('longtext', {
     ...OF_ENUM,
     isText: true,
+    readable: readableEnum,
     alteredBy: (type, { enumNames }) =>
       enumNames?.labels?.type === undefined ? byEnumeration(type) : undefined,
     type: ({ maxLength = ENUM_LENGTH, enumNames: { labels } = NO_NAMES }) =>
@@ -142,32 +154,36 @@ export const mysqlKinds: KindsSql = {
     inside: nameInside,
   }),
   int32: entry('int', {
-    ...OF_INTEGER,
+    ...OF_INT32,
+    holds: () => true,
     keeps: (_, live) => /^(?:tiny|small|medium|big)int(?:\(\d+\))?$/.test(live),
     type: ({ stored }) => stored ?? 'int',
     exactAs: isInteger,
     inside: numberInside,
   }),
   uint32: entry('int unsigned', {
-    ...OF_INTEGER,
+    ...OF_UINT32,
+    holds: () => true,
     keeps: (_, live) => /^(?:tiny|small|medium|big)int(?:\(\d+\))? unsigned$/.test(live),
     type: ({ stored }) => `${stored ?? 'int'} unsigned`,
     exactAs: isInteger,
   }),
   int64: entry('bigint', SIGNED),
   uint64: entry('bigint unsigned', {
-    ...OF_BIGINT,
+    ...OF_UNSIGNED_BIGINT,
     placeholder: () => 'CAST(? AS UNSIGNED)',
     exactAs: isInteger,
   }),
   duration: entry('bigint', SIGNED),
   float: entry('float', {
+    ...READS.all,
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
     decoder: () => (value) => Math.fround(Number(value)),
   }),
   double: entry('double', { ...OF_NUMBER, inside: numberInside }),
   decimal: entry('decimal', {
     ...OF_DECIMAL,
+    readable: readableDecimal,
     type: (field) => `decimal${digitsOf(field, '(10,0)')}`,
     // As text it would be compared as a double.
     placeholder: () => 'CAST(? AS DECIMAL(65,30))',
@@ -180,16 +196,17 @@ export const mysqlKinds: KindsSql = {
     },
   }),
   bool: entry('tinyint(1)', {
+    ...OF_FLAG,
     keeps: (_, live) => /^tinyint(?:\(\d+\))?$/.test(live),
     alteredBy: (type) =>
       type === 'bit' ? 'the driver reads as bytes, so that true is read as false' : undefined,
-    decoder: () => (value) => Number(value) === 1,
-    inline: (value) => `+${value} === 1`,
     inside: booleanInside,
   }),
   timestamp: entry('datetime(6)', {
     value: (value) => (typeof value === 'bigint' ? datetime(isoMicros(value)) : bound(value)),
+    ...READS.some,
     decoder: () => storedTime,
+    readable: readableTime,
     managed: ({ timezone }) =>
       isUtc(timezone)
         ? undefined
@@ -202,6 +219,7 @@ export const mysqlKinds: KindsSql = {
     holds: (value) => typeof value === 'string' && isMysqlTime(value),
   }),
   bytes: entry('longblob', {
+    ...READS.all,
     // A binary fills up with zeros.
     keeps: (_, live) => /^(?:(?:tiny|medium)?blob|varbinary\(\d+\))$/.test(live),
     zero: `x''`,
@@ -210,6 +228,7 @@ export const mysqlKinds: KindsSql = {
   json: entry('json', {
     ...OF_JSON,
     type: ({ list }) => (list?.as === 'commas' ? 'longtext' : 'json'),
+    readable: readableList,
     managed: noArrays,
     keeps: ({ list }, live) =>
       /^(?:medium|long)?text$/.test(live) || (list?.as === 'commas' && /^varchar\(\d+\)$/.test(live)),

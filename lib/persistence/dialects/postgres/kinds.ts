@@ -3,7 +3,6 @@ import type { Facets, ListForm } from '../../../resource/kinds/kind.js'
 import { isUuid, uuid } from '../../../resource/kinds/uuid.js'
 import { checkValue } from '../../../resource/values/check-value.js'
 import type { PlanValue } from '../../query/query-plan.js'
-import { isLast } from '../values/stored-time.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
 import {
@@ -14,17 +13,22 @@ import {
   type KindSql,
   type KindsSql,
   OF_BIGINT,
+  OF_DATE,
   OF_DECIMAL,
   OF_ENUM,
-  OF_INTEGER,
+  OF_INT32,
+  OF_UINT32,
+  OF_UNSIGNED_BIGINT,
   OF_JSON,
   OF_TEXT,
+  READS,
 } from '../values/kind-sql.js'
 import { arrayElements, arraySelected, arrayText } from './arrays.js'
 import { bytesOfHex, doubleOfHex } from './hex.js'
 import { quoted } from '../values/quoted.js'
 import { isPostgresTime } from './is-postgres-time.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
+import { readableDate, readableDecimal, readableEnum, readableList, readableTime } from './readable.js'
 import { exactTimeOf, numberedTime, timeOf } from './time-numbers.js'
 
 /** ORDER BY resolves a name in the select list before a column of the table. No column has this name. */
@@ -92,6 +96,7 @@ const TEXT = {
  * not depend on them.
  */
 const FRACTION = {
+  ...READS.all,
   selected: (column: string) => `encode(float8send(${column}), 'hex') AS ${HEX}`,
   gathered: (column: string) => `encode(float8send(${column}), 'hex')`,
   decoder: () => doubleOfHex,
@@ -116,7 +121,12 @@ export const postgresKinds: KindsSql = {
     catalogType: ({ maxLength }) => catalogText(varchar(maxLength)),
     inside: textInside,
   }),
-  date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
+  date: entry('date', {
+    ...OF_DATE,
+    exactAs: (_, type) => type === 'date',
+    readable: readableDate,
+    holds: (value) => typeof value === 'string' && isPostgresTime(value),
+  }),
   uuid: entry('uuid', {
     ...OF_TEXT,
     exactAs: (_, type) => type === 'uuid',
@@ -130,6 +140,7 @@ export const postgresKinds: KindsSql = {
     ...TEXT,
     ...OF_ENUM,
     ...typed(enumeration),
+    readable: readableEnum,
     catalogType: (field) => catalogText(catalogEnum(field) ?? enumeration(field)),
     keeps: (field, live) => {
       const type = typeOf(field)
@@ -143,7 +154,7 @@ export const postgresKinds: KindsSql = {
   int32: entry(
     'integer',
     {
-      ...OF_INTEGER,
+      ...OF_INT32,
       ...typed(narrow),
       exactAs: ({ stored }, type) =>
         type === 'int4' || type === 'int8' || (stored !== undefined && type === 'int2'),
@@ -156,7 +167,7 @@ export const postgresKinds: KindsSql = {
   uint32: entry(
     'bigint',
     {
-      ...OF_INTEGER,
+      ...OF_UINT32,
       ...typed(narrowUnsigned),
       exactAs: ({ stored }, type) => type === 'int8' || (stored !== undefined && type === 'int4'),
       gathered: asIs,
@@ -167,7 +178,7 @@ export const postgresKinds: KindsSql = {
   uint64: entry(
     'numeric(20)',
     {
-      ...OF_BIGINT,
+      ...OF_UNSIGNED_BIGINT,
       catalogType: () => 'numeric(20,0)',
       exactAs: (_, type) => type === 'numeric',
     },
@@ -185,10 +196,12 @@ export const postgresKinds: KindsSql = {
     ...OF_DECIMAL,
     type: (field) => `numeric${digitsOf(field)}`,
     arrayType: () => 'numeric[]',
+    readable: readableDecimal,
     holds: () => true,
     keeps: (field, live) => live === 'numeric' || live === `numeric${digitsOf(field)}`,
   }),
   bool: entry('boolean', {
+    ...READS.all,
     gathered: (column) => `left(${column}::text, 1)`,
     decoder: () => (value) => value === 't',
     inline: (value) => `${value} === 't'`,
@@ -202,9 +215,11 @@ export const postgresKinds: KindsSql = {
       // A column of texts may hold times, too.
       gathered: (column) => `${column}::timestamptz`,
       numbered: numberedTime,
+      ...READS.some,
       decoder: () => timeOf,
+      readable: readableTime,
       exact: exactTimeOf,
-      millisecond: (time) => [time.toISOString(), isLast(time) ? 'infinity' : lastMicrosecond(time)],
+      millisecond: (time) => [time.toISOString(), lastMicrosecond(time)],
       holds: (value) => typeof value === 'string' && isPostgresTime(value),
     },
     'timestamp with time zone',
@@ -212,6 +227,7 @@ export const postgresKinds: KindsSql = {
     'timestamp(6) with time zone',
   ),
   bytes: entry('bytea', {
+    ...READS.all,
     zero: `''::bytea`,
     byteLength: (column) => `octet_length(${column})`,
     selected: (column) => `encode(${column}, 'hex') AS ${HEX}`,
@@ -229,6 +245,8 @@ export const postgresKinds: KindsSql = {
       list?.as === 'array' ? arraySelected(column, list.element) : asText(column),
     passedAs: ({ list }) => typeOfArray(list, 'type'),
     filler: ({ list }) => (list?.as === 'array' ? '{}' : undefined),
+    readable: (column, field) =>
+      readableList(column, field, (value, element) => postgresKinds[element.kind].readable?.(value, element)),
     encoder: (field) => {
       const { list, json } = field
       if (list?.as !== 'array') return json?.encode

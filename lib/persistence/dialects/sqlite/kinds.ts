@@ -6,18 +6,26 @@ import { type BoundValue, isoMillis } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
+  type Decode,
   type KindSql,
   type KindsSql,
   noArrays,
   OF_BIGINT,
+  OF_DATE,
   OF_DECIMAL,
   OF_ENUM,
-  OF_INTEGER,
+  OF_FLAG,
+  OF_INT32,
+  OF_UINT32,
+  OF_UNSIGNED_BIGINT,
   OF_JSON,
   OF_NUMBER,
   OF_TEXT,
+  READS,
+  type StoredField,
 } from '../values/kind-sql.js'
 import { storedTime } from '../values/stored-time.js'
+import { readableDate, readableDecimal, readableEnum, readableList, readableTime } from './readable.js'
 import { booleanInside, doubleInside, integerInside, nameInside, textInside } from './json.js'
 
 function bound(value: PlanValue): BoundValue {
@@ -66,8 +74,13 @@ function isInteger(_: unknown, type: string): boolean {
  * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond
  * 2^53 it returns another one.
  */
-const wide = (written: string) => ({
-  ...OF_BIGINT,
+const wide = (written: string, decoded = OF_BIGINT) => ({
+  ...decoded,
+  decoder: (field: StoredField): Decode => {
+    const decode = decoded.decoder(field)
+    // The column may have text.
+    return (value) => (/^-?\d+$/.test(value as string) ? decode(value) : undefined)
+  },
   exactAs: isInteger,
   casts: { written, read: 'TEXT' },
   placeholder: () => `CAST(? AS ${written})`,
@@ -77,19 +90,37 @@ const wide = (written: string) => ({
 
 const UINT64 = [0n, INT64[1]] as const
 
-const isInfinity = (value: string | number): boolean => typeof value === 'number' && !Number.isNaN(value)
+const isInfinity = (value: unknown): boolean => typeof value === 'number' && !Number.isNaN(value)
 
 export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
-  date: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText }),
+  date: entry('TEXT', {
+    ...OF_DATE,
+    isText: true,
+    gathered: asText,
+    readable: readableDate,
+    holds: () => true,
+  }),
   uuid: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, holds: () => true }),
-  enum: entry('TEXT', { ...OF_ENUM, isText: true, gathered: asText, inside: nameInside }),
-  int32: entry('INTEGER', { ...OF_INTEGER, exactAs: isInteger, gathered: asNumber, inside: integerInside }),
-  uint32: entry('INTEGER', { ...OF_INTEGER, exactAs: isInteger, gathered: asNumber }),
+  enum: entry('TEXT', {
+    ...OF_ENUM,
+    isText: true,
+    gathered: asText,
+    readable: readableEnum,
+    inside: nameInside,
+  }),
+  int32: entry('INTEGER', {
+    ...OF_INT32,
+    holds: () => true,
+    exactAs: isInteger,
+    gathered: asNumber,
+    inside: integerInside,
+  }),
+  uint32: entry('INTEGER', { ...OF_UINT32, holds: () => true, exactAs: isInteger, gathered: asNumber }),
   int64: entry('INTEGER', wide('INTEGER')),
   uint64: entry('INTEGER', {
     // NUMERIC keeps what INTEGER would clamp to 2^63-1.
-    ...wide('NUMERIC'),
+    ...wide('NUMERIC', OF_UNSIGNED_BIGINT),
     range: UINT64,
     encoder:
       ({ proto }) =>
@@ -102,6 +133,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   }),
   duration: entry('INTEGER', wide('INTEGER')),
   float: entry('REAL', {
+    ...READS.all,
     // Otherwise it would keep 64 bits, and a filter would not find the stored value.
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
     decoder: () => (value) => Math.fround(Number(value)),
@@ -118,6 +150,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   }),
   decimal: entry('NUMERIC', {
     ...OF_DECIMAL,
+    readable: readableDecimal,
     casts: { written: 'NUMERIC', read: 'TEXT' },
     placeholder: () => 'CAST(? AS NUMERIC)',
     selected: (column, alias) => `CAST(${column} AS TEXT) AS ${alias}`,
@@ -130,15 +163,16 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     },
   }),
   bool: entry('INTEGER', {
+    ...OF_FLAG,
     gathered: asNumber,
-    decoder: () => (value) => Number(value) === 1,
-    inline: (value) => `+${value} === 1`,
     inside: booleanInside,
   }),
   timestamp: entry('TEXT', {
     gathered: asText,
     value: (value) => (typeof value === 'bigint' ? isoMillis(value) : bound(value)),
+    ...READS.some,
     decoder: () => storedTime,
+    readable: readableTime,
     // It compares the texts.
     exact: (stored, value) => {
       if (stored === null || stored === undefined) return value
@@ -148,10 +182,15 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     millisecond: (time) => [time.toISOString().slice(0, -1), time.toISOString()],
     holds: () => true,
   }),
-  bytes: entry('BLOB', { zero: `x''`, decoder: () => (value) => new Uint8Array(value as Buffer) }),
+  bytes: entry('BLOB', {
+    ...READS.all,
+    zero: `x''`,
+    decoder: () => (value) => new Uint8Array(value as Buffer),
+  }),
   json: entry('TEXT', {
     ...OF_JSON,
     gathered: asText,
+    readable: readableList,
     managed: (options, field, isExisting) => (isExisting ? noArrays(options, field) : undefined),
   }),
   tags: entry('TEXT', { ...OF_JSON, gathered: asText }),

@@ -1,10 +1,11 @@
 import type { EnumNames } from '../../../resource/enums/enum-names.js'
 import type { Field } from '../../../resource/fields/field.js'
-import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
+import type { Facets, KindName, ListForm, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { decimalOf, decimalText, exactDecimal } from '../../../resource/kinds/fractions.js'
 import { ownOf } from '../../../resource/kinds/kinds.js'
 import type { BoundValue } from './bound-value.js'
+import { storedDate } from './stored-time.js'
 
 /** A field whose values are stored. */
 export type StoredField = Facets & { readonly proto: string }
@@ -100,7 +101,17 @@ export interface KindSql {
    * Elements that JSON may contain as numbers, by their name. Undefined if they stay as they are.
    */
   readonly numbered?: (name: string) => Numbered
+  /**
+   * The values that the decoder reads: all, or some, and undefined for the others. Undefined if it may throw.
+   */
+  readonly reads?: (field: Facets) => 'all' | 'some' | undefined
+  /** Returns undefined, or throws, for a value that the entity cannot hold. */
   readonly decoder: (field: StoredField) => Decode
+  /**
+   * The condition of a stored value that is not NULL and that the entity can hold. Undefined if it can hold
+   * all. A full update keeps the others where the field is unset.
+   */
+  readonly readable?: (column: string, field: Facets) => string | undefined
   /**
    * JavaScript that decodes in place, of the JavaScript that reads the value. Undefined where that costs more
    * than a call.
@@ -144,7 +155,7 @@ export interface KindSql {
   /** The first and the last value of a column that are read as this time, which is cut to the millisecond. */
   readonly millisecond?: (time: Date) => readonly [first: BoundValue, last: BoundValue]
   /** True if a column can hold this, which is not written by us. Undefined where it holds nothing else. */
-  readonly holds?: (value: string | number) => boolean
+  readonly holds?: (value: unknown) => boolean
 }
 
 /** `any` is a column of unknown type, which no resource has. */
@@ -180,10 +191,22 @@ export const keyEncoderOf = (
 ): Encode | undefined => kinds[field.kind].keyEncoder ?? kinds[field.kind].encoder(field)
 
 /** Parts of entries that are the same on several engines. */
+const readsAll = () => 'all' as const
+const readsSome = () => 'some' as const
+export const READS = { all: { reads: readsAll }, some: { reads: readsSome } } as const
+
 export const OF_TEXT = {
+  ...READS.all,
   encoder: () => undefined,
   decoder: (): Decode => (value) => value,
   inline: (value: string) => value,
+}
+
+export const OF_DATE = {
+  ...READS.some,
+  decoder: (): Decode => storedDate,
+  // `infinity` and dates of zero are sorted as they are stored.
+  exact: (stored: unknown) => stored,
 }
 
 /**
@@ -204,6 +227,7 @@ export const OF_ENUM = {
       : (value) => labels.fromLabel(value as string)
   },
   exact: (stored: unknown) => stored,
+  reads: ({ enumNames }: Facets) => (enumNames?.labels === undefined ? ('all' as const) : undefined),
 }
 
 /** Bound and read as text. */
@@ -240,21 +264,89 @@ export const OF_JSON = {
   decoder: ({ json }: Facets): Decode => json?.decode as Decode,
 }
 
-export const OF_NUMBER = { decoder: (): Decode => Number, inline: (value: string) => `+${value}` }
-/** A property may hold the digits of an integer. */
-export const OF_INTEGER = {
-  ...OF_NUMBER,
-  decoder: ({ hasDigits }: Facets): Decode => (hasDigits === true ? String : Number),
-  encoder: ({ hasDigits }: Facets): Encode | undefined => (hasDigits === true ? Number : undefined),
+/** Digits that a property with a number holds exactly. */
+export const NUMBER_DIGITS = 15
+
+/** SQL of the labels of a column; undefined if it has none. */
+export function labelsIn(
+  { enumNames }: Facets,
+  literal: (text: string) => string,
+  sql: (labels: string) => string,
+): string | undefined {
+  const labels = enumNames?.labels
+  return labels && sql([...labels.numberOf.keys()].map(literal).join(', '))
 }
-export const OF_BIGINT = {
+
+/** The regular expression of a list with commas between its elements; undefined if it may have any. */
+export function listPattern(list: ListForm | undefined): string | undefined {
+  if (list === undefined || (list.element.kind === 'string' && list.form === undefined)) return undefined
+  const labels = [...(list.element.enumNames?.labels?.numberOf.keys() ?? [])].map(escaped)
+  const element = labels.length > 0 ? `(${labels.join('|')})` : '[-+.0-9eE]+'
+  return `^(${element}(,${element})*)?$`
+}
+
+const escaped = (label: string): string => label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+export const OF_NUMBER = {
+  ...READS.all,
+  decoder: (): Decode => Number,
+  inline: (value: string) => `+${value}`,
+}
+/** A property may hold the digits of an integer. Another writer's may be beyond its range. */
+const ofInteger = (inRange: (value: number) => number, inline: (value: string) => string) => ({
+  ...READS.some,
+  decoder: ({ hasDigits }: Facets): Decode =>
+    hasDigits === true
+      ? String
+      : (value) => {
+          const number = Number(value)
+          return inRange(number) === number ? number : undefined
+        },
+  encoder: ({ hasDigits }: Facets): Encode | undefined => (hasDigits === true ? Number : undefined),
+  inline: (value: string) => `(${inline(value)} === +${value} ? +${value} : undefined)`,
+  exact: numberUnlessRead,
+})
+export const OF_INT32 = ofInteger(
+  (value) => value | 0,
+  (value) => `(${value} | 0)`,
+)
+export const OF_UINT32 = ofInteger(
+  (value) => value >>> 0,
+  (value) => `(${value} >>> 0)`,
+)
+
+/** Of 0 and 1. */
+export const OF_FLAG = {
+  ...READS.some,
+  decoder: (): Decode => (value) => (Number(value) === 1 ? true : Number(value) === 0 ? false : undefined),
+  inline: (value: string) => `(+${value} === 1 ? true : +${value} === 0 ? false : undefined)`,
+  exact: numberUnlessRead,
+  holds: () => true,
+}
+
+function numberUnlessRead(stored: unknown, value: unknown): unknown {
+  return stored === null || value !== undefined ? value : Number(stored)
+}
+
+const ofWide = (inRange: (value: bigint) => bigint) => ({
+  ...READS.some,
   decoder: ({ hasDigits, inProperty }: Facets): Decode => {
     if (inProperty === 'number') return safeNumber
-    return hasDigits === true ? String : (value) => BigInt(value as string)
+    // A key is read as it is stored.
+    if (hasDigits === true && inProperty === undefined) return String
+    return (value) => {
+      const integer = BigInt(value as string)
+      if (inRange(integer) !== integer) return undefined
+      return hasDigits === true ? String(integer) : integer
+    }
   },
-  // A number beyond 2^53 is unset in the entity.
+  // An integer that the entity cannot hold is unset in it.
   exact: (stored: unknown, value: unknown) => (stored === null ? value : BigInt(stored as string)),
-}
+  readable: (column: string, { inProperty }: Facets) =>
+    inProperty === 'number' ? `${column} BETWEEN -9007199254740991 AND 9007199254740991` : undefined,
+})
+export const OF_BIGINT = ofWide((value) => BigInt.asIntN(64, value))
+export const OF_UNSIGNED_BIGINT = ofWide((value) => BigInt.asUintN(64, value))
 
 /** @throws RangeError for an integer that a number does not hold exactly. */
 function safeNumber(value: unknown): number {

@@ -1,8 +1,6 @@
-/** The range of google.protobuf.Timestamp: the years 1 to 9999. A time beyond it is read as its end. */
+/** The range of google.protobuf.Timestamp: the years 1 to 9999. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
-
-export const isLast = (time: Date): boolean => time.getTime() >= LAST_MS
 
 /**
  * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns ours. It is parsed by
@@ -21,17 +19,21 @@ export function storedTime(stored: unknown): Date | undefined {
     }
   }
   const month = digits(stored, 5)
+  const day = digits(stored, 8)
   // A year that begins in March ends in its leap day, and the lengths of its months have a pattern.
   // `Date.UTC` costs twice as much.
   const isLate = month > 2
   const year = digits(stored, 0) * 100 + digits(stored, 2) - (isLate ? 0 : 1)
   const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400)
-  const dayOfYear = Math.floor((153 * (isLate ? month - 3 : month + 9) + 2) / 5) + digits(stored, 8) - 1
+  const dayOfYear = Math.floor((153 * (isLate ? month - 3 : month + 9) + 2) / 5) + day - 1
   const days = year * 365 + leapDays + dayOfYear - DAYS_TO_1970
   const seconds = digits(stored, 11) * 3600 + digits(stored, 14) * 60 + digits(stored, 17)
+  const time = new Date(days * DAY_MS + seconds * 1000 + ms)
+  // SQLite stores the 30th of February.
+  if (day > 28 && time.getUTCDate() !== day) return undefined
   last.text = stored
-  last.ms = days * DAY_MS + seconds * 1000 + ms
-  return new Date(last.ms)
+  last.ms = time.getTime()
+  return time
 }
 
 const DAY_MS = 86_400_000
@@ -46,13 +48,14 @@ const [ZERO, NINE, DASH, COLON, DOT, PLUS, Z] = [48, 57, 45, 58, 46, 43, 90]
 const digits = (text: string, at: number): number =>
   (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
 
-/** A day of the years 1000 to 9999, a time to the second, and an end that says nothing but UTC. */
+/** A date of the years 1000 to 9999, a time to the second, and an end that says nothing but UTC. */
 function isUsual(text: string): boolean {
   const first = text.charCodeAt(0)
   if (first <= ZERO || first > NINE) return false
   if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH || text.charCodeAt(16) !== COLON)
     return false
-  if (!(digits(text, 5) > 0 && digits(text, 8) > 0)) return false
+  const month = digits(text, 5)
+  if (!(month > 0 && month <= 12 && digits(text, 8) > 0)) return false
   const end = text.length
   if (end === 19 || text.charCodeAt(end - 1) === Z) return true
   if (text.charCodeAt(end - 3) === PLUS) return digits(text, end - 2) === 0
@@ -69,15 +72,11 @@ function isUsual(text: string): boolean {
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 
 /**
- * The closest Timestamp to a time that another writer stored: `infinity` and years after 9999 are its last
- * instant, `-infinity` and years before 1 its first; a month or a day of zero is the first one. A value that
- * is not a time, which only SQLite can hold, counts as unset. So one row never makes a page fail.
+ * A time in another format. Undefined for a value that a Timestamp cannot hold: `infinity`, a year before 1
+ * or after 9999, a month or a day of zero, and text that is not a time, which only SQLite stores.
  */
 function foreignTime(stored: unknown): Date | undefined {
-  if (typeof stored !== 'string') return undefined
-  if (stored === 'infinity') return new Date(LAST_MS)
-  if (stored === '-infinity') return new Date(FIRST_MS)
-  const parts = FOREIGN.exec(stored)
+  const parts = typeof stored === 'string' ? FOREIGN.exec(stored) : null
   if (parts === null) return undefined
   const [
     ,
@@ -91,12 +90,10 @@ function foreignTime(stored: unknown): Date | undefined {
     sign,
     offset = '0',
     rest = '0',
-    bc,
   ] = parts
-  if (bc !== undefined || Number(year) === 0) return new Date(FIRST_MS)
   const instant = new Date(0)
-  // No Date reaches as far as PostgreSQL; any year after the last is replaced by one.
-  instant.setUTCFullYear(Math.min(Number(year), 10_000), (Number(month) || 1) - 1, Number(day) || 1)
+  instant.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  if (instant.getUTCDate() !== Number(day)) return undefined
   instant.setUTCHours(
     Number(hour),
     Number(minute),
@@ -104,14 +101,19 @@ function foreignTime(stored: unknown): Date | undefined {
     Number(fraction.slice(0, 3).padEnd(3, '0')),
   )
   const shift = (Number(offset) * 60 + Number(rest)) * 60_000 * (sign === '-' ? -1 : 1)
-  return new Date(Math.min(Math.max(instant.getTime() - shift, FIRST_MS), LAST_MS))
+  const time = instant.getTime() - shift
+  return time >= FIRST_MS && time <= LAST_MS ? new Date(time) : undefined
 }
 
-const DATE = /([0-9]{4,6})-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])/.source
+const DATE = /([0-9]{4})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])/.source
 const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
 const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
 /** The formats of PostgreSQL and MySQL, and of a time in UTC or with an offset that SQLite reads. */
-const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?( BC)?$`)
+const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?$`)
+
+/** A date of the years 1 to 9999; undefined for a value that is not one. */
+export const storedDate = (stored: unknown): string | undefined =>
+  typeof stored === 'string' && stored.length === 10 && foreignTime(stored) !== undefined ? stored : undefined
 
 /**
  * A stored time to the microsecond: the Date where that is all, a bigint of microseconds, or the text of

@@ -93,4 +93,14 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
   return Object.hasOwn(SQLSTATES, code) ? SQLSTATES[code] : undefined
 }
 
+/** True if a write was rejected because of NULL in a NOT NULL column. Never throws. */
+export const isNullError = (error: unknown): boolean =>
+  driverErrors(error).some(
+    ({ code, errno, message }) =>
+      code === '23502' ||
+      errno === 1048 ||
+      code === 'SQLITE_CONSTRAINT_NOTNULL' ||
+      (code === 'SQLITE_CONSTRAINT' && /^SQLITE_CONSTRAINT: NOT NULL/.test(String(message))),
+  )
+
 const LONGEST_CODE = 64

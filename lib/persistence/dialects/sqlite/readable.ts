@@ -1,0 +1,37 @@
+import type { Facets } from '../../../resource/kinds/kind.js'
+import { NUMBER_DIGITS, labelsIn, listPattern } from '../values/kind-sql.js'
+import { textLiteral } from '../values/quoted.js'
+
+/** Conditions of values that an entity can hold: see `KindSql.readable`. */
+
+/** SQLite reads no offset without a colon. */
+export function readableTime(column: string): string {
+  const withColon = `substr(${column}, 1, length(${column}) - 2) || ':' || substr(${column}, -2)`
+  return `${readableDate(column)} AND COALESCE(datetime(${column}), datetime(${withColon})) IS NOT NULL`
+}
+
+/** SQLite reads the 30th of February as the first of March. */
+export const readableDate = (column: string): string =>
+  `typeof(${column}) = 'text' AND substr(${column}, 1, 4) > '0000' AND date(substr(${column}, 1, 10)) = substr(${column}, 1, 10)`
+
+export const readableEnum = (column: string, field: Facets): string | undefined =>
+  labelsIn(field, textLiteral, (labels) => `${column} COLLATE BINARY IN (${labels})`)
+
+/** A number of more digits is stored as a fraction of 15. */
+export function readableDecimal(column: string, { decimal }: Facets): string {
+  const isNumber = `typeof(${column}) IN ('integer', 'real') AND abs(${column}) < 1e100`
+  if (decimal?.inProperty !== 'number') return isNumber
+  return `${isNumber} AND (typeof(${column}) = 'real' OR length(rtrim(abs(${column}), '0')) <= ${NUMBER_DIGITS})`
+}
+
+export function readableList(column: string, { list }: Facets): string | undefined {
+  const isWrong = list && labelsIn(list.element, textLiteral, (labels) => `NOT IN (${labels})`)
+  if (list?.as === 'array')
+    return `json_valid(${column}) AND json_type(${column}) = 'array'${isWrong === undefined ? '' : ` AND ${areAll(column, isWrong)}`}`
+  if (listPattern(list) === undefined) return undefined
+  const json = `CASE ${column} WHEN '' THEN '[]' ELSE '[' || replace(json_quote(${column}), ',', '","') || ']' END`
+  return areAll(json, isWrong ?? `GLOB '*[^-+.0-9eE]*'`)
+}
+
+const areAll = (json: string, isWrong: string): string =>
+  `NOT EXISTS (SELECT 1 FROM json_each(${json}) AS e WHERE e.value ${isWrong})`
