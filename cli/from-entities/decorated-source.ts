@@ -1,7 +1,7 @@
 import { parse } from '@babel/parser'
 import { edited, type TextEdit } from '../generate/text-edit.js'
 
-/** What to add to a class. */
+/** The decorators to add to a class. */
 export interface AddedDecorators {
   readonly entity: string
   /** The decorators with their arguments, such as `@TenantScoped()`. */

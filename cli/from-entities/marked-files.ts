@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ChangedFiles } from '../generate/changed-files.js'
 
-/** What a run does with a file. */
+/** The result of writing a file. `beside`: the file was edited, and its new version is beside it. */
 export type FileState = 'new' | 'changed' | 'unchanged' | 'beside'
 
 const MARK = /^(?:\/\/|#) Written by ashlar generate from-entities\. Checksum: ([0-9a-f]{16})\n/
@@ -76,7 +76,7 @@ plugins:
       - rewrite_imports=./google/**/*_pb.js:ashlar-annotations
 `
 
-/** Whether imports of the project's sources need an extension: only those of ES modules do. */
+/** The extension of imports in the sources of a project: ES modules need one. */
 export function importExtension(folder: string): 'js' | 'none' {
   const manifest = join(folder, 'package.json')
   if (!existsSync(manifest)) return 'none'
