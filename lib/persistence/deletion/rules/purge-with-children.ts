@@ -14,7 +14,7 @@ export interface PurgeStep {
 /** Which rows one step of a purge looks at. */
 export interface PurgeOptions {
   readonly tenant: string | undefined
-  /** The last row of the step before. */
+  /** The last row of the previous step. */
   readonly after: StoredRow | undefined
   /** The number of expired rows it looks at. */
   readonly chunk: number

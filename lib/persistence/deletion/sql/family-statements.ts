@@ -27,7 +27,7 @@ export interface Bound {
   readonly values: readonly unknown[]
 }
 
-/** Which rows, as a part of a statement. */
+/** Selects the rows that a statement reads or writes. All given conditions apply. */
 export interface RowsAsked {
   readonly tenant?: string | undefined
   readonly keys?: readonly string[]
@@ -35,11 +35,11 @@ export interface RowsAsked {
   readonly state?: 'live' | 'deleted' | 'all' | { readonly deleteId: string }
   readonly where?: FilterNode | undefined
   readonly expired?: { readonly before: Date; readonly after: StoredRow | undefined }
-  /** True if the row that was deleted last comes first. */
+  /** True to order by deletion time, latest first. */
   readonly isLatestFirst?: true
 }
 
-/** A column to write; `undefined` is NULL. */
+/** The columns to write and their values; `undefined` writes NULL. */
 export type Written = readonly (readonly [column: PlanColumn, value: unknown])[]
 
 const CACHED_STATEMENTS = 500
@@ -47,12 +47,12 @@ const CACHED_STATEMENTS = 500
 const DELETE_ID_COLUMN: PlanColumn = { column: DELETE_ID, kind: 'string', nullable: true }
 const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 
-/** The statements about the rows of one resource of a family. */
+/** Builds the statements that read and write the rows of one resource in a family. */
 export class FamilyStatements {
   readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS, 'family_statements')
   readonly #table: string
   readonly #columns: string
-  /** The texts of what is selected of the key and the references. */
+  /** Converts the selected key and references to strings, in the order of the select list. */
   readonly #read: readonly ((stored: unknown) => string)[]
   readonly #tenant: ((stored: unknown) => string) | undefined
   readonly #deletionOf: (stored: unknown) => string | undefined
@@ -61,7 +61,7 @@ export class FamilyStatements {
     private readonly member: Member,
     private readonly dialect: Dialect,
     table: TableName,
-    /** The column that stands for a condition of unique indexes, where there is one. */
+    /** The column that unique indexes use to ignore deleted rows; undefined if the table has none. */
     private readonly softDeleteKey: string | undefined,
   ) {
     this.#table = quoteTable(table, dialect)
@@ -119,7 +119,10 @@ export class FamilyStatements {
     return this.#found(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
   }
 
-  /** Counts as `select` finds: rows of others that are not committed yet are waited for. */
+  /**
+   * Counts rows under a shared lock, so that it waits for other transactions' uncommitted rows as `select`
+   * does.
+   */
   count(asked: RowsAsked, limit: number): Bound {
     const values: unknown[] = []
     const where = this.#where(asked, values)
@@ -149,12 +152,12 @@ export class FamilyStatements {
     return this.#bound(`DELETE FROM ${this.#table} WHERE ${where}`, values)
   }
 
-  /** The columns that identify a soft deletion, besides its time. */
+  /** Returns the columns that identify a soft deletion, besides its time. */
   deletionMark(deleteId: string | undefined): Written {
     return this.member.undeletedBy === 'id' ? [[DELETE_ID_COLUMN, deleteId]] : []
   }
 
-  /** True if a write begins or ends the deletion of rows. */
+  /** True if a write soft-deletes or undeletes rows. */
   #deletes(written: Written): boolean {
     const { deleteTime } = this.member.model
     return deleteTime !== undefined && written.some(([{ column }]) => column === deleteTime.column)
@@ -233,7 +236,7 @@ export class FamilyStatements {
     return this.#bind(field, keyPartOf(field).valueOf(text), values)
   }
 
-  /** So that what is read of it is exact. */
+  /** Returns the select expression that lets the driver read the column's exact value. */
   #selected(column: Field | string, alias: string): string {
     if (typeof column === 'string') return `${column} AS ${alias}`
     const name = this.#name(column)
@@ -249,7 +252,9 @@ export class FamilyStatements {
     return this.dialect.text.quote(column)
   }
 
-  /** The number of rows that refer to others depends on the tenant. */
+  /**
+   * Builds a statement planned for its values: how many rows refer to a row differs from tenant to tenant.
+   */
   #found(text: string, values: readonly unknown[]): Bound {
     return this.#bound(text, values, plannedByValue)
   }
@@ -261,10 +266,13 @@ export class FamilyStatements {
   }
 }
 
-/** Locks what is written afterwards. */
+/** Locks the rows that the transaction writes afterwards. */
 export const LOCKED = FOR_WRITE
 
-/** Few texts for many lengths: the last key is repeated, which changes nothing about which rows are found. */
+/**
+ * Repeats the last key until the number of keys is a power of two, so that few statements serve lists of any
+ * length. The repetition does not change which rows match.
+ */
 function padded(keys: readonly string[]): readonly string[] {
   const length = 2 ** Math.ceil(Math.log2(Math.max(1, keys.length)))
   return [...keys, ...Array<string>(length - keys.length).fill(keys[keys.length - 1] as string)]

@@ -2,14 +2,14 @@ import type { CallEnd } from '../../../call-end.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 
-/** The time a cancelled statement may continue before its connection is cut. */
+/** Milliseconds a cancelled statement may continue before its connection is cut. */
 const GRACE_MS = 1000
 
-/** The time between two requests, at first; then twice as long. */
+/** Milliseconds between the first two cancel requests; each further pause is twice as long. */
 const AGAIN_MS = 100
 
 export interface Cancelling {
-  /** Told when the signal aborts while the statement runs. */
+  /** Called if the signal aborts while the statement runs. */
   readonly late?: (signal: CallEnd) => void
   /** Asks the server to stop the statement. The connection must not be used until this has finished. */
   readonly cancel: () => Promise<void>
@@ -55,17 +55,17 @@ async function untilAborted<T>(
   } finally {
     signal.removeEventListener('abort', abort)
     clearTimeout(timer)
-    // A request that comes late would hit the next statement of the connection, which one that was cut has
-    // not.
+    // A delayed cancel request would cancel the connection's next statement. A connection that was cut has no
+    // next statement.
     const ended = cancels?.end()
     if (!isCut) await ended
   }
 }
 
 /**
- * Cancels a statement until it is over. The server ignores a request that comes before it has read the
- * statement, and does not notice while it works that the connection was cut: without another request the
- * statement would run to its end.
+ * Sends cancel requests until the statement is over. The server ignores a request that arrives before it has
+ * read the statement. It also does not notice during execution that the connection was cut, so without
+ * another request the statement would run to its end.
  */
 class Cancels {
   readonly #sending: Promise<void>
@@ -76,7 +76,7 @@ class Cancels {
     this.#sending = this.#send()
   }
 
-  /** Returns when no request is on its way any more. */
+  /** Resolves when no cancel request is in flight. */
   end(): Promise<void> {
     this.#isOver = true
     this.#wake()
@@ -103,8 +103,8 @@ class Cancels {
 }
 
 /**
- * Waits for transaction control, which is never cancelled. A connection that does not respond a while after
- * the signal aborted is cut. Otherwise a dead network would keep it until TCP gives up.
+ * Waits for transaction control, which is never cancelled. A connection that does not respond soon after the
+ * signal aborts is cut; otherwise a dead network would occupy it until TCP times out.
  */
 export async function unlessSilent<T>(
   running: Promise<T>,
@@ -127,7 +127,7 @@ export async function unlessSilent<T>(
   }
 }
 
-/** Waits for what prepares a new connection, which is cut where that takes too long. */
+/** Waits for the preparation of a new connection, and cuts the connection after `ms` milliseconds. */
 export async function unlessTooLate<T>(running: Promise<T>, ms: number, destroy: () => void): Promise<T> {
   const timer = setTimeout(destroy, ms)
   try {

@@ -1,9 +1,9 @@
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
- * Refuses values that drivers would convert, or that they treat differently.
- * @throws TypeError naming the place of the value. @throws RangeError for more values than a statement
- * carries.
+ * Rejects values that drivers would convert or treat differently.
+ * @throws TypeError naming the position of the value.
+ * @throws RangeError if there are more values than one statement can carry.
  */
 export function checkValues(values: readonly unknown[], dialect: Dialect): void {
   const {
@@ -21,7 +21,7 @@ export function checkValues(values: readonly unknown[], dialect: Dialect): void 
 
 function isBindable(value: unknown, dialect: Dialect): boolean {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return true
-  // Both engines of SQLite bind an infinity unchanged, and NaN as NULL.
+  // Both SQLite drivers bind infinity unchanged, but NaN as NULL.
   if (typeof value === 'number')
     return Number.isFinite(value) || (dialect.can.infinities && !Number.isNaN(value))
   if (value instanceof Uint8Array) return true

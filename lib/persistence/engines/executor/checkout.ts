@@ -8,10 +8,10 @@ import type { ConnectionWaits } from './connection-waits.js'
 export type Connect<C> = (done: (error: Error | null | undefined, connection: C | undefined) => void) => void
 
 /**
- * Gets a connection of a pool. Neither driver can remove a waiting caller, so a caller that left releases the
- * connection when it gets it.
- * @throws Unavailable after 10 seconds, whatever the options of the pool are. @throws Cancelled,
- * DeadlineExceeded
+ * Gets a connection from a pool. Neither driver can remove a waiting caller, so a caller that left releases
+ * the connection when it gets it.
+ * @throws Unavailable after 10 seconds, regardless of the pool's options.
+ * @throws Cancelled, DeadlineExceeded
  */
 export function checkout<C extends { release(): void }>(
   connect: Connect<C>,
@@ -42,12 +42,12 @@ export function checkout<C extends { release(): void }>(
     const endWait = waits.begin(refuse)
     signal?.addEventListener('abort', leave, { once: true })
     connect((error, connection) => {
-      // In a separate turn: the pool serves the next caller inside of `release`, and after an outage
-      // thousands in a row may have left.
+      // The release runs in its own tick: the pool serves the next caller inside `release`, and thousands of
+      // callers in a row may have left after an outage.
       if (isOver) return process.nextTick(() => connection?.release())
       end()
       if (connection !== undefined) return resolve(connection)
-      // HotPool's own errors hold no values.
+      // HotPool's own errors contain no values.
       const cause = error instanceof AshlarError ? error : new DriverFault(error)
       reject(new Unavailable('the database cannot be reached', cause))
     })

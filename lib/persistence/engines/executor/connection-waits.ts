@@ -4,36 +4,41 @@ import { cancellation } from '../errors/cancellation.js'
 import { type HeldConnection, holdersAround, type OpenTransaction } from '../../contract/open-transaction.js'
 
 /**
- * The time a caller waits for a connection, and a new connection for the server, whatever a DataSource says.
+ * Milliseconds a caller waits for a connection, and a new connection for the server, regardless of the
+ * DataSource's options.
  */
 export const CONNECT_MS = 10_000
 
-/** So long nothing has happened where all connections are held by callers that wait. */
+/** Milliseconds without activity after which callers that hold all connections are rejected. */
 const STILL_MS = 100
 const LOOKS = 4
 
-/** The pool, as far as its waiting callers are concerned. */
+/** The facts about a pool that concern its waiting callers. */
 export interface WaitedPool {
   readonly database: object
-  /** The most connections that it opens. */
+  /** The maximum number of open connections. */
   readonly size: number
-  /** Connections that calls hold. */
+  /** The number of connections that calls hold. */
   readonly used: number
 }
 
 interface Wait {
   readonly since: number
-  /**
-   * Transactions that hold a connection of the same pool, and wait for this caller as far as anybody knows.
-   */
+  /** Transactions that hold a connection of the same pool and, as far as is known, wait for this caller. */
   readonly holders: readonly OpenTransaction[]
   readonly refuse: (error: Error) => void
 }
 
-/** A caller holds a connection and waits for another one, as all the others do that hold one. */
+/**
+ * The error of a caller that holds a connection and waits for another one, while every other connection is
+ * held by a caller that also waits.
+ */
 export class ConnectionsHeld extends Unavailable {}
 
-/** The callers that wait for a connection of a pool. None waits for ever, whatever the driver's pool does. */
+/**
+ * The callers that wait for a connection of a pool. Every wait ends, regardless of how the driver's pool
+ * behaves.
+ */
 export class ConnectionWaits {
   readonly #waits = new Set<Wait>()
   #timer: NodeJS.Timeout | undefined
@@ -46,8 +51,9 @@ export class ConnectionWaits {
   ) {}
 
   /**
-   * Begins a wait. @returns a function that ends it.
+   * Begins a wait.
    * @param refuse - called with Unavailable when the caller has waited for too long, or would wait in vain.
+   * @returns a function that ends the wait.
    */
   begin(refuse: (error: Error) => void): () => void {
     const wait: Wait = { since: performance.now(), holders: holdersAround(this.pool.database), refuse }
@@ -57,7 +63,7 @@ export class ConnectionWaits {
     return () => void this.#waits.delete(wait)
   }
 
-  /** True if a caller might wait for itself: it is inside of a transaction that holds a connection. */
+  /** True if a caller might wait for itself because it runs inside a transaction that holds a connection. */
   get isNeeded(): boolean {
     return holdersAround(this.pool.database).length > 0
   }
@@ -90,7 +96,7 @@ export class ConnectionWaits {
     }
   }
 
-  /** The state of the pool, for the error of a caller that gets no connection. */
+  /** Describes the pool's state, for the error of a caller that gets no connection. */
   get state(): string {
     const { size, used } = this.pool
     return used < size
@@ -114,7 +120,7 @@ export class ConnectionWaits {
     }, Math.ceil(ms)).unref()
   }
 
-  /** All connections, where each is held by transactions around a waiting caller. */
+  /** Returns all connections if transactions around waiting callers hold every one of them. */
   get #held(): ReadonlySet<HeldConnection> | undefined {
     const held = new Set<HeldConnection>()
     for (const { holders } of this.#waits)
@@ -124,15 +130,16 @@ export class ConnectionWaits {
   }
 
   /**
-   * Refuses those callers where nothing happens on the connections meanwhile. A transaction that goes on does
-   * not wait for its caller, and will give its connection back.
+   * Rejects the callers whose transactions hold all connections, if nothing happens on the connections for a
+   * while. A transaction that still sends statements does not wait for its caller, and will return its
+   * connection.
    */
   #lookSoon(): void {
     const held = this.#held
     if (this.#look === undefined && held !== undefined) this.#lookAgain(held, usesOf(held), LOOKS)
   }
 
-  /** Looks several times: where the process itself stands still, one timer would find nothing changed. */
+  /** Checks several times: if the process itself was blocked, a single timer would find nothing changed. */
   #lookAgain(before: ReadonlySet<HeldConnection>, uses: number, looks: number): void {
     this.#look = setTimeout(() => {
       this.#look = undefined

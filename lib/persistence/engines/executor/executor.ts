@@ -3,67 +3,71 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import type { RequestContext } from '../../../context.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
-/**
- * SQL text with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and keep it.
- */
+/** SQL with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and reuse it. */
 export interface Statement {
-  /** Unique in the process: the same name always carries the same text. At most 63 bytes. */
+  /** Unique in the process: the same name always belongs to the same SQL. At most 63 bytes. */
   readonly name: string
   readonly text: string
-  /** For each placeholder the position of its value, where a value stands in several. */
+  /** The index of each placeholder's value, if a value is used by several placeholders. */
   readonly positions?: readonly number[]
   /**
-   * The rows it reads depend on the tenant or on other values, so the server plans it for the values of each
-   * run: a cached plan would fit an average tenant. Omitted for statements that find rows by keys.
+   * True if the rows it reads depend on the tenant or on other values. The server then plans it for the
+   * values of each run, because a cached plan would only fit an average tenant. Omitted for statements that
+   * find rows by keys.
    */
   readonly isPlannedByValue?: boolean
-  /** The resource that it lists, if it is a repository's list. */
+  /** The listed resource, if the statement is a repository's list. */
   readonly listed?: ListedRows
 }
 
-/** The description of a list in logs: names of the entity and its table, and never a value. */
+/** The description of a list in logs: names of the entity and its table, never a value. */
 export interface ListedRows {
   readonly entity: string
   readonly table: string
-  /** As `order_by` has it, with the key. */
+  /** The sort order in the syntax of `order_by`, including the key. */
   readonly order: string
-  /** The properties of the index that serves most; undefined where none helps. */
+  /** The properties of the index that serves most of the order; undefined if no index helps. */
   readonly index: { readonly on: readonly string[]; readonly isDeclared: boolean } | undefined
-  /** Why an index does not give the whole order. */
+  /** The reason why the index does not cover the whole order. */
   readonly unserved: Unserved | undefined
 }
 
-/** Why the order of a list ends before an index does: a property, a direction, or the tenant. */
+/**
+ * The reason why an index covers only a part of a list's sort order: a property, a direction, or the tenant.
+ */
 export type Unserved =
   | { readonly why: 'unbounded' | 'nullable' | 'collation' | 'elsewhere'; readonly field: string }
   | { readonly why: 'directions' | 'tenants' }
 
 /**
- * Values in the order of the select list. PostgreSQL returns everything as text; MySQL text, Buffers, and
- * numbers for integers up to 32 bits and floats; SQLite text, numbers and Buffers. NULL is null. On SQLite
- * every selected column needs a name of its own.
+ * Values in the order of the select list; NULL is null. PostgreSQL returns every value as a string. MySQL
+ * returns strings, Buffers, and numbers for floats and integers up to 32 bits. SQLite returns strings,
+ * numbers and Buffers, and needs a distinct name for every selected column.
  */
 export type Row = readonly unknown[]
 
 export interface Result {
   readonly rows: readonly Row[]
   /**
-   * Rows that a write found, including those whose values did not change; for other statements the number of
-   * returned rows.
+   * The number of rows that a write matched, including rows whose values did not change. For other
+   * statements, the number of returned rows.
    */
   readonly affected: number
 }
 
 export interface RunOptions {
-  /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL where the driver can. */
+  /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL if the driver can. */
   readonly signal?: CallEnd
-  /** Of the call. Calls that wait for a connection take turns by its tenant. Default: the current one. */
+  /**
+   * The call's context. Calls that wait for a connection take turns by its tenant. Default: the current
+   * context.
+   */
   readonly context?: RequestContext
-  /** The number of calls of repositories the statement carries; 1 when left out. */
+  /** The number of repository calls that the statement carries. Default: 1. */
   readonly calls?: number
   /**
-   * If the executor `endsReads`: rejects with TooManyBytes while rows arrive that have more bytes than this,
-   * and holds no more of them. It always accepts the first row.
+   * The maximum size of the result. If the executor `endsReads`, `run` rejects with TooManyBytes when the
+   * arriving rows exceed it, and discards the rest. It always accepts the first row.
    */
   readonly maxBytes?: number
 }
@@ -76,13 +80,13 @@ export interface BoundStatement {
 
 /**
  * Runs a repository's SQL on a database: through a pool, or in the transaction of the context. Values may be
- * null, boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL,
- * infinities on SQLite; anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a
- * DriverFault: the driver's codes, without values.
+ * null, boolean, string, finite number, bigint, Buffer or Uint8Array. Arrays of these are allowed on
+ * PostgreSQL, infinities on SQLite. Anything else (`undefined`, a Date, an object) causes a TypeError.
+ * Rejects with a DriverFault that contains the driver's codes, without values.
  */
 export interface Executor {
   readonly dialect: Dialect
-  /** True if it can end a read whose rows are too large without harm to what follows. */
+  /** True if it can stop a read whose rows are too large without affecting later statements. */
   readonly endsReads?: boolean
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
 }
@@ -90,57 +94,66 @@ export interface Executor {
 /** One connection for a single user until it is released. */
 export interface Lease extends Executor {
   /**
-   * Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT to which the server responds
-   * with ROLLBACK rejects.
+   * Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). Rejects if the server responds to
+   * COMMIT with ROLLBACK.
    */
   control(text: string): Promise<void>
-  /** A query runner of TypeORM that sends to this connection, and never lets it go. */
+  /** Returns a TypeORM query runner that uses this connection and never releases it. */
   queryRunner(): QueryRunner
   /**
-   * Waits for what such a query runner sends, with the cancellation and the errors of `run`.
-   * @throws Aborted when it has ended the transaction.
+   * Waits for what such a query runner sends, with the same cancellation and errors as `run`.
+   * @throws Aborted if the database has ended the transaction.
    */
   sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T>
-  /** Returns the connection to the pool; `broken` closes it instead, because its state is unknown. */
+  /** Returns the connection to the pool. With `broken`, closes it instead because its state is unknown. */
   release(options?: { readonly broken?: boolean }): void
 }
 
 /** The current use of a pool. */
 export interface PoolUse {
-  /** Connections that a call or a transaction holds. */
+  /** The number of connections that calls or transactions hold. */
   readonly used: number
-  /** Calls that wait for a connection. */
+  /** The number of calls that wait for a connection. */
   readonly waiting: number
-  /** Statements so far that carried several calls. */
+  /** The number of statements so far that carried several calls. */
   readonly shared: number
-  /** The calls that they carried. */
+  /** The number of calls that those statements carried. */
   readonly sharing: number
 }
 
-/** The pool of one DataSource. */
+/** A DataSource's connection pool. */
 export interface Database extends Executor {
   readonly dataSource: DataSource
   /** The number of statements that can run at the same time. */
   readonly connections: number
   /**
-   * True if tables may be on several servers (Citus): a setting of a transaction is not seen on all of them,
-   * and a statement for several tenants asks them all. Undefined until a connection was made.
+   * True if tables may be spread over several servers (Citus): a transaction's settings do not reach all
+   * servers, and a statement for several tenants queries all of them. Undefined until the first connection.
    */
   readonly isDistributed?: boolean | undefined
-  /** Undefined where there is one connection and no pool. */
+  /** Undefined if the engine has a single connection and no pool. */
   readonly use?: PoolUse
-  /** The most connections that calls of one tenant hold; never more than all but one, and at least one. */
+  /**
+   * The maximum number of connections that calls of one tenant hold: at least one, and at most all but one.
+   */
   maxTenantConnections?: number
-  /** Lets waiting calls ask the pool, whatever is in use: it moved to another DSN, or it ends. */
+  /**
+   * Lets waiting calls request a connection regardless of how many are in use: the pool moved to another DSN,
+   * or is closing.
+   */
   serveWaiting?(): void
-  /** Runs several reads in one round trip; the first failure fails all. Undefined where the engine cannot. */
+  /** Runs several reads in one round trip; if one fails, all fail. Undefined if the engine cannot do this. */
   runAll?(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
   /**
-   * The connection of a TypeORM query runner that has a transaction open. Only the query runner releases it.
+   * Returns the connection of a TypeORM query runner that has an open transaction. Only the query runner
+   * releases it.
    */
   borrow(runner: QueryRunner): Promise<Lease>
-  /** @throws Unavailable while the database is read-only: from a refused write until writes work again. */
+  /**
+   * @throws Unavailable while the database is read-only: from the first rejected write until writes work
+   * again.
+   */
   checkWrites(): Promise<void>
 }

@@ -4,37 +4,37 @@ import type { Dialect } from '../../dialects/dialect.js'
 import type { Executor, RunOptions } from './executor.js'
 import { named } from './named.js'
 
-/** Reads leave nothing behind that a later rollback could undo: no rows, no locks, no settings. */
+/** Matches reads that leave nothing behind for a later rollback to undo: no rows, locks or settings. */
 export const PLAIN_READ =
   /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 
 /**
- * True if a transaction has locked rows while it goes on reading what it saw earlier. In repeatable read, a
- * read after the lock then misses what the lock has waited for.
+ * Detects a transaction that locks rows while its reads still use an older snapshot. In repeatable read, a
+ * read after the lock would then miss the changes that the lock waited for.
  */
 export class LockedSnapshot {
   #hasRead = false
   #isLocked = false
   #isStale: boolean | undefined
 
-  /** @param level - undefined where the database decides, or TypeORM. */
+  /** @param level - undefined if the database or TypeORM chooses the isolation level. */
   constructor(
     private readonly dialect: Dialect,
     private readonly level: Isolation | undefined,
   ) {}
 
-  /** A statement that may read without a lock was sent. */
+  /** Notes that a statement that may read without a lock was sent. */
   read(): void {
     this.#hasRead = true
   }
 
-  /** Rows were locked that the transaction need not write. */
+  /** Notes that rows were locked that the transaction does not necessarily write. */
   locked(): void {
     if (this.#hasRead || this.dialect.transactions.lockBeginsSnapshot !== undefined) this.#isLocked = true
   }
 
   /**
-   * @throws ErrPreconditionFailed for a list or a count of the type that would miss what others have
+   * @throws ErrPreconditionFailed if a list or count of the type would miss changes that others have
    * committed.
    */
   async check(on: Executor, type: string, run: RunOptions): Promise<void> {

@@ -1,26 +1,29 @@
 import type { Statement } from './executor.js'
 
-/** Prepared statements use server memory until their connection closes, and clients choose filter texts. */
+/**
+ * Bounds server memory: a prepared statement uses it until the connection closes, and clients choose the
+ * filters.
+ */
 const MAX = 500
 
 const seen = new WeakSet<Statement>()
 
-/** Closes a prepared statement, if the driver can. */
+/** Closes prepared statements, if the driver can. */
 export interface Closing {
-  /** So many are kept: the one that was used longest ago is closed for another. */
+  /** The maximum number of prepared statements. One more closes the least recently used. */
   readonly most: number
   readonly close: (statement: Statement) => void
 }
 
 /** The prepared statements of one connection. */
 export class NamedStatements {
-  /** By name, the one that was used last at the end. */
+  /** By name; the most recently used statement is last. */
   readonly #kept = new Map<string, Statement>()
 
-  /** @param closing - undefined where none can be closed before its connection. */
+  /** @param closing - undefined if statements can only be closed together with their connection. */
   constructor(private readonly closing?: Closing) {}
 
-  /** True to prepare this statement: not on its first run, because most filter texts are used once. */
+  /** True if the statement should be prepared. False on its first run, because most filters are used once. */
   isWorthwhile(statement: Statement): boolean {
     const { name } = statement
     if (this.#kept.has(name)) {
@@ -43,7 +46,7 @@ export class NamedStatements {
     return true
   }
 
-  /** Closes all of them. */
+  /** Closes all prepared statements. */
   closeAll(): void {
     for (const statement of this.#kept.values()) this.#close(statement)
   }
@@ -53,7 +56,7 @@ export class NamedStatements {
     this.closing?.close(statement)
   }
 
-  /** True to close the connection: a new one starts with none. */
+  /** True if the connection should be closed: a new connection starts without prepared statements. */
   get isFull(): boolean {
     return this.closing === undefined && this.#kept.size >= MAX
   }

@@ -14,12 +14,12 @@ export class Placeholders {
     return this.#dialect.values.kinds[field.kind].placeholder(field, ++this.#count)
   }
 
-  /** Leaves out the numbers of values that text written elsewhere binds. */
+  /** Skips placeholder numbers that are used by SQL built elsewhere. */
   skip(values: number): void {
     this.#count += values
   }
 
-  /** A row count, which every driver takes as it is. */
+  /** Returns the placeholder of a row count, which every driver binds unchanged. */
   count(): string {
     return this.#dialect.values.countPlaceholder(++this.#count)
   }

@@ -12,27 +12,25 @@ import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './
 import { type Held, NO_TENANT, TenantTurns } from './tenant-turns.js'
 import { Writability, type WriteQuestions } from './writability.js'
 
-/** The turn of a call on the connections of a pool. */
+/** A call's turn to use a connection of the pool. */
 export interface Turn {
   readonly tenant: string
-  /** The count of connections in use that includes this one; undefined while the call waits for its turn. */
+  /** The usage count that includes this connection; undefined while the call waits for its turn. */
   held: Held | undefined
   /** Ends the wait. */
   leave?: () => void
 }
 
-/** A connection of a pool. `signal` is the one of the lease's holder. */
+/** A pooled connection. `signal` belongs to the lease's holder. */
 export interface PooledConnection extends Lease {
   signal: CallEnd | undefined
-  /** The turn of the call that holds it. */
+  /** The turn of the call that holds the connection. */
   turn?: Turn
-  /** Called once, when the holder of a lease hands the connection back. */
+  /** Called once, when the lease's holder returns the connection. */
   onRelease: (() => void) | undefined
 }
 
-/**
- * A database that TypeORM reaches through a pool of connections: what PostgreSQL and MySQL have in common.
- */
+/** The base of the databases that TypeORM reaches through a connection pool (PostgreSQL and MySQL). */
 export abstract class PooledDatabase<C extends PooledConnection = PooledConnection> implements Database {
   abstract readonly dialect: Dialect
   readonly endsReads = true
@@ -105,7 +103,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   async #taken({ signal, context = RequestContext.current() }: RunOptions = {}): Promise<C> {
     const tenant = context.system === undefined ? (context.tenant ?? NO_TENANT) : NO_TENANT
     this.#use.waiting++
-    // A call that holds a connection already must not wait for calls that may wait for it.
+    // A call that already holds a connection must not wait for calls that may wait for it.
     const held = this.#turns.takeFree(tenant) ?? (this.waits.isNeeded ? this.#turns.take(tenant) : undefined)
     const turn: Turn = { tenant, held }
     try {
@@ -124,7 +122,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     }
   }
 
-  /** Reads on a connection of the pool. */
+  /** Runs a read on a connection of the pool. */
   protected async reading<T>(read: (connection: C) => Promise<T>, options?: RunOptions): Promise<T> {
     const connection = await this.#taken(options)
     try {
@@ -134,7 +132,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     }
   }
 
-  /** Gets a connection of the driver's pool when the turn of the call has come. */
+  /** Gets a connection from the driver's pool when it is the call's turn. */
   protected checkout<D extends { release(): void }>(
     connect: Connect<D>,
     signal: CallEnd | undefined,
@@ -146,7 +144,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
         try {
           connect(done)
         } catch (error) {
-          // This call fails, and not the one whose connection it was given.
+          // Fails this call, not the call whose connection it was given.
           done(error as Error, undefined)
         }
       })
@@ -167,28 +165,28 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
   abstract borrow(runner: QueryRunner): Promise<Lease>
 
-  /** Takes a connection from the pool by `checkout`, and sets its session up on first use. */
+  /** Takes a connection from the pool with `checkout`, and sets up its session on first use. */
   protected abstract connect(signal: CallEnd | undefined, turn: Turn): Promise<C>
 }
 
-/** The server responds, and has done nothing. */
+/** True if the server responded without executing anything. */
 const isResponse = (error: Unavailable): boolean =>
   error instanceof NotPrepared || error.message === LACKS_RESOURCES
 
-/** Outside of a transaction, a write takes effect before its result arrives. */
+/**
+ * True if the write may have been saved. Outside a transaction, a write takes effect before its result
+ * arrives.
+ */
 const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
   error instanceof Unavailable &&
   !isResponse(error) &&
   error.message !== TAKES_NO_WRITES &&
   !/^\s*SELECT\b/i.test(text)
 
-/** The default of both drivers. */
+/** The default pool size of both drivers. */
 const CONNECTIONS = 10
 
-/**
- * @param option - what the driver calls the most connections of a pool; TypeORM lets it override its own
- * option.
- */
+/** @param option - the driver's own name for the pool size, which TypeORM lets override its `poolSize`. */
 export function poolSizeOf({ options }: DataSource, option: string): number {
   const { poolSize, extra } = options as { poolSize?: number; extra?: Readonly<Record<string, unknown>> }
   const asked = extra?.[option] ?? poolSize

@@ -1,12 +1,12 @@
 import { QueryFailedError } from 'typeorm'
 import { Aborted } from '../../../errors.js'
 
-/** Throws the driver's error inside a TypeORM error. */
+/** Throws the driver's error that a TypeORM error wraps. */
 export function unwrapped(error: unknown): never {
   throw error instanceof QueryFailedError ? (error.driverError as unknown) : error
 }
 
-/** A procedure or a prepared text may end a transaction, which no text shows. */
+/** The error of a transaction that a procedure or a prepared statement ended, which its SQL does not show. */
 export class EndedBySql extends Aborted {
   constructor() {
     super('a statement has ended the transaction: leave COMMIT and ROLLBACK to the transaction')

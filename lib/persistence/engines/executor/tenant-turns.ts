@@ -1,13 +1,13 @@
-/** Calls without a tenant, and system calls. They may use every connection. */
+/** The key for calls without a tenant and system calls, which may use every connection. */
 export const NO_TENANT = ''
 
-/** The connections in use. */
+/** Counts the connections in use. */
 export interface Held {
   all: number
   readonly byTenant: Map<string, number>
 }
 
-/** Begins when its turn comes. */
+/** Called when the waiting call's turn comes. */
 type Waiter = (held: Held) => void
 
 /**
@@ -15,18 +15,18 @@ type Waiter = (held: Held) => void
  * most all connections but one, so that its calls never make all others wait.
  */
 export class TenantTurns {
-  /** The most connections of one tenant; never more than all but one, and at least one. */
+  /** The maximum number of connections that one tenant uses: at least one, and at most all but one. */
   maxOfTenant = Infinity
   #held: Held = { all: 0, byTenant: new Map() }
-  /** The tenant whose turn comes next is first. */
+  /** The waiting calls by tenant; the tenant whose turn is next comes first. */
   readonly #waiting = new Map<string, Set<Waiter>>()
 
-  /** @param size - the most connections of the pool. */
+  /** @param size - returns the maximum number of connections in the pool. */
   constructor(private readonly size: () => number) {}
 
   /**
    * Takes a connection if one is free for the tenant.
-   * @returns what the connection is given back to.
+   * @returns the count to pass to `leave`.
    */
   takeFree(tenant: string): Held | undefined {
     const isFree =
@@ -35,7 +35,7 @@ export class TenantTurns {
   }
 
   /**
-   * Takes a connection without a turn: for a call that holds another one, because other calls may wait for
+   * Takes a connection without waiting for a turn: the call already holds one, and other calls may wait for
    * it.
    */
   take(tenant: string): Held {
@@ -45,7 +45,7 @@ export class TenantTurns {
   }
 
   /**
-   * Waits for a turn, which takes a connection.
+   * Waits for a turn and takes a connection.
    * @returns a function that ends the wait.
    */
   wait(tenant: string, begin: Waiter): () => void {
@@ -56,7 +56,7 @@ export class TenantTurns {
     }
   }
 
-  /** Gives a connection back. */
+  /** Returns a connection. */
   leave(tenant: string, held: Held): void {
     held.all--
     const used = usedBy(held, tenant) - 1
@@ -71,7 +71,7 @@ export class TenantTurns {
     while (this.#next());
   }
 
-  /** True if the turn of a caller has come. */
+  /** Serves the next waiting caller. Returns false if no caller can be served now. */
   #next(): boolean {
     if (this.#waiting.size === 0 || this.#held.all >= this.size()) return false
     for (const [tenant, waiters] of this.#waiting)

@@ -3,14 +3,14 @@ import { Unavailable } from '../../../errors.js'
 import { cancellation } from '../errors/cancellation.js'
 
 /**
- * The longest wait is counted in so many parts. While the process itself stands still, at most one of them
- * passes.
+ * The number of parts into which the longest wait is divided. While the process itself is blocked, at most
+ * one part passes.
  */
 const PARTS = 4
 
 interface Waiter {
   readonly alone: boolean
-  /** The first part that it waits for from its beginning. */
+  /** The first part that the caller waits for in full. */
   readonly from: number
   readonly admit: () => void
   readonly refuse: (error: Error) => void
@@ -26,15 +26,15 @@ export class Turns {
   #alone = false
   #closed = false
   #timer: NodeJS.Timeout | undefined
-  /** Parts that have passed while callers waited. */
+  /** The number of parts that have passed while callers waited. */
   #passed = 0
   /** The first part in which no turn has ended. */
   #still = 0
 
   /**
-   * @param timeoutMs - how long a caller waits while no turn ends. A queue that moves is as long as its
-   * callers let it be: each has its own deadline.
-   * @param abreast - how many single statements run at once.
+   * @param timeoutMs - the maximum wait while no turn ends. While turns end, a caller waits until its own
+   * deadline.
+   * @param abreast - the number of single statements that run at once.
    */
   constructor(
     private readonly timeoutMs: number,
@@ -42,8 +42,9 @@ export class Turns {
   ) {}
 
   /**
-   * Waits for a turn; undefined when there is no need to wait.
-   * @throws Unavailable where no turn has ended for the timeout. @throws Cancelled, DeadlineExceeded
+   * Waits for a turn; returns undefined if the caller may proceed at once.
+   * @throws Unavailable if no turn has ended within the timeout.
+   * @throws Cancelled, DeadlineExceeded
    */
   enter(alone: boolean, signal?: CallEnd): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
@@ -81,14 +82,14 @@ export class Turns {
     if (this.#waiting.length > 0) this.#next()
   }
 
-  /** Refuses all waiting and future callers. */
+  /** Rejects all waiting and future callers. */
   close(): void {
     this.#closed = true
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(closed())
     clearTimeout(this.#timer)
   }
 
-  /** Takes a turn, if there is one to be had now. */
+  /** Takes a turn if one is free. */
   #takes(alone: boolean): boolean {
     const isFree = alone ? this.#inside === 0 : !this.#alone && this.#inside < this.abreast
     if (!isFree) return false
@@ -106,12 +107,12 @@ export class Turns {
     this.#timer?.unref()
   }
 
-  /** The next part to begin. */
+  /** The part that begins next. */
   get #begun(): number {
     return this.#timer === undefined ? this.#passed : this.#passed + 1
   }
 
-  /** One timer for the whole queue: the first caller has waited longest. */
+  /** Starts one timer for the whole queue: the first caller has waited longest. */
   #watch(): void {
     if (this.#waiting.length === 0) return
     if (this.#timer !== undefined) {

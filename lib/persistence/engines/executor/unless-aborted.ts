@@ -2,8 +2,8 @@ import type { CallEnd } from '../../../call-end.js'
 import { cancellation } from '../errors/cancellation.js'
 
 /**
- * Work that several callers wait for, which continues if one of them leaves.
- * @throws Cancelled, DeadlineExceeded for a caller whose signal aborts first.
+ * Waits for work that several callers share and that continues if one of them leaves.
+ * @throws Cancelled, DeadlineExceeded if this caller's signal aborts first.
  */
 export function unlessAborted<T>(running: Promise<T>, signal: CallEnd | undefined): Promise<T> {
   if (signal === undefined) return running

@@ -7,33 +7,33 @@ import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { tellDatabaseDoubt } from './database-doubts.js'
 import type { BoundStatement, Lease, RunOptions } from './executor.js'
 
-/** Readiness checks have the same timeout. */
+/** Milliseconds a query may take, the same as for readiness checks. */
 const ASKING_MS = 2000
 
-/** The queries to run on an engine. */
+/** An engine's queries about writes. */
 export interface WriteQuestions {
-  /** True if the server behind a connection refuses writes. */
+  /** True if the connection's server rejects writes. */
   isReadOnly(on: Lease, options: RunOptions): Promise<boolean>
-  /** True if a rollback takes back all that a statement did; always, where left out. */
+  /** True if a rollback undoes everything that a statement did. If omitted, it always does. */
   isUndone?(on: Lease, sent: BoundStatement, options: RunOptions): Promise<boolean>
-  /** Commits a write that changes nothing, where an engine may find no room as late as that. */
+  /** Commits a write that changes nothing, for engines that may only detect a full disk at commit. */
   commit?(on: Lease, options: RunOptions): Promise<void>
 }
 
-/** The statements that another transaction can repeat, and roll back. */
+/** Matches the statements that another transaction can repeat and roll back. */
 const CAN_REPEAT = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
 
 /**
- * True if a database responds and accepts writes, as far as known. It is queried only after it could not be
- * reached or did not respond to a call in time, and then has to respond, or after it has refused a write, and
- * then has to accept writes.
+ * Tracks whether a database responds and accepts writes. The database is queried only after a failure: after
+ * it could not be reached or did not respond in time, it has to respond; after it rejected a write, it has to
+ * accept writes.
  */
 export class Writability {
   #refusals = 0
   #losses = 0
-  /** Responses so far: while there are any, the database responds, however many calls wait. */
+  /** The number of responses so far. While it grows, the database responds, however many calls wait. */
   #responses = 0
-  /** A write found no room: the last one that can be repeated, if there is one. */
+  /** Set after a write failed for lack of space: the last such write that can be repeated, if any. */
   #unstored: { readonly sent: BoundStatement | undefined } | undefined
   #asking: Promise<void> | undefined
   #question: AbortSignal | undefined
@@ -41,7 +41,7 @@ export class Writability {
 
   /**
    * @param lease - leases a connection of the database.
-   * @param questions - of its engine, each asked on one connection.
+   * @param questions - the engine's queries, each run on one connection.
    */
   constructor(
     private readonly lease: (options: RunOptions) => Promise<Lease>,
@@ -49,19 +49,19 @@ export class Writability {
     private readonly askingMs = ASKING_MS,
   ) {}
 
-  /** A write was refused. */
+  /** Notes that a write was rejected. */
   refused(): void {
     if (this.#refusals++ === 0) tellDatabaseDoubt({})
   }
 
-  /** No connection was made, or one was lost. */
+  /** Notes that a connection could not be made or was lost. */
   unreachable(): void {
     if (this.#losses++ === 0) tellDatabaseDoubt({})
   }
 
   /**
-   * A write failed for lack of space. It is repeated, and rolled back, until it succeeds.
-   * @param sent - undefined if it was a COMMIT, or sent by other code.
+   * Notes that a write failed for lack of space. `check` repeats it and rolls it back until it succeeds.
+   * @param sent - undefined for a COMMIT or a write that other code sent.
    */
   full(sent?: BoundStatement): void {
     if (sent !== undefined && /^\s*SELECT\b/i.test(sent.statement.text)) return
@@ -71,19 +71,19 @@ export class Writability {
     if (before === undefined) tellDatabaseDoubt({})
   }
 
-  /** A statement has a result. */
+  /** Notes that a statement returned a result. */
   responded(): void {
     this.#responses++
   }
 
-  /** A call has ended before the database had a result for it. */
+  /** Notes that a call ended before the database returned its result. */
   late(signal: CallEnd): void {
     if (signal !== this.#question) this.unreachable()
   }
 
   /**
-   * The deadline of a call passed before it got a connection. Its caller may have left before, so the log
-   * gets the reason.
+   * Notes that a call's deadline passed before it got a connection. Its caller may have left already, so the
+   * reason is logged.
    * @param why - the state of the pool.
    */
   waited(signal: CallEnd, why: string): void {
@@ -97,8 +97,8 @@ export class Writability {
   }
 
   /**
-   * Queries once for all concurrent callers.
-   * @throws Unavailable while the database is read-only, or does not respond.
+   * Queries the database once for all concurrent callers.
+   * @throws Unavailable while the database is read-only or does not respond.
    */
   check(): Promise<void> {
     if (this.#refusals === 0 && this.#losses === 0 && this.#unstored === undefined) return Promise.resolve()
@@ -126,7 +126,7 @@ export class Writability {
         lease.release({ broken })
       }
     } catch (error) {
-      // Nothing came free for the question, because calls get what they ask for.
+      // The query got no connection because other calls use them all, which shows that the database responds.
       const isBusy =
         options.signal.aborted &&
         refusals === 0 &&
@@ -140,9 +140,10 @@ export class Writability {
   }
 
   /**
-   * Any failure other than the first one, such as a duplicate key, shows that there was space.
-   * @throws Unavailable if there is still none, and once if nothing can be repeated: the next write will show
-   * it.
+   * Repeats the write. Any failure other than the first one, such as a duplicate key, shows that there was
+   * space.
+   * @throws Unavailable if there is still no space, and once if no write can be repeated: the next write will
+   * show whether there is space.
    */
   async #write(lease: Lease, sent: BoundStatement | undefined, options: RunOptions): Promise<void> {
     const { questions } = this

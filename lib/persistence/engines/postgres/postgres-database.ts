@@ -78,8 +78,8 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   }
 
   /**
-   * Settings made inside of a transaction go with its rollback, so that a new connection is set up again
-   * later.
+   * Borrows a query runner's connection. A rollback also reverts settings made inside the transaction, so
+   * that a new connection is set up again later.
    */
   async borrow(runner: QueryRunner): Promise<Lease> {
     const client = (await runner.connect()) as Client
