@@ -12,9 +12,9 @@ import { mysqlChanges } from './changes.js'
 import { quoted } from '../values/quoted.js'
 import { isConstant, mysqlConstant, mysqlDefault, seemsSameDefault } from './default-text.js'
 
-/** In what the catalogs of MySQL 8 and MariaDB differ. */
+/** The differences between the catalogs of MySQL 8 and MariaDB. */
 export interface MysqlCatalogOptions {
-  /** JSON is text with a check of its own. */
+  /** True if JSON columns are text with a CHECK constraint. */
   readonly jsonIsText: boolean
   readonly exactCollations: readonly string[]
 }
@@ -28,7 +28,7 @@ export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOption
   changes: mysqlChanges,
 })
 
-/** True if the server of the MySQL protocol is MariaDB. */
+/** True if the server is MariaDB rather than MySQL. */
 export async function isMariadbServer(live: LiveSchema): Promise<boolean> {
   const [row] = await live.rows('SELECT VERSION() AS version')
   return /mariadb/i.test(String(row?.version))
@@ -52,7 +52,7 @@ async function readTable(
      FROM information_schema.COLUMNS WHERE ${OF_TABLE} ORDER BY ORDINAL_POSITION`,
     place,
   )
-  // Their columns for indexes that no plan uses have different names.
+  // The two servers name the column about ignored or invisible indexes differently.
   const parts = await live.rows(
     `SELECT * FROM information_schema.STATISTICS WHERE ${OF_TABLE} ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
     place,
@@ -89,7 +89,7 @@ const FOREIGN_KEYS = `
 const TRIGGERS = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
   WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ? ORDER BY 1`
 
-/** InnoDB takes the two for the same. */
+/** InnoDB treats the two actions alike. */
 const NO_ACTION: readonly unknown[] = ['NO ACTION', 'RESTRICT']
 
 function foreignKeyOf(name: string, rows: readonly CatalogRow[]): LiveForeignKey {
@@ -110,10 +110,10 @@ function foreignKeyOf(name: string, rows: readonly CatalogRow[]): LiveForeignKey
 const PRIMARY = 'PRIMARY'
 
 interface Checks {
-  /** MariaDB's JSON is text with a check of its own. */
+  /** The columns that MariaDB reports as text with a JSON check. */
   readonly json: ReadonlySet<string>
   readonly checks: LiveTable['checks']
-  /** Those that MariaDB keeps with a column, by its name. */
+  /** The checks that MariaDB stores with a column, by the column's name. */
   readonly own: ReadonlyMap<string, string>
 }
 
@@ -132,7 +132,7 @@ const MARIADB_CHECKS = `
   SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause, LEVEL AS level FROM information_schema.CHECK_CONSTRAINTS
   WHERE CONSTRAINT_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
 
-/** Its CHECK_CONSTRAINTS do not say of which table they are. */
+/** MariaDB's CHECK_CONSTRAINTS also contains the table's name; MySQL's does not. */
 const MYSQL_CHECKS = `
   SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS
   WHERE CONSTRAINT_TYPE = 'CHECK' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
@@ -158,7 +158,10 @@ function columnOf(
   }
 }
 
-/** The properties that a MODIFY drops unless it repeats them, besides those in the column's description. */
+/**
+ * Returns the properties that a MODIFY drops unless it repeats them, apart from type, nullability and
+ * default.
+ */
 function restOf({ made, extra, comment }: CatalogRow, check: string | undefined): Pick<LiveColumn, 'rest'> {
   const said = String(extra)
   const [onUpdate] = /\bon update current_timestamp(?:\(\d*\))?/i.exec(said) ?? []
@@ -169,7 +172,7 @@ function restOf({ made, extra, comment }: CatalogRow, check: string | undefined)
     onUpdate === undefined ? '' : ` ${onUpdate.toUpperCase()}`,
     /\binvisible\b/i.test(said) ? ' INVISIBLE' : '',
     typeof comment !== 'string' || comment === '' ? '' : ` COMMENT ${stringText(comment)}`,
-    // MariaDB takes it last.
+    // MariaDB requires the check last.
     check === undefined ? '' : ` CHECK (${check})`,
   ].join('')
   return rest === '' ? {} : { rest }
@@ -178,8 +181,8 @@ function restOf({ made, extra, comment }: CatalogRow, check: string | undefined)
 const stringText = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /**
- * The values of texts of which the catalogs show less: a question mark for a character beyond U+FFFF. Of a
- * column that is NOT NULL a table without rows does not say it.
+ * Reads the exact defaults of columns for which the catalog may show less, such as a question mark for a
+ * character beyond U+FFFF. An empty table does not reveal the default of a NOT NULL column.
  */
 async function exactDefaults(
   live: LiveSchema,
@@ -196,7 +199,7 @@ async function exactDefaults(
   if (asked.length === 0) return new Map()
   const values = asked.map(({ name }, at) => `DEFAULT(t.${quoted(String(name), '`')}) AS v${at}`)
   const place = [...(schema === undefined ? [] : [schema]), name].map((part) => quoted(part, '`')).join('.')
-  // A user who may not read the table uses the catalog alone.
+  // If the user may not read the table, only the catalog is used.
   const [row] = await live
     .rows(`SELECT ${values.join(', ')} FROM (SELECT 1 AS one) o LEFT JOIN ${place} t ON TRUE LIMIT 1`)
     .catch(() => [])
@@ -209,21 +212,27 @@ async function exactDefaults(
 }
 
 /**
- * True if a catalog may show less of the default than it is: of a float six digits, and an ALTER TABLE of
- * another column leaves no more.
+ * True if the catalog may not show the whole default. It shows six digits of a float, and an ALTER TABLE of
+ * another column then reduces the default to these.
  */
 const isCut = ({ type, collated, fallback }: CatalogRow): boolean =>
   typeof fallback === 'string' &&
   (type === 'float' || (typeof collated === 'string' && fallback.includes('?')))
 
-/** MariaDB writes the literal, MySQL its value, unless it is an expression. */
+/**
+ * Returns the default. Unless it is an expression, MariaDB's catalog contains a literal and MySQL's the bare
+ * value.
+ */
 function fallbackOf({ fallback, extra }: CatalogRow, type: string, isMariadb: boolean): string | undefined {
   if (typeof fallback !== 'string') return undefined
   const isValue = !isMariadb && !/DEFAULT_GENERATED/i.test(String(extra))
   return isValue ? mysqlConstant(fallback, type) : mysqlDefault(fallback, type)
 }
 
-/** MariaDB and older versions of MySQL say how wide an integer is shown, which decides nothing. */
+/**
+ * Removes an integer's display width, which MariaDB and older versions of MySQL report and which has no
+ * effect.
+ */
 const withoutWidth = (type: string): string =>
   type.replace(/^((?:small|medium|big)?int)\(\d+\)/, '$1').replace(/^tinyint\((?!1\))\d+\)/, 'tinyint')
 

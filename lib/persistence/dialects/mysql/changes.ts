@@ -10,12 +10,13 @@ import type {
 import { quoted } from '../values/quoted.js'
 
 /**
- * The server refuses instead of copying. MySQL 8 takes no LOCK beside INSTANT, which locks for a moment only.
+ * With an explicit algorithm, the server rejects the statement instead of copying the table. MySQL 8 accepts
+ * no LOCK clause with INSTANT, which locks only for a moment.
  */
 const INSTANT = 'ALGORITHM=INSTANT'
 const INPLACE = 'ALGORITHM=INPLACE, LOCK=NONE'
 
-/** Both servers read a file: MariaDB the first comment, MySQL 8 the second. */
+/** Both servers read the same file: MariaDB interprets the first comment, MySQL 8 the second. */
 const COLLATED = ' CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */'
 const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin']
 
@@ -26,14 +27,16 @@ const named = ({ schema, name }: TableName): string =>
 const alterTable = (table: TableName, ...actions: readonly string[]): string =>
   `ALTER TABLE ${named(table)}\n  ${actions.join(',\n  ')}`
 
-/** MySQL 8 takes no literal as a default there, and no server an index of the whole column. */
+/**
+ * Types for which MySQL 8 accepts no literal default, and which neither server can index as a whole column.
+ */
 const HAS_NO_LITERAL = /^(?:(?:tiny|medium|long)?(?:text|blob)|json|geometry)$/i
 
-/** A default that is written without parentheses. */
+/** Matches a default that is written without parentheses. */
 const PLAIN_DEFAULT =
   /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|0x[\da-f]+|(?:[bnx]|_\w+)?'(?:[^'\\]|\\[^]|'')*'|null|true|false|current_timestamp(?:\(\d*\))?(?: on update current_timestamp(?:\(\d*\))?)?)$/i
 
-/** An expression is written in parentheses, except the current time. */
+/** Writes an expression in parentheses, except the current time. */
 const defaultOf = (type: string, value: string): string =>
   PLAIN_DEFAULT.test(value) && !HAS_NO_LITERAL.test(type) ? value : `(${value})`
 
@@ -58,19 +61,22 @@ const liveText = ({
   rest = '',
 }: LiveColumn): string => {
   const typed = `${quote(name)} ${type}${collated(collation)}`
-  // MariaDB takes neither NULL nor a default there.
+  // MariaDB accepts neither NULL nor a default for a generated column.
   if (generated !== undefined) return `${typed}${rest}`
   return `${typed}${nullable ? ' NULL' : ' NOT NULL'}${fallback === undefined ? '' : ` DEFAULT ${defaultOf(type, fallback)}`}${rest}`
 }
 
-/** A column of a database as MODIFY repeats it: what is not repeated is lost. */
+/** Describes an existing column for MODIFY, which drops every property that it does not repeat. */
 const modifiedText = (live: LiveColumn): string => {
   const generated = live.isIdentity === true ? ' AUTO_INCREMENT' : ''
   const fallback = live.fallback ?? live.ownFallback
   return liveText({ ...live, fallback, rest: `${generated}${live.rest ?? ''}` })
 }
 
-/** The same with what the model says of it: a default of the table stays unless the model has another. */
+/**
+ * Describes a column with the model's properties. The table's default remains unless the model has another
+ * one.
+ */
 const changedText = ({ column, live }: Omit<ColumnChange, 'table'>): string => {
   const { type, isText, nullable, fallback, initial } = column
   const precision = /^(?:datetime|timestamp)(\(\d\))?$/.exec(type)
@@ -93,7 +99,7 @@ const changedText = ({ column, live }: Omit<ColumnChange, 'table'>): string => {
 const keyText = ({ name, columns, unique, method, parser }: IndexDefinition): string =>
   `ADD ${method === undefined ? (unique ? 'UNIQUE ' : '') : `${method} `}KEY ${quote(name)} (${list(columns)})${parser === undefined ? '' : ` WITH PARSER ${parser}`}`
 
-/** A full-text or spatial index cannot be added while others write. */
+/** A full-text or spatial index cannot be added while other sessions write. */
 const addIndex = (table: TableName, index: IndexDefinition): string =>
   alterTable(table, keyText(index), ...(index.method === undefined ? [INPLACE] : []))
 const dropIndex = (table: TableName, name: string): string =>
@@ -110,7 +116,7 @@ const EMPTY: readonly (readonly [type: RegExp, value: string])[] = [
   [/^.*blob$/, "''"],
 ]
 
-/** One trigger for each kind of statement, and one statement for each file. */
+/** Builds one trigger for INSERT and one for UPDATE, each in a file of its own. */
 const mirrors = (
   table: TableName,
   name: string,
@@ -150,8 +156,8 @@ const modify = (what: string, { table, column, live }: ColumnChange, how: string
 })
 
 /**
- * MySQL has no constraint that is checked later: what changes more than the catalog says how, so that it is
- * refused otherwise.
+ * MySQL has no constraints that can be validated later. A change that needs more than the catalog names its
+ * algorithm, so that the server rejects it rather than copy the table.
  */
 export const mysqlChanges: ChangeSql = {
   alter: (table, what, alterations) => [
@@ -222,7 +228,7 @@ export const mysqlChanges: ChangeSql = {
       up: [make],
       down: [drop],
     })),
-  // The down migration creates the INSERT trigger first, and the UPDATE trigger after filling the rows.
+  // The down migration creates the INSERT trigger first, and the UPDATE trigger after the rows are filled.
   unmirror: (table, name, columns, realign) =>
     mirrors(table, name, columns)
       .map(([kind, make, drop], at) => ({
@@ -231,7 +237,8 @@ export const mysqlChanges: ChangeSql = {
         down: at === 0 ? [make] : [make, realign],
       }))
       .reverse(),
-  // As bytes: a collation may take two texts for the same, and two collations cannot be compared.
+  // Compares bytes: a collation may treat different strings as equal, and columns of two collations cannot be
+  // compared.
   differ: ({ from, to }, isText) => {
     const [old, now] = [from, to].map((name) => (isText ? `CAST(${quote(name)} AS BINARY)` : quote(name)))
     return `NOT (${old} <=> ${now})`

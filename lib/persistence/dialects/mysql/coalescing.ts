@@ -1,12 +1,12 @@
 import type { CoalescingSql } from '../values/coalescing-sql.js'
 
-/** The most characters of a column that an index of InnoDB holds whole. */
+/** The maximum number of characters of a column that InnoDB can index whole. */
 const MAX_CHARACTERS = 768
 
 /**
- * Calls that write go out alone: no statement returns what it wrote. A text that is longer than its place in
- * the table of the calls would be cut, and one with characters that it cannot hold changed, so that only
- * columns of these texts are searched together.
+ * Decides which calls can be coalesced. Writes cannot: no statement returns the rows that it wrote. Only
+ * string columns that the calls' temporary column can represent are searched together: longer strings would
+ * be cut, and characters outside its character set changed.
  */
 const RULES =
   `SELECT CASE t.TABLE_TYPE WHEN 'BASE TABLE' THEN 't' ELSE 'f' END AS is_table, 'f' AS has_policies, 'f' AS takes_writes, ` +
@@ -23,10 +23,13 @@ export const mysqlCoalescing: CoalescingSql = {
   bound: (calls) => [JSON.stringify(calls.map((values) => values.map(fitting)))],
 }
 
-/** A value that no column can hold finds nothing. */
+/** Replaces a string that no column can hold with NULL, which matches nothing. */
 const fitting = (value: unknown): unknown => (typeof value === 'string' && isTooLong(value) ? null : value)
 
-/** A character outside of the basic plane is two in JavaScript, and one in the database. */
+/**
+ * True if a string has too many characters. A character beyond U+FFFF has length two in JavaScript and one in
+ * the database.
+ */
 const isTooLong = (text: string): boolean =>
   text.length > MAX_CHARACTERS &&
   (text.length > 2 * MAX_CHARACTERS || Array.from(text).length > MAX_CHARACTERS)

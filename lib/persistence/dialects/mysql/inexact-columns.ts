@@ -3,7 +3,10 @@ import { isExactCollation } from './exact-bytes.js'
 
 const COLUMNS =
   'SELECT column_name, data_type, collation_name FROM information_schema.columns WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?'
-/** A kind says whether it may be in a CHAR, which drops spaces from its end. */
+/**
+ * Matches the types whose collation matters. CHAR, which drops trailing spaces, is checked with the column's
+ * kind.
+ */
 const TEXT = /^(?:(?:var)?char|(?:tiny|medium|long)?text)$/
 
 export const inexactColumns: InexactColumns = async (query, { schema, name }, columns) =>
@@ -21,7 +24,8 @@ export const inexactColumns: InexactColumns = async (query, { schema, name }, co
         ? undefined
         : {
             what: `collation ${String(collation)}`,
-            // A text that another character set lacks would fail the statement.
+            // With another character set, a string that contains a character it lacks would make the
+            // statement fail.
             ...(/^utf8mb4_/.test(String(collation)) && { collation: String(collation) }),
             advice: 'use utf8mb4_nopad_bin (MariaDB) or utf8mb4_0900_bin (MySQL 8)',
           }

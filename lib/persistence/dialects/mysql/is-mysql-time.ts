@@ -1,11 +1,11 @@
 import { CLOCK, isDate } from '../values/is-date.js'
 
-/** A `date` column has no time of day. */
+/** Matches a `datetime`, or a `date`, which has no time of day. */
 const TIME = new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)(?: ${CLOCK})?$`)
 
 /**
- * True if a `datetime` or a `date` column can hold and return this text. A writer that is not strict can
- * store a month or a day of zero.
+ * True if a `datetime` or `date` column can store and return this string. Without strict mode, MySQL can also
+ * store a month or day of zero.
  */
 export const isMysqlTime = (text: string): boolean => {
   const [, ...digits] = TIME.exec(text) ?? []

@@ -4,7 +4,7 @@ import type { JsonSql, LeafType } from '../values/json-sql.js'
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? column : `JSON_EXTRACT(${column}, '$.${keys.map((key) => `"${key}"`).join('.')}')`
 
-/** @param repeated - the same field where it is written again. */
+/** @param repeated - the same field for its second use in the expression. */
 type OfField = (field: string, repeated: string) => string
 
 const inside =
@@ -31,7 +31,7 @@ export const booleanInside = inside(boolean)
 
 const NUMBERS = `('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')`
 
-/** MariaDB's JSON is text, which adding makes a double. */
+/** MariaDB's JSON is text, which an addition converts to a double. */
 const number: OfField = (field, repeated) =>
   `(CASE WHEN JSON_TYPE(${field}) IN ${NUMBERS} THEN ${repeated} + 0e0 END)`
 
@@ -50,7 +50,7 @@ const LEAVES: Readonly<Record<LeafType, OfField>> = {
   any: ofShape(`<> 'NULL'`),
 }
 
-/** The elements of a list. No column of a resource is called like this one. */
+/** Returns a table of a list's elements. Its column name cannot collide with a column of a resource. */
 export const elementsOf = (column: string, type: string): string =>
   `JSON_TABLE(${column}, '$[*]' COLUMNS (\`list element\` ${type} PATH '$')) AS e`
 
@@ -64,7 +64,7 @@ export const mysqlJson: JsonSql = {
   isSet: (column, keys) => `JSON_TYPE(${at(column, keys)}) <> 'NULL'`,
   isObject: (column, keys) => `JSON_TYPE(${at(column, keys)}) = 'OBJECT'`,
   literal: (value) => (typeof value === 'boolean' ? String(Number(value)) : `${value}e0`),
-  /** MariaDB's JSON_CONTAINS compares text by another collation; by bytes it is exact. */
+  /** MariaDB's JSON_CONTAINS compares strings by another collation; comparing bytes is exact. */
   holds: (column, value, write) => {
     if (typeof value === 'boolean') return `COALESCE(JSON_CONTAINS(${column}, '${value}'), 0)`
     if (typeof value === 'number')

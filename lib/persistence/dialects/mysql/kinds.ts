@@ -33,10 +33,10 @@ import { mysqlLiteral } from './default-text.js'
 import { readableDecimal, readableEnum, readableList, readableTime } from './readable.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 
-/** The MySQL datetime of an ISO string in UTC. */
+/** Converts an ISO string in UTC to a MySQL datetime. */
 const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
 
-/** The driver's time zone, which is the process's if none is given. */
+/** True if the driver's time zone is UTC. Without an option, it is the process's time zone. */
 function isUtc(timezone: unknown): boolean {
   if (timezone !== undefined && timezone !== 'local') return timezone === 'Z' || timezone === '+00:00'
   return isProcessInUtc()
@@ -62,18 +62,18 @@ const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
     ...more,
   })
 
-/** The length that TypeORM gives a string column on this engine unless it states one. */
+/** The length that TypeORM gives a string column on this engine by default. */
 const DEFAULT_LENGTH = 255
 
 const varchar = (length: number | undefined): string =>
   length === undefined ? 'longtext' : `varchar(${length})`
 
-/** The catalog names the type without its sign. */
+/** True for a signed integer type; the catalog's name does not contain the sign. */
 function isInteger(_: Facets, type: string): boolean {
   return /^(?:small|medium|big)?int$/.test(type)
 }
 
-/** A 64-bit integer is bound as text: as a number it would be compared as a double. */
+/** Binds a 64-bit integer as a string: MySQL would compare a number as a double. */
 const SIGNED = { ...OF_BIGINT, placeholder: () => 'CAST(? AS SIGNED)', exactAs: isInteger }
 
 /** A key can be declared as `binary(16)`. */
@@ -84,7 +84,7 @@ const uuidKind = entry('varchar(36)', {
   keeps: ({ stored }, live) => stored === undefined && live === 'char(36)',
   exactAs: ({ stored }, type) => {
     if (stored !== undefined) return type === 'binary'
-    // The engine's own type has one text for each value.
+    // The engine's native type stores a single form of each value.
     return type === 'uuid' ? true : undefined
   },
   holds: () => true,
@@ -113,7 +113,7 @@ function uuidBytes(value: unknown): Buffer {
   return Buffer.from((value as string).replaceAll('-', ''), 'hex')
 }
 
-/** Pages would leave rows out: a comparison goes by the text. */
+/** Rejects enumerations: rows are sorted by position but compared as strings, so pages would omit rows. */
 function byEnumeration(type: string): string | undefined {
   return type === 'enum' || type === 'set'
     ? 'orders values by position, and stores the text of a number as the value at that position'
@@ -126,7 +126,7 @@ export const mysqlKinds: KindsSql = {
     isText: true,
     type: ({ maxLength, hasEngineLength }) => varchar(hasEngineLength === true ? DEFAULT_LENGTH : maxLength),
     alteredBy: byEnumeration,
-    // It drops spaces from the end of a text. Of any other type the collation decides.
+    // A `char` drops trailing spaces. For any other type the collation decides.
     exactAs: (_, type) => (type === 'char' ? false : undefined),
     inside: textInside,
   }),
@@ -148,7 +148,7 @@ export const mysqlKinds: KindsSql = {
         ? varchar(maxLength)
         : `enum(${[...labels.numberOf.keys()].map(mysqlLiteral).join(',')})`,
     keeps: ({ enumNames }, live) => enumNames?.labels?.type !== undefined && live.startsWith('enum('),
-    // It orders by position.
+    // An enumeration sorts by position unless it is cast.
     ordered: (column, { enumNames }) =>
       enumNames?.labels?.type === undefined ? undefined : `CAST(${column} AS BINARY)`,
     inside: nameInside,
@@ -185,11 +185,11 @@ export const mysqlKinds: KindsSql = {
     ...OF_DECIMAL,
     readable: readableDecimal,
     type: (field) => `decimal${digitsOf(field, '(10,0)')}`,
-    // As text it would be compared as a double.
+    // MySQL would compare a string as a double.
     placeholder: () => 'CAST(? AS DECIMAL(65,30))',
     encoder: (field) => (value) => {
       const text = decimalText(value, field)
-      // The column would round it.
+      // A column without a scale would round the value.
       if (field.decimal?.precision === undefined && text.includes('.'))
         throw new InvalidArgument(field.proto, 'has digits after the point, and its column states no scale')
       return text
@@ -220,7 +220,7 @@ export const mysqlKinds: KindsSql = {
   }),
   bytes: entry('longblob', {
     ...READS.all,
-    // A binary fills up with zeros.
+    // A `binary` column pads values with zeros.
     keeps: (_, live) => /^(?:(?:tiny|medium)?blob|varbinary\(\d+\))$/.test(live),
     zero: `x''`,
     decoder: () => (value) => new Uint8Array(value as Buffer),

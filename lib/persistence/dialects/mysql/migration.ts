@@ -4,6 +4,6 @@ import { longKeys } from './long-keys.js'
 export const mysqlMigration: MigrationSql = {
   lintComments: () => '',
   createSchema: () => [],
-  /** InnoDB refuses a longer key, so that the file would fail. */
+  /** InnoDB rejects longer keys, so that the migration would fail. */
   notes: (table) => longKeys(table).map((problem) => `on MySQL ${problem}`),
 }

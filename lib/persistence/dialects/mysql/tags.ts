@@ -10,21 +10,23 @@ export const mysqlTags: TagSql = {
     const has = `JSON_CONTAINS_PATH(${column}, 'one', ${write(jsonPath(key))})`
     return nullable ? `COALESCE(${has}, 0)` : has
   },
-  /** The collation of JSON text ignores trailing spaces; UTF-8 bytes sort by code point. */
+  /** The collation of JSON strings ignores trailing spaces; UTF-8 bytes sort by code point. */
   compared: (value) => `CAST(${value} AS BINARY)`,
   searched: (value) => value,
 }
 
 /**
- * MariaDB interprets a leading `-` of a key, quoted or not, as an index from the end, and then finds nothing.
+ * False if a key starts with `-`: MariaDB interprets it, quoted or not, as an index from the end and finds
+ * nothing.
  */
 const hasPath = (key: string): boolean => !key.startsWith('-')
 
-/** A path to one key: the quoted part of a path is a JSON string. */
+/** Returns the path of one key: the quoted part of a path is a JSON string. */
 const jsonPath = (key: string): string => `$.${JSON.stringify(key)}`
 
 /**
- * Keys and values of the tags, each with its place among them. No column of a resource is called like these.
+ * Returns a table of the tags' keys or values and their positions. Its column names cannot collide with
+ * columns of a resource.
  */
 const table = (column: string, name: string): string =>
   `JSON_TABLE(${column}, '$${name === 'tag key' ? '[*]' : '.*'}' COLUMNS (\`tag place\` FOR ORDINALITY, \`${name}\` LONGTEXT CHARACTER SET utf8mb4 PATH '$'))`

@@ -11,7 +11,7 @@ const TYPES = [
   ...['longblob', 'binary', 'varbinary', 'enum', 'simple-enum', 'set'],
 ]
 
-/** Types that need a length, which TypeORM takes for 255 characters or bytes. */
+/** Types that need a length; TypeORM's default is 255 characters or bytes. */
 const OF_A_LENGTH = /^(?:n?varchar|national varchar|varbinary)$/
 
 export const mysqlTypeormColumns: TypeormColumnsSql = {
@@ -34,7 +34,7 @@ export const mysqlTypeormColumns: TypeormColumnsSql = {
     ].join(''),
 }
 
-/** An enum of TypeScript also has the names of its numbers. */
+/** A TypeScript enum object of numbers also contains the names of its members as values. */
 const valuesOf = (values: ColumnOptions['enum'] = []): readonly string[] =>
   Array.isArray(values)
     ? values.map(String)
