@@ -1,7 +1,7 @@
 import { commandLine, type CommandLine } from '../../text/command-line.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 
-/** The remedy for an error of a server, or of a connection to one. */
+/** The remedy for a server error or a connection error. */
 export type Advice = KindsOf<typeof ADVICES>
 
 type ServerName = 'PostgreSQL' | 'MySQL'
@@ -35,9 +35,9 @@ const TLS = {
   MySQL: 'turn TLS on there, or take ssl out of the connection string',
 }
 
-/** One text for each. */
+/** One text for each remedy. */
 export const ADVICES = {
-  // A statement.
+  // Remedies for a failed statement.
   /** `table` is the version table. */
   lacksRight: (v: { server: ServerName; purpose: 'read' | 'change'; schema: string; table: string }) =>
     `The user of the connection string lacks a right: ${RIGHTS[v.server][v.purpose](v.schema, v.table)}`,
@@ -59,7 +59,7 @@ export const ADVICES = {
   dependedOn: () =>
     'Drop what depends on it in a version before this one, and create it again in a version behind it',
 
-  // A connection.
+  // Remedies for a failed connection.
   login: () => 'check user and password of the connection string, and that the server lets them in from here',
   mayNotConnect: () => 'let the owner of the database grant the user the right to connect to it',
   noSuchDatabase: () => 'create the database first, or name another',
@@ -70,6 +70,9 @@ export const ADVICES = {
   unknownHost: () => 'check the host, and write @, :, / and # of a password as %40, %3A, %2F and %23',
 } satisfies Messages
 
-/** `''` for no advice. @param command - writes a command of it. */
+/**
+ * Returns the text of a remedy; `''` if there is none.
+ * @param command - formats an `ashlar` command in the text.
+ */
 export const adviceText = (advice: Advice | undefined, command: CommandLine = commandLine): string =>
   advice === undefined ? '' : writtenBy(ADVICES, advice, command)

@@ -1,13 +1,16 @@
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 
-/** Why code that runs now fails after a statement. */
+/** The reason why running code fails after a statement. */
 export type Breaks = KindsOf<typeof BREAKS>
 
-/** One sentence for each. */
+/** One sentence for each reason. */
 export const BREAKS = {
-  /** The message of lint, whether or not the file accepts the finding. */
+  /** The message of a lint finding, whether or not the file accepts it. */
   rule: (v: { rule: string; text: string }) => v.text,
-  /** `isUnsure`: one of the columns may take NULL. `required` take none any more. */
+  /**
+   * `isUnsure`: a column in `withoutDefault` may accept NULL. The columns in `required` no longer accept
+   * NULL.
+   */
   inserts: (v: {
     withoutDefault: readonly string[]
     isUnsure: boolean
@@ -29,10 +32,10 @@ export const BREAKS = {
     ].join('; '),
   unique: (v: { columns: readonly string[] }) =>
     `code that writes a second row with the same ${v.columns.join(', ')} fails`,
-  /** `when` is such as `BEFORE INSERT`. */
+  /** `when` is the trigger's event, such as `BEFORE INSERT`. */
   trigger: (v: { name: string; table: string | undefined; when: string | undefined }) =>
     `code that relies on what the trigger ${v.name}${v.table === undefined ? '' : ` of ${v.table}`} does${v.when === undefined ? '' : ` ${v.when}`}`,
 } satisfies Messages
 
-/** A break that a step of a plan causes, as a sentence. */
+/** Returns the break that a planned statement causes, as a sentence. */
 export const breaksText = (breaks: Breaks): string => writtenBy(BREAKS, breaks, () => '')

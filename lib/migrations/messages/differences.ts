@@ -4,7 +4,7 @@ import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type MigrationProblem, problemText } from './problem.js'
 import { type Unfinished, unfinishedText } from './unfinished.js'
 
-/** In what a database is not what its files make. */
+/** A difference between a database and its migration files. */
 export type Difference = KindsOf<typeof DIFFERENCES>
 
 export type UnusableIndex = Extract<Difference, { readonly kind: 'busyIndex' | 'invalidIndex' }>
@@ -13,16 +13,16 @@ interface Of {
   version: string
 }
 
-/** One sentence for each, with what to do. `version` is a name such as `0002_widgets`. */
+/** One sentence for each difference, with what to do. `version` is a name such as `0002_widgets`. */
 export const DIFFERENCES = {
-  /** `refusal` is why lint refuses its file. `mayBeElsewhere`: another schema may be meant. */
+  /** `refusal`: why lint rejects the file. `mayBeElsewhere`: the versions may be in another schema. */
   pending: (v: Of & { refusal?: string; mayBeElsewhere?: true }, command: CommandLine) => {
     if (v.refusal !== undefined) return `${v.version} is not applied: migrate up refuses it: ${v.refusal}`
     return `${v.version} is not applied${v.mayBeElsewhere === true ? '' : `: run ${command('migrate up')}`}`
   },
   running: (v: Of & { holder: string | undefined }) =>
     `${v.version} is being migrated now, by ${v.holder ?? 'another session'}: look again when it has ended`,
-  /** `error` is what its run said at its end. */
+  /** `error` is the error with which the run ended, if it reported one. */
   dirty: (
     v: Of & { error: string | undefined; unfinished: Unfinished | undefined; isOfTheseFiles: boolean },
     command: CommandLine,
@@ -36,23 +36,23 @@ export const DIFFERENCES = {
   },
   edited: (v: Of, command: CommandLine) =>
     `${v.version} was edited after it was applied: put back what it said and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`,
-  /** `name` is what these files call it. */
+  /** `name` is the version's name in these files. */
   otherName: (v: Of & { name: string }) =>
     `${v.version} is applied, and these files have ${v.name}: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back`,
   ahead: (v: Of) =>
     `${v.version} is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back`,
-  /** The history of another tool, because of which `up` refuses the database. */
+  /** Another tool's history, because of which `up` rejects the database. */
   refused: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `up refuses this database: ${problemText(v.problem as MigrationProblem, command)}`,
-  /** A table of the framework. */
+  /** A missing table of the framework. */
   missingTable: (v: { table: string }) =>
     `the framework’s table ${v.table} is missing, and calls that need it fail: create it as the framework’s migrations define it`,
-  /** A table of the framework; `lacks` are columns. */
+  /** A table of the framework without the columns in `lacks`. */
   incompleteTable: (v: { table: string; lacks: readonly string[] }) =>
     `the framework’s table ${v.table} lacks ${v.lacks.join(', ')}, and calls that need it fail: add the columns as the framework’s migrations define them`,
   busyIndex: (v: { index: string }) =>
     `the index ${v.index} is being built or dropped by a session now: look again when it has ended`,
-  /** `leftBy` is the version whose run left it behind. */
+  /** `leftBy` is the version whose run left the index behind. */
   invalidIndex: (v: { index: string; leftBy: string | undefined; isOfReindex: boolean }) => {
     const left =
       v.leftBy === undefined
@@ -68,7 +68,10 @@ const ADVICE = {
     'REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it',
 }
 
-/** A difference in one line, with what to do. @param command - how its commands are written. */
+/**
+ * Returns a difference as one line, with what to do.
+ * @param command - formats an `ashlar` command in the line.
+ */
 export const differenceText = (
   difference: Difference | TableDifference,
   command: CommandLine = commandLine,

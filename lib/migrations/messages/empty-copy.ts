@@ -6,7 +6,7 @@ import { type MigrationProblem, problemText } from './problem.js'
 /** The result of applying the files to an empty copy of the schema. */
 export type EmptyCopy = KindsOf<typeof EMPTY_COPIES>
 
-/** One text for each. */
+/** One text for each result. */
 export const EMPTY_COPIES = {
   fails: (v: { problem: MigrationProblem }, command: CommandLine) =>
     `fails on an empty copy of the schema: ${reasonText(v.problem, command)}`,
@@ -15,19 +15,19 @@ export const EMPTY_COPIES = {
   otherEngine: (v: { dialect: string }) =>
     `not applied to an empty copy: the connection string names no ${v.dialect} database`,
   refusedFile: () => 'not applied to an empty copy, because lint refuses a file',
-  /** No database could be made, or it could not be reached. */
+  /** The scratch database could not be created or reached. */
   noDatabase: (v: { problem: MigrationProblem }, command: CommandLine) =>
     `not applied to an empty copy: ${problemText(v.problem, command)}`,
 } satisfies Messages
 
 /**
- * The text of one, as `migrate lint` prints it.
- * @param command - writes a command of the advice.
+ * Returns a result as `migrate lint` prints it.
+ * @param command - formats an `ashlar` command in the text.
  */
 export const emptyCopyText = (found: EmptyCopy, command: CommandLine = commandLine): string =>
   writtenBy(EMPTY_COPIES, found, command)
 
-/** A finding says itself in which file and line. */
+/** The message of a finding already contains its file and line. */
 function reasonText(problem: MigrationProblem, command: CommandLine): string {
   if (problem.kind !== 'statementFailed') return problemText(problem, command)
   const { message, sqlState, advice } = problem

@@ -2,7 +2,7 @@ import type { CommandLine } from '../../text/command-line.js'
 import { toFileNumber } from './numbers.js'
 import type { KindsOf, Messages } from './messages.js'
 
-/** Problems of files, options or their requirements. */
+/** A problem with files, options or their requirements. */
 export type FileProblem = KindsOf<typeof FILE_PROBLEMS>
 
 interface Of {
@@ -14,7 +14,7 @@ const RESERVED =
 const DEFAULT_EXPORT =
   "write import { backfill } from 'ashlar/migrations', and export default backfill({ table, reads, sets, row })"
 
-/** One sentence for each, with what to do. `version` is a name such as `0002_widgets`. */
+/** One sentence for each problem, with what to do. `version` is a name such as `0002_widgets`. */
 export const FILE_PROBLEMS = {
   badlyNamed: (v: Of) =>
     `${v.file}: name it NNNN_description.up.sql or NNNN_description.down.sql, such as 0002_widgets.up.sql`,
@@ -29,8 +29,8 @@ export const FILE_PROBLEMS = {
   reserved: (v: { version: string; framework?: string }) =>
     `${v.version}: ${RESERVED}${v.framework === undefined ? '' : `; this version has ${v.framework} there`}`,
   /**
-   * `behind` are the versions behind the two, of either branch; `applied` is what the database has of all of
-   * them.
+   * `behind`: the versions after these two, from either branch. `applied`: those of all these versions that
+   * the database has.
    */
   duplicateNumber: (
     v: { versions: readonly [string, string]; behind: readonly string[]; applied?: readonly string[] },
@@ -56,7 +56,7 @@ export const FILE_PROBLEMS = {
   otherEngines: (v: { folder: string; engines: readonly string[]; dialect: string; own: string }) =>
     `${v.folder} has files for ${v.engines.join(' and ')} alone, and the database is ${v.dialect}: make the folder ${v.own}`,
   noFileFor: (v: { prefix: string }) => `there is no file in ${v.prefix}`,
-  /** No version of the module, and the database has some. */
+  /** The folder has no version of the module, but the database has some. */
   emptyFolder: (v: { applied: readonly string[]; more: number }) =>
     `there is no version, and the database has ${[...v.applied, ...(v.more === 0 ? [] : [`${v.more} more`])].join(', ')}: name the folder that has them with --files`,
   /** A file that lint rejects. */
@@ -69,7 +69,7 @@ export const FILE_PROBLEMS = {
   notLoaded: (v: Of & { why: string; isImport: boolean }) =>
     `${v.file}: cannot be loaded: ${v.why}: ${v.isImport ? 'install what it imports where the file finds it, such as with npm install in a folder above' : `run it with node to see the line, and ${DEFAULT_EXPORT}`}`,
 
-  // Options, and what they need.
+  // Options and their requirements.
   badTimeout: (v: { option: string; most: number }) =>
     `${v.option} is a whole number of milliseconds from 1 to ${v.most}`,
   badSchema: () => 'schema is a name of 1 to 63 bytes',

@@ -4,9 +4,9 @@ import { type MigrationProblem, problemText } from './problem.js'
 
 /** The effect of another tool's history on the next `up`. */
 export type OtherHistory =
-  /** `up` refuses the database because of it. */
+  /** `up` rejects the database because of this history. */
   | { readonly isRefused: true; readonly problem: { readonly kind: string } }
-  /** `up` records these versions without running them: the table of another tool is at `at`. */
+  /** `up` records these versions without running them: the other tool's table is at version `at`. */
   | {
       readonly isRefused: false
       readonly table: string
@@ -14,7 +14,7 @@ export type OtherHistory =
       readonly versions: readonly number[]
     }
 
-/** The effect of another tool's history on the next `up`, in one sentence. */
+/** Returns the effect of another tool's history on the next `up`, as a sentence. */
 export const historyText = (other: OtherHistory, command: CommandLine = commandLine): string =>
   other.isRefused
     ? `up refuses this database: ${problemText(other.problem as MigrationProblem, command)}`

@@ -59,7 +59,7 @@ const UNUSED = 'and its data is gone: drop it one release after the code stopped
 
 interface Rewriting {
   seconds: number
-  /** The number of rows that are rewritten in that time. */
+  /** The number of rows that can be rewritten within the statement timeout. */
   rows: number
 }
 
@@ -72,9 +72,9 @@ function rewriting({ seconds, rows }: Rewriting): string {
   )
 }
 
-/** The message of each lint rule: the problem, and the alternative. */
+/** One message for each lint rule: the problem and the alternative. */
 export const LINTS = {
-  // Files that no engine runs.
+  // Files that no engine can run.
   unterminated: (v: { why: string }) => v.why,
   'empty-file': () => 'has no statement: a version that does nothing hides a mistake',
   'empty-down': () =>
@@ -84,11 +84,11 @@ export const LINTS = {
     `${v.commits}: take the BEGIN, COMMIT, ROLLBACK, SAVEPOINT or LOCK TABLES out, and put what must commit separately into a file of its own`,
   'client-command': (v: ClientCommand) => CLIENT_COMMANDS[v.what],
   'leaves-the-database': (v: Elsewhere) => ELSEWHERE[v.what],
-  /** `problem` is of the comment that marks it. */
+  /** `problem` is the mistake in the comment that marks a backfill. */
   'backfill-form': (v: { problem?: string }) =>
     v.problem ??
     'a backfill is one UPDATE of one table in the up migration, without WITH, ORDER BY, LIMIT and RETURNING: the chunks are made from its primary key',
-  /** `own` is a table of the engine. */
+  /** `own` is one of the engine's own tables. */
   'engine-state': (v: { own?: string }) =>
     v.own === undefined
       ? 'would give up the lock that keeps other hosts from migrating at the same time: take it out'
@@ -125,7 +125,7 @@ export const LINTS = {
     v.isCopied === true
       ? 'copies the table and stops every write meanwhile: declare the key in CREATE TABLE'
       : `locks both tables while every row is checked: add it NOT VALID, then ${NEXT_FILE}`,
-  /** `isValidated`: in the file that adds it as NOT VALID. */
+  /** `isValidated`: the same file adds the constraint as NOT VALID and validates it. */
   'constraint-missing-not-valid': (v: { isValidated: boolean }) =>
     v.isValidated
       ? `checks every row while the file still holds the lock of ADD CONSTRAINT … NOT VALID: ${NEXT_FILE}`
@@ -139,7 +139,7 @@ export const LINTS = {
     'VALIDATE CONSTRAINT and then SET NOT NULL, which believes the constraint',
   'prefer-repack': () =>
     'rewrites the table and blocks all access to it meanwhile: plain VACUUM, or a tool such as pg_repack',
-  /** `isOption`: of an ALTER TABLE of MySQL. */
+  /** `isOption`: the lock is an option of MySQL's ALTER TABLE. */
   'locking-a-table': (v: { isOption?: boolean }) =>
     v.isOption === true
       ? 'stops every write to the table: LOCK=NONE, which fails instead of waiting when it cannot be had'
@@ -152,7 +152,7 @@ export const LINTS = {
   'backfill-with-ddl': () =>
     'changes rows while the file holds the lock of its ALTER TABLE: put it into a file of its own, in batches',
 
-  // Statements that break running code, or lose data.
+  // Statements that break running code or lose data.
   'ban-drop-column': () => `${BREAKING['ban-drop-column']}, ${UNUSED}`,
   'ban-drop-table': () => `${BREAKING['ban-drop-table']}, ${UNUSED}`,
   'ban-truncate-cascade': () =>

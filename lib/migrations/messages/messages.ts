@@ -1,9 +1,9 @@
 import type { CommandLine } from '../../text/command-line.js'
 
-/** One sentence for each kind, built from its values. The command that prints it also formats commands. */
+/** A sentence for each kind, built from the values of the message. `command` formats an `ashlar` command. */
 export type Messages = Readonly<Record<string, (values: never, command: CommandLine) => string>>
 
-/** A value of one of the kinds of a message table. */
+/** The union of a message table's kinds, each with its values. */
 export type KindsOf<Table extends Messages> = {
   [Kind in keyof Table]: { readonly kind: Kind } & Readonly<ValuesOf<Table[Kind]>>
 }[keyof Table]
@@ -14,7 +14,7 @@ type ValuesOf<Message> = Message extends (values: infer Values, command: Command
     : Values
   : never
 
-/** The sentence of a value. */
+/** Returns the sentence for a kind and its values. */
 export function writtenBy<Table extends Messages>(
   table: Table,
   value: { readonly kind: keyof Table },

@@ -1,7 +1,7 @@
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { statements } from './remains.js'
 
-/** The handling of a version that an earlier run left unfinished. */
+/** The way in which `up` continues with a version that an earlier run left unfinished. */
 export type Recovery = KindsOf<typeof RECOVERIES>
 
 /** The end of a dirty version's run. */
@@ -15,7 +15,7 @@ const ENDS: Readonly<Record<RunEnd, string>> = {
 
 const GONE = 'this down migration reads a column that no longer exists, and nothing of it is done'
 
-/** One part of a sentence for each: what it does with the version. */
+/** One clause for each: what `up` does with the version. */
 export const RECOVERIES = {
   leftNothing: () => 'it failed and left nothing behind: nothing is run',
   clearsMark: () => 'its rollback failed and took nothing away; up only clears the mark',
@@ -27,7 +27,7 @@ export const RECOVERIES = {
   dropsIndex: (v: { index: string; leftBy: 'build' | 'drop' | 'reindex' }) =>
     `drops the index ${v.index}, ${{ build: 'which an earlier run left behind', drop: 'whose drop was cut off', reindex: 'which a REINDEX left behind' }[v.leftBy]}`,
   detaches: (v: { partition: string }) => `finishes detaching ${v.partition}`,
-  /** A backfill, whose position says later where it goes on. */
+  /** An unfinished backfill. A later message reports the position at which it resumes. */
   resumesChunks: (v: { end: RunEnd }) => ENDS[v.end],
   goesOnBehind: (v: { rows: number; table: string }) => `goes on behind ${v.rows} rows of ${v.table}`,
   beginsAgain: (v: { end: RunEnd }) =>
@@ -35,8 +35,8 @@ export const RECOVERIES = {
   looksAgain: (v: { end: RunEnd }) =>
     `${ENDS[v.end]} before: now looks for what that left behind, and runs it again where it is not done`,
   /**
-   * MySQL; `mayBeDone` is of the statement behind those that are done, and `isLast` where it was the last
-   * run.
+   * MySQL only. `mayBeDone`: the statement after the completed ones may be done, too. `isLast`: it was the
+   * last run that ended without a report.
    */
   goesOnWith: (v: { end: RunEnd; done: number; of: number; mayBeDone: boolean; isLast: boolean }) => {
     const { end, done, of, mayBeDone } = v
@@ -52,5 +52,5 @@ export const RECOVERIES = {
   },
 } satisfies Messages
 
-/** The handling by `up` of a version that a run left half done, as a sentence. */
+/** Returns how `up` continues with an unfinished version, as a sentence. */
 export const recoveryText = (recovery: Recovery): string => writtenBy(RECOVERIES, recovery, () => '')

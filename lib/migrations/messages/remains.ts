@@ -1,17 +1,18 @@
 /** The state in which an unfinished file left the database. */
 export type Remains =
-  /** Every statement of the file is undone, or none was done. */
+  /** No statement of the file has taken effect: all were undone, or none was run. */
   | { readonly kind: 'nothing' }
-  /** MySQL: the statements before the one that failed. */
+  /** MySQL: the statements before the failed one are done. */
   | { readonly kind: 'statements'; readonly done: number }
-  /** MySQL: a run before ended at this statement without a report. */
+  /** MySQL: an earlier run ended at this statement without a report. */
   | { readonly kind: 'mayBeDone'; readonly statement: number }
-  /** PostgreSQL: an index that the next run drops. */
+  /** PostgreSQL: an index may remain, which the next run drops. */
   | { readonly kind: 'index' }
-  /** Chunks of a backfill. */
+  /** The completed chunks of a backfill remain. */
   | { readonly kind: 'chunks' }
   /**
-   * A chunk of a backfill failed, of at most `most` rows behind the key; without a key it is the first one.
+   * A backfill's chunk failed: at most `most` rows after the key `behind`. Without a key, it is the first
+   * chunk.
    */
   | {
       readonly kind: 'chunk'
@@ -22,9 +23,9 @@ export type Remains =
 
 interface RemainsText {
   readonly stays: string
-  /** The correction to make before it is run again. */
+  /** The correction to make before the file is run again. */
   readonly correct: string
-  /** The effect of running it again, if it must be stated. */
+  /** The effect of another run, if the message must mention it. */
   readonly next?: string
 }
 
@@ -71,16 +72,16 @@ export function remainsText(remains: Remains): RemainsText {
   }
 }
 
-/** The number of rows, from all runs. */
+/** Returns the number of rows that all runs together have written, as a phrase. */
 export function writtenText(written: number): string {
   if (written === 0) return 'no row is written'
   return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
 }
 
-/** `statement 3`, `statements 1 to 2`. */
+/** Returns `statement 3` or `statements 1 to 2`. */
 export const statements = (first: number, last: number): string =>
   first === last ? `statement ${first}` : `statements ${first} to ${last}`
 
-/** The same at the beginning of a sentence. */
+/** Returns the same with a capital letter. */
 export const Statements = (first: number, last: number): string =>
   first === last ? `Statement ${first}` : `Statements ${first} to ${last}`

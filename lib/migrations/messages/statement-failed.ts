@@ -2,37 +2,38 @@ import type { CommandLine } from '../../text/command-line.js'
 import { type Advice, adviceText } from './advices.js'
 import { type Remains, remainsText } from './remains.js'
 
-/** A statement of a file that failed, or its COMMIT. */
+/** A file's statement or COMMIT that failed. */
 export interface StatementFailed {
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly version: string
   readonly file: string
   readonly isFramework: boolean
   readonly direction: 'up' | 'down'
-  /** Undefined for the COMMIT. */
+  /** The statement's position in the file; undefined for the COMMIT. */
   readonly place: { readonly statement: number; readonly of: number; readonly line: number } | undefined
-  /** The server's message, without values of rows. */
+  /** The server's message, without values from rows. */
   readonly message: string
   readonly sqlState: string
-  /** The remedy for the error's code; undefined for most. */
+  /** The remedy for the error's code; undefined for most codes. */
   readonly advice: Advice | undefined
-  /** Undefined in a database that is dropped afterwards. */
+  /** The changes that remain in the database; undefined for a database that is dropped afterwards. */
   readonly remains: Remains | undefined
-  /** True if only the next run finds out how far it came. */
+  /** True if only the next run can find out which statements are done. */
   readonly isUnknown: boolean
-  /** The part that must be fixed; undefined in the stored error of a version. */
+  /** The part that must be fixed; undefined in a version's stored error. */
   readonly mend: 'nothing' | 'rows' | 'cause' | 'file' | undefined
-  /** It waited too long for a lock. */
+  /** True if the statement waited too long for a lock. */
   readonly isBlocked: boolean
-  /** True if the object that it creates exists already. */
+  /** True if the object that the statement creates exists already. */
   readonly isThere: boolean
   /**
-   * The rows that break it: a query that finds them, and whether what the file writes may be wrong instead.
+   * The rows that violate the statement: a query that finds them, and whether the file's own values may be
+   * wrong instead.
    */
   readonly rows?: { readonly find?: string; readonly mayBeFile?: true }
 }
 
-/** The failed statement, its position, the remains of the file, and the remedy. */
+/** Returns the failed statement, its position, what the file left behind, and the remedy. */
 export function statementText(problem: StatementFailed, command: CommandLine): string {
   const { file, isFramework, place, message, sqlState, advice, remains, isUnknown, mend, isBlocked } = problem
   const what = adviceText(advice, command)
@@ -73,7 +74,7 @@ function todoText(
   return `${correction(remains, again)}${isThere ? orRecord : ''}${direction === 'up' ? elsewhere : ''}`
 }
 
-/** The remedy for a file with a mistake. */
+/** Returns the remedy for a file with a mistake. */
 export function correction(remains: Remains, again = 'run again'): string {
   const { correct, next } = remainsText(remains)
   return `${correct} and ${again}${next === undefined ? '' : `: ${next}`}`

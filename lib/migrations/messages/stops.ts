@@ -5,19 +5,19 @@ import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type Remains, remainsText, statements, writtenText } from './remains.js'
 import { correction, type StatementFailed, statementText } from './statement-failed.js'
 
-/** Why a run stopped, or did not begin. */
+/** The reason why a run stopped or did not begin. */
 export type Stop = KindsOf<typeof STOPS>
 
 /** `version` is a name such as `0002_widgets`, and `number` is 2. */
 interface Of {
   version: string
 }
-/** The server's message, without values of rows. */
+/** `message` is the server's message, without values from rows. */
 interface Said {
   message: string
   sqlState: string
 }
-/** Another problem. */
+/** `cause` is another problem. */
 interface Caused {
   cause: { readonly kind: string }
 }
@@ -65,14 +65,14 @@ export const STOPS = {
   proxy: () =>
     'a proxy gives each statement another server session, so that the lock does not hold: hand over the address of the database itself',
 
-  // The files and the versions of the database.
+  // Files and the database's versions.
   unknownVersion: (v: { number: number; known: readonly number[] }) =>
     `${toFileNumber(v.number)} is not a version of these files: they have ${toFileNumbers(v.known)}`,
   notApplied: (v: { number: number; applied: readonly number[] }) =>
     `${toFileNumber(v.number)} is not an applied version (applied: ${toFileNumbers(v.applied) || 'none'}): --to names the highest one to keep`,
   /**
-   * `applied` and `now` are the beginnings of checksums; `apart` is what keeps the tables of two modules
-   * apart.
+   * `applied` and `now` are the first digits of checksums. `apart` is the option that separates the tables of
+   * two modules.
    */
   edited: (v: { files: readonly EditedFile[]; apart: string }, command: CommandLine) => {
     const texts = v.files.slice(0, MAX_NAMED).map(({ version, file, isRenamed, applied, now }) => {
@@ -111,7 +111,7 @@ export const STOPS = {
   ) =>
     `${v.versions.map(({ version, standing }) => `${version} ${STANDINGS[standing]}`).join(', ')}: a baseline is for a database without versions; ` +
     `${command('migrate resolve', { applied: true })} records one more`,
-  /** `place` is where the versions of the module are. */
+  /** `place` is where the module's versions are stored. */
   noVersionRecorded: (v: Of & { place: string }, command: CommandLine) =>
     `no version is recorded ${v.place}, so that ${v.version} cannot be resolved: ` +
     `${command('migrate up')} applies all, and ${command('migrate baseline')} records those of a database that has their tables`,
@@ -139,7 +139,7 @@ export const STOPS = {
   otherUnknown: (v: { table: string; number: number }) =>
     `${v.table} is at ${toFileNumber(v.number)}, which these files do not have: the first run needs the files that were applied`,
   notTakenOver: (v: Said & { table: string }) => `${v.table} cannot be taken over: ${v.message}`,
-  /** `adopted` is the number of the version of these files that holds what the tool made. */
+  /** `adopted` is the number of the version in these files that contains the other tool's changes. */
   otherTool: (
     v: { tool: string; table: string; adopted: number | undefined; apart: string },
     command: CommandLine,
@@ -150,7 +150,7 @@ export const STOPS = {
         : `These files hold what it made: ${command('migrate baseline', { to: v.adopted })} records that here`
     return `the table ${v.table} says that ${v.tool} migrates this schema. ${takeOver}; to leave it alone, give the module ${v.apart}`
   },
-  /** `comment` is the line with which a file says that it holds what the tool made. */
+  /** `comment` is the line that marks a file as containing the other tool's changes. */
   otherToolMoved: (
     v: { tool: string; table: string; count: number; adopted: number; comment: string },
     command: CommandLine,
@@ -165,7 +165,7 @@ export const STOPS = {
     `tables that have the names of the framework’s are other ones: ${v.tables.map(({ table, lacks }) => `${table} lacks ${lacks.join(', ')}`).join('; ')}. ` +
     `Rename them, or give the module ${v.apart}`,
 
-  // A statement, or a row.
+  // Statements and rows.
   statementFailed: (v: StatementFailed, command: CommandLine) => statementText(v, command),
   chunkFailed: (v: Caused & { remains: Remains }, command: CommandLine) =>
     `${causeText(v, command)}. ${remainsText(v.remains).stays}: ${correction(v.remains)}`,
@@ -177,7 +177,7 @@ export const STOPS = {
     `${v.file}: the row with ${v.row}: ${v.why}`,
   invalidIndexThere: (v: Of & { index: string }) =>
     `${v.version}: ${v.index} was there before and is INVALID`,
-  /** `schema` is the module's, and `found` the one in which it was found. */
+  /** `schema` is the module's schema, `found` the schema in which the object was found. */
   foundElsewhere: (v: Of & { name: string; schema: string; found: string }) =>
     `${v.version}: ${v.name} is not in the schema ${v.schema}, and was found in ${v.found}, which is searched for its extensions. ` +
     `No statement of the file has taken effect: correct the name, or write it with its schema where the other one is meant`,
@@ -185,7 +185,7 @@ export const STOPS = {
     `${causeText(v, command)}. Where another file drops what it reads, leave this one as it is: ` +
     `${command('search generate')} writes the vector without it, and the next run then records this version without running it`,
 
-  // Databases for a comparison.
+  // Scratch databases.
   notReplayed: (v: Caused & { isOfFile: boolean }, command: CommandLine) =>
     `the files cannot be replayed into the scratch database: ${causeText(v, command)}${v.isOfFile ? '. Correct the file and run again' : ''}`,
   scratchNotReached: (v: Caused, command: CommandLine) =>
@@ -203,7 +203,7 @@ interface EditedFile {
   readonly now: string
 }
 
-/** So that what to do is not cut off behind a long list. */
+/** Bounds the list of names, so that a truncated message still contains what to do. */
 const MAX_NAMED = 3
 
 const STANDINGS = {
@@ -213,7 +213,7 @@ const STANDINGS = {
   applied: 'is applied',
 }
 
-/** `statements 1 to 2 are done`. */
+/** Returns `statements 1 to 2 are done`. */
 const areDone = (done: number): string => `${statements(1, done)} ${done === 1 ? 'is' : 'are'} done`
 
 function causeText({ cause }: Caused, command: CommandLine): string {

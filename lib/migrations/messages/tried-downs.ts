@@ -2,7 +2,7 @@ import { commandLine, type CommandLine } from '../../text/command-line.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type MigrationProblem, problemText } from './problem.js'
 
-/** A problem of a version that was applied, rolled back and applied a second time. */
+/** A problem that was found when a version was applied, rolled back and applied again. */
 export type TriedDown = KindsOf<typeof TRIED_DOWNS>
 
 const FAILS = {
@@ -13,19 +13,20 @@ const FAILS = {
 const FILES = { down: '.down.sql', again: '.up.sql, applied a second time after its down migration,' }
 const EFFECTS = { loses: 'does not bring back', changes: 'changes', leaves: 'leaves' }
 
-/** One sentence for each. `version` is a name such as `0002_widgets`. */
+/** One sentence for each problem. `version` is a name such as `0002_widgets`. */
 export const TRIED_DOWNS = {
   fails: (
     v: { version: string; step: keyof typeof FAILS; problem: { readonly kind: string } },
     command: CommandLine,
   ) => `${v.version} ${FAILS[v.step]}: ${problemText(v.problem as MigrationProblem, command)}`,
-  /** `object` is such as `column colour of tasks`. */
+  /** `object` is a description such as `column colour of tasks`. */
   differs: (v: { version: string; step: keyof typeof FILES; effect: keyof typeof EFFECTS; object: string }) =>
     `${v.version}${FILES[v.step]} ${EFFECTS[v.effect]} ${v.object}`,
 } satisfies Messages
 
 /**
- * The remains of a tried down migration, as a sentence. @param command - formats the commands of the advice.
+ * Returns the result of a tried down migration, as a sentence.
+ * @param command - formats an `ashlar` command in the sentence.
  */
 export const triedDownText = (tried: TriedDown, command: CommandLine = commandLine): string =>
   writtenBy(TRIED_DOWNS, tried, command)

@@ -7,38 +7,40 @@ import { statements, writtenText } from './remains.js'
 export interface Unfinished {
   readonly direction: 'up' | 'down'
   /**
-   * The number of statements recorded as done, and of all. None is done on PostgreSQL, where a file is undone
-   * as a whole.
+   * The number of statements recorded as done, and their total. On PostgreSQL none is recorded, because a
+   * failed file is undone as a whole.
    */
   readonly done: number
   readonly of: number
-  /** True if its rollback took nothing away, so that the next `up` only clears the mark. */
+  /** True if its rollback removed nothing, so that the next `up` only clears the mark. */
   readonly staysApplied: boolean
-  /** True if only the next run finds out if its rollback is done. */
+  /** True if only the next run can find out whether its rollback is done. */
   readonly isUnknown: boolean
-  /** True if its run said why it ended. */
+  /** True if its run reported why it ended. */
   readonly isReported: boolean
-  /** Rows that a backfill has written, which stay, and the key of the last row of its last chunk. */
+  /**
+   * The rows that a backfill has written, which remain, and the key of the last completed chunk's last row.
+   */
   readonly written?: number
   readonly end?: readonly string[]
-  /** The handling by `down`; undefined for a rollback, which `down` finishes. */
+  /** The effect of `down` on it; undefined for a rollback, which `down` finishes. */
   readonly onDown?: OnDown
 }
 
-/** The handling by `down` of a version whose up migration did not end. */
+/** The effect of `down` on a version whose up migration did not finish. */
 export type OnDown = KindsOf<typeof ON_DOWN>
 
 const GIVEN_UP = 'and touches no other version; then its files can be corrected or deleted'
 const PENDING_AGAIN = `makes it pending again ${GIVEN_UP}`
 
-/** One part of a sentence for each. */
+/** One clause for each. */
 export const ON_DOWN = {
   clears: (_: unknown, command: CommandLine) =>
     `nothing of it is done: ${command('migrate down')} ${PENDING_AGAIN}`,
-  /** MySQL: its statement may be done. */
+  /** MySQL: the next statement may be done. */
   mayBeDone: (_: unknown, command: CommandLine) =>
     `its statement may be done: ${command('migrate down')} runs its down migration, and takes an error of its first statement that says it is undone already for success; it ${PENDING_AGAIN}`,
-  /** PostgreSQL: it may have left an index that no query can use. */
+  /** PostgreSQL: the run may have left an unusable index. */
   dropsIndex: (_: unknown, command: CommandLine) =>
     `${command('migrate down')} drops an unusable index that it left, and runs its down migration only where its statement is done; it ${PENDING_AGAIN}`,
   forgetsChunks: (_: unknown, command: CommandLine) =>
@@ -48,8 +50,8 @@ export const ON_DOWN = {
 } satisfies Messages
 
 /**
- * The handling by `down` of a half-done version, as a sentence. @param command - formats the commands of the
- * advice.
+ * Returns what `down` does with an unfinished version, as a sentence.
+ * @param command - formats an `ashlar` command in the sentence.
  */
 export const onDownText = (onDown: OnDown, command: CommandLine): string =>
   writtenBy(ON_DOWN, onDown, command)
@@ -57,8 +59,8 @@ export const onDownText = (onDown: OnDown, command: CommandLine): string =>
 const ENDED = 'the run ended without a report (process killed, session ended or host lost)'
 
 /**
- * The state of a dirty version besides its error, and the effect of the next run; empty if the error states
- * it all.
+ * Returns the state of a dirty version and the effect of the next run; empty if the version's error already
+ * states both.
  */
 export function unfinishedText(unfinished: Unfinished): string {
   const { direction, done, of, staysApplied, isUnknown, isReported, written, end } = unfinished
@@ -77,7 +79,7 @@ export function unfinishedText(unfinished: Unfinished): string {
   ].join('; ')
 }
 
-/** `statement 1 of 3 is done`. */
+/** Returns a sentence such as `statement 1 of 3 is done`. */
 function doneText(done: number, of: number): string {
   if (done === 0) return `no statement of ${of} is recorded as done`
   return `${statements(1, done)} of ${of} ${done === 1 ? 'is' : 'are'} done`
