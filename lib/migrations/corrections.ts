@@ -24,9 +24,9 @@ import {
   writeVersion,
 } from './session/version-table.js'
 
-/** An applied version whose file was edited since. */
+/** An applied version whose file has been edited. */
 export interface EditedVersion {
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
   /** The up migration that ran; undefined if another tool applied it. */
   readonly applied: string | undefined
@@ -37,24 +37,24 @@ export interface EditedVersion {
 /** The result of `baseline` for each version. */
 export interface BaselineResult {
   /**
-   * The framework's first version where its tables were missing and were made: what of it was missing has
+   * The framework's first version, if some of its tables were missing: the statements that create them have
    * run.
    */
   readonly applied: readonly string[]
-  /** Versions that count as applied from now on. No statement of them has run. */
+  /** Versions that are now recorded as applied. None of their statements has run. */
   readonly recorded: readonly string[]
 }
 
-/** Which way a version was put right by hand. */
+/** The state to record for a version that was resolved manually. */
 export type Resolution = 'applied' | 'rolledBack'
 
 /**
- * Records every version up to `to` as applied without running its file: the database has what they make.
- * Tables of the framework's first version that it lacks are made. Upgrades of the framework's tables that it
- * lacks are left to `up`.
- * @throws {RangeError} when the files have no version `to`.
- * @throws {MigrationError} `dirty` when a version was run in this database before; `foreign` where a table of
- * the application has a name of the framework's.
+ * Records every version up to `to` as applied without running its file, for a database that already has the
+ * files' objects. Creates missing tables of the framework's first version. `up` applies the missing upgrades
+ * of the framework's tables later.
+ * @throws {RangeError} if the files have no version `to`.
+ * @throws {MigrationError} `dirty` if a version was run in this database before; `foreign` if one of the
+ * application's tables has the name of a framework table.
  */
 export function baseline(options: ResolvedOptions, to: number): Promise<BaselineResult> {
   return correcting(options, async (session, migrations) => {
@@ -71,7 +71,7 @@ export function baseline(options: ResolvedOptions, to: number): Promise<Baseline
       })
     const versions = await takenOver(session, to, migrations)
     const made = await completeFramework(session, options, versions[0])
-    // A version that ran keeps its time.
+    // A version that ran keeps its original time.
     const missing = versions.filter(
       ({ version }) => !rows.some((row) => row.version === version && !row.dirty),
     )
@@ -96,8 +96,9 @@ function standingOf(row: AppliedVersion) {
 }
 
 /**
- * Records how a person put a version right: `applied` for one that is dirty or was never run and is done by
- * hand, `rolledBack` for a dirty one of which nothing is left. Runs nothing.
+ * Records how a version was resolved manually, without running anything. Use `applied` for a dirty version or
+ * one that never ran if its changes are now in the database. Use `rolledBack` for a dirty version of which
+ * nothing is left.
  * @throws {RangeError} for a version that neither the files nor the database have.
  * @throws {MigrationError} `dirty` for a version that needs no resolution.
  */
@@ -113,7 +114,7 @@ export function resolve(options: ResolvedOptions, version: number, as: Resolutio
 }
 
 /**
- * Refuses what `resolve` would refuse. Changes nothing.
+ * Rejects what `resolve` would reject. Changes nothing.
  * @throws {RangeError | MigrationError} as `resolve` does.
  */
 export async function checkResolution(
@@ -151,8 +152,8 @@ async function resolvable(
 }
 
 /**
- * The applied versions whose files were edited since. Changes nothing.
- * @throws {MigrationError} where a file has another name than what was applied.
+ * Returns the applied versions whose files have been edited. Changes nothing.
+ * @throws {MigrationError} if a file's name differs from the applied version's.
  */
 export async function edited(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -160,9 +161,9 @@ export async function edited(options: ResolvedOptions): Promise<readonly EditedV
 }
 
 /**
- * Records the files of edited versions as what was applied. Runs nothing: what an edit changes has to be in
- * the database already, or to make no difference.
- * @returns the versions that were recorded.
+ * Records the files of edited versions as applied, without running anything. The effect of an edit must
+ * already be in the database, or the edit must have none.
+ * @returns the recorded versions.
  */
 export function repair(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
   return correcting(options, async (session, migrations) => {
@@ -174,7 +175,7 @@ export function repair(options: ResolvedOptions): Promise<readonly EditedVersion
   })
 }
 
-/** Runs `work` as the only one that migrates, and all of it or nothing. */
+/** Runs `work` with the migration lock, so that no other session migrates meanwhile. */
 async function correcting<T>(
   options: ResolvedOptions,
   work: (session: Session, migrations: readonly Planned[]) => Promise<T>,
@@ -210,7 +211,7 @@ async function record(
     return
   }
   if (migration !== undefined) await keepFile(session, migration)
-  // A rollback that stopped changes nothing about when it was applied.
+  // A rollback that stopped does not change when the version was applied.
   if (isGoingDown(row))
     await markVersion(session, row.version, { dirty: false, statementsDone: 0, error: undefined })
   else await markApplied(session, row.version, 0)
@@ -231,7 +232,7 @@ function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersi
 }
 
 /**
- * @throws {MigrationError} if a file has another name than the applied version: it is not an edit of that
+ * @throws {MigrationError} if a file's name differs from the applied version's: it is not an edit of that
  * version.
  */
 function acceptable(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {

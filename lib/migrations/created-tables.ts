@@ -5,11 +5,11 @@ import { type Statement, splitStatements } from './sql/split-statements.js'
 import { addedColumns, alterTable, createTable, dropped } from './sql/statement-shape.js'
 
 /**
- * The tables that exist once a module's files are applied, each with the version that creates it
- * (`0002_widgets`). When only one of a file and `tables` names a schema, they mean the same table, unless it
- * is another one of `tables`. Tables in routines and `DO` blocks are not found.
+ * Returns the tables that exist after a module's files are applied, each with the version that creates it
+ * (`0002_widgets`). If either a file or `tables` omits the schema, the names match without it, unless another
+ * entry of `tables` matches exactly. Tables in routines and `DO` blocks are not found.
  * @param tables - `widgets`, or `inventory.widgets`.
- * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
+ * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
  */
 export async function createdTables(
   files: FileSource,
@@ -33,8 +33,8 @@ export async function createdTables(
 }
 
 /**
- * The columns that statements of the files add, as `widgets.colour`, each with the version that does; tables
- * without their schemas. A column that a later file drops is among them.
+ * Returns the columns that the files' statements add, as `widgets.colour`, each with its version. Table names
+ * have no schema. A column that a later file drops is included.
  */
 export async function addedByVersion(
   files: FileSource,
@@ -55,7 +55,7 @@ export async function addedByVersion(
   return added
 }
 
-/** Each statement of the files that goes up, in their order, with the name of its version. */
+/** Returns the statements of all up migrations in order, each with the name of its version. */
 async function upStatements(
   files: FileSource,
   dialect: Dialect,
@@ -66,7 +66,7 @@ async function upStatements(
   )
 }
 
-/** The versions of the module whose down migration has no statement, so that their objects stay. */
+/** Returns the module's versions whose down migrations have no statement, so that their objects remain. */
 export async function withoutDownMigration(files: FileSource, dialect: Dialect): Promise<readonly string[]> {
   const engine = engineOf(dialect)
   return (await readMigrations(files, engine))
@@ -75,7 +75,10 @@ export async function withoutDownMigration(files: FileSource, dialect: Dialect):
     .map(({ name }) => name)
 }
 
-/** The name under which a table was created: the same name, or the one with or without its schema. */
+/**
+ * Returns the name under which a table was created: the given name, or the same name with or without its
+ * schema.
+ */
 function same(table: string, created: ReadonlyMap<string, string>): string | undefined {
   if (created.has(table)) return table
   const bare = withoutSchema(table)

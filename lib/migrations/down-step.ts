@@ -40,7 +40,8 @@ export async function rollBack(
 }
 
 /**
- * Runs a down migration. A stored vector is restored to an earlier one if the last one's columns are gone.
+ * Runs a down migration. If a column that its search vector reads is gone, tries to restore the vectors of
+ * earlier versions, and finally none.
  */
 async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   const { session, options } = step
@@ -66,8 +67,8 @@ async function runDown(step: Step, row: AppliedVersion): Promise<void> {
 }
 
 /**
- * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied`, or `absent` when
- * the rollback had gone too far and was finished.
+ * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied` if the rollback
+ * had removed nothing; otherwise finishes it and returns `absent`.
  */
 export async function endRollBack(
   session: Session,
@@ -87,7 +88,7 @@ export async function endRollBack(
   return 'absent'
 }
 
-/** @throws {DeclarationError} when the engine refuses the stored SQL. */
+/** @throws {DeclarationError} if the engine rejects the stored SQL. */
 export function downStep(
   session: Session,
   options: ResolvedOptions,
@@ -122,8 +123,8 @@ function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
 }
 
 /**
- * By what is recorded alone; undefined for a version that is not dirty.
- * @param position - of its backfill, where it is one that has begun.
+ * Returns the recorded state of an unfinished version; undefined if the version is not dirty.
+ * @param position - the backfill's position, if the version is a backfill that has begun.
  */
 export function unfinishedOf(
   row: AppliedVersion,
@@ -147,7 +148,7 @@ export function unfinishedOf(
   }
 }
 
-/** The behavior of `down` for a version whose up migration did not end, from its record alone. */
+/** Returns what `down` does with a version whose up migration did not finish, from its record alone. */
 function onDown(row: AppliedVersion, engine: Engine): OnDown {
   try {
     if (engine.leavesNothing(row)) return { kind: 'clears' }

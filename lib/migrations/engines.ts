@@ -5,13 +5,14 @@ import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'
 import type { Engine } from './session/engine.js'
 
-/** Every engine that runs versioned SQL. */
+/** The engines that run versioned SQL. */
 export const ENGINES: Readonly<Record<Dialect, Engine>> = { postgres, mysql }
 
 export const engineOf = (dialect: Dialect): Engine => ENGINES[dialect]
 
 /**
- * The engine of a connection string. Errors repeat nothing of the string, because it may hold a password.
+ * Returns the engine for a connection string. Errors never repeat the string, because it may contain a
+ * password.
  * @throws {Unimplemented} for SQLite, which only has automatic table creation.
  * @throws {TypeError} for anything else that is neither `postgres://` nor `mysql://`.
  */

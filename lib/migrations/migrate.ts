@@ -42,108 +42,111 @@ import {
 import { type VersionedSchema, versionedSchemas } from './version-status.js'
 
 /**
- * A module's migrations for one database. Every call opens its own connection and closes it. What a call is
- * rejected with has a `kind` and its values: see `problemsOf`. An error of a call that changes the database
+ * A module's migrations for one database. Every call opens its own connection and closes it. The error of a
+ * rejected call has a `kind` and its values: see `problemsOf`. If the call changes the database, the error
  * also has `RunFacts`.
  */
 export interface Migrator {
   /**
-   * The database of the migrations; undefined if the connection string is not a URL: then every call is
+   * The database of the migrations; undefined if the connection string is not a URL. Every call is then
    * rejected.
    */
   readonly database: DatabaseAddress | undefined
   /** The way in which a statement waits for its lock on this engine. */
   readonly lockWaits: LockWait
   /**
-   * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others
-   * wait.
-   * @throws {RangeError} when the files have no version `to`.
+   * Applies every missing version, up to `to`. Safe on any number of hosts at once: one applies the versions
+   * while the others wait.
+   * @throws {RangeError} if the files have no version `to`.
    */
   up(to?: number): Promise<UpResult>
   /**
-   * Rolls back every version above `to`, with the stored SQL when the files are missing; 0 rolls everything
-   * back. Without `to`, rolls back the last applied version of the module.
-   * @throws {RangeError} when `to` is neither 0 nor an applied version.
+   * Rolls back every version above `to`; 0 rolls everything back. Without `to`, rolls back the module's last
+   * applied version. Uses the stored SQL if the files are missing.
+   * @throws {RangeError} if `to` is neither 0 nor an applied version.
    */
   down(to?: number): Promise<DownResult>
-  /** The versions that `down` would roll back, and the losses. Changes nothing. */
+  /** Returns the versions that `down` would roll back, and the data that would be lost. Changes nothing. */
   rollBacks(to?: number): Promise<readonly RollBack[]>
-  /** Rolls the last applied version of the module back and applies it again, as its file is now. */
+  /** Rolls back the module's last applied version and applies it again from its present file. */
   redo(): Promise<DownResult & UpResult>
   /**
-   * The versions that `redo` would roll back. Rejects if `redo` would, before any confirmation. Changes
-   * nothing.
+   * Returns the versions that `redo` would roll back. Rejects if `redo` would, before any confirmation.
+   * Changes nothing.
    */
   checkRedo(): Promise<readonly RollBack[]>
   /**
-   * Records every version up to `to` as applied without running its file, in a database that has what they
-   * make. Makes the framework's own tables of 0001 that are missing, and leaves its upgrades to `up` where
-   * their tables are missing.
-   * @throws {MigrationError} `dirty` when a version ran in this database before.
+   * Records every version up to `to` as applied without running its file, for a database that already has the
+   * files' objects. Creates missing tables of the framework's first version. `up` applies the missing
+   * upgrades of the framework's tables later.
+   * @throws {MigrationError} `dirty` if a version was run in this database before.
    */
   baseline(to: number): Promise<BaselineResult>
   /**
-   * Records how a person put a version right, and runs nothing: `applied` for one that is dirty or missing
-   * and is done by hand, `rolledBack` for a dirty one of which nothing is left.
+   * Records how a version was resolved manually, without running anything. Use `applied` for a dirty or
+   * missing version whose changes are in the database. Use `rolledBack` for a dirty version of which nothing
+   * is left.
    * @throws {MigrationError} `dirty` for a version that needs no resolution.
    */
   resolve(version: number, as: Resolution): Promise<void>
   /** Rejects if `resolve` would, before any confirmation. Changes nothing. */
   checkResolution(version: number, as: Resolution): Promise<void>
   /**
-   * The other tool that migrates the schema, known by the table of its history; undefined without one.
-   * Changes nothing.
+   * Returns the other tool that migrates the schema, recognized by its history table; undefined if there is
+   * none. Changes nothing.
    */
   foreignTool(): Promise<AdoptableTool | undefined>
-  /** The applied versions whose files were edited since. Changes nothing. */
+  /** Returns the applied versions whose files have been edited. Changes nothing. */
   edited(): Promise<readonly EditedVersion[]>
-  /** Records the files of edited versions as what was applied, and runs nothing. */
+  /** Records the files of edited versions as applied, without running anything. */
   repair(): Promise<readonly EditedVersion[]>
   /**
-   * The plan of the next `up`: locks, what waits for them, losses, and the sizes of the tables.
-   * Changes nothing.
-   * @throws what `up` would refuse the files or the database with.
+   * Returns the plan of the next `up`: its locks, the calls that wait for them, the data that would be lost,
+   * and the sizes of the tables. Changes nothing.
+   * @throws the error with which `up` would reject the files or the database.
    */
   plan(): Promise<readonly PlannedVersion[]>
   /**
    * Applies the missing versions to the database, which must be a copy, while other clients use its tables,
-   * and reports how long these waited. On failure the earlier versions stay.
-   * @param onVersion - called after each version, also after the one that fails.
+   * and reports how long these clients waited. After a failure, the versions applied before remain.
+   * @param onVersion - called after each version, including the one that fails.
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
-  /** The schemas of the database that have versions of a module; empty on MySQL. Changes nothing. */
+  /** Returns the database's schemas that have versions of a module; empty on MySQL. Changes nothing. */
   versionedSchemas(): Promise<readonly VersionedSchema[]>
   /**
-   * The migrations that another tool recorded before the first `up`, or has run since its history was taken
-   * over, and whether `up` rejects the database because of it; undefined if there are none. Changes nothing.
+   * Returns the migrations that another tool recorded before the first `up`, or has run since its history was
+   * taken over, and whether `up` rejects the database because of them. Undefined if there are none. Changes
+   * nothing.
    */
   otherHistory(): Promise<OtherHistory | undefined>
-  /** The state of the database. Changes nothing. */
+  /** Returns the state of each version. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
-   * The differences between database and files, which `differenceText` formats. Changes nothing.
+   * Returns the differences between database and files, which `differenceText` formats. Changes nothing.
    * @param compare - a further comparison, such as `schemaComparison(entities)` of `ashlar/persistence`.
    */
   verify(compare?: SchemaComparison): Promise<readonly (Difference | TableDifference)[]>
   /**
-   * The objects that are not restored when each version is applied, rolled back and applied again in a
-   * scratch database; the last result is of the first version that fails. A down migration without statements
-   * states in a comment why there is nothing to undo, and is not tried.
-   * @param scratch - an empty database; default: one is created on the same server, and dropped.
+   * Applies each version, rolls it back and applies it again in a scratch database, and returns the objects
+   * that are not restored. The last result belongs to the first version that fails. A down migration without
+   * statements states in a comment why there is nothing to undo, and is not tried.
+   * @param scratch - an empty database. Default: one is created on the same server and dropped afterwards.
    * @throws {MigrationError} `denied` if the user may not create a database.
    */
   tryDowns(scratch?: string): Promise<readonly TriedDown[]>
   /**
-   * The first statement of the files that fails in an empty scratch database, or the objects that they leave
-   * broken there, as findings of the rule `fails-on-empty`; or the reason why that database is missing.
-   * @param scratch - an empty database; default: one is created on the same server, and dropped.
+   * Applies the files in an empty scratch database. Returns the first statement that fails, or the objects
+   * that the files leave broken, as findings of the rule `fails-on-empty`; or the reason why there is no
+   * scratch database.
+   * @param scratch - an empty database. Default: one is created on the same server and dropped afterwards.
    */
   tryUps(scratch?: string): Promise<TriedUps>
-  /** The findings of lint. Opens no connection. */
+  /** Returns the findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
   /**
-   * The changes from the schema of the files to the model's. Creates databases for the comparison on the same
-   * server, and drops them.
+   * Returns the changes from the files' schema to the model's. Creates databases for the comparison on the
+   * same server and drops them afterwards.
    * @param model - such as `schemaModel(entities)` of `ashlar/persistence`.
    * @throws {MigrationError} `denied` if the user may not create a database.
    */
@@ -195,16 +198,16 @@ export function migrate(options: MigrateOptions): Migrator {
 
 /** The progress of a run when it stopped. */
 export interface RunFacts {
-  /** True if it had begun a version, or taken over another tool's history. */
+  /** True if it had begun a version or taken over another tool's history. */
   readonly hasChanged: boolean
-  /** The versions that it had applied, and those that it had rolled back: they stay so. */
+  /** The versions that it had applied, and those that it had rolled back. Neither is reverted. */
   readonly applied: readonly string[]
   readonly rolledBack: readonly string[]
 }
 
 const BEGINNINGS = new Set<Progress['kind']>(['adopted', 'recovering', 'file'])
 
-/** Runs what changes the database. An error gets the `RunFacts`. */
+/** Runs work that changes the database, and adds `RunFacts` to its error. */
 async function run<T>(options: ResolvedOptions, work: (options: ResolvedOptions) => Promise<T>): Promise<T> {
   const done = { hasChanged: false, applied: [] as string[], rolledBack: [] as string[] }
   const report = (event: Progress) => {
@@ -219,7 +222,10 @@ async function run<T>(options: ResolvedOptions, work: (options: ResolvedOptions)
   }
 }
 
-/** The tool that migrates the schema, and how it is dumped; undefined where none is known by its table. */
+/**
+ * Returns the tool that migrates the schema and how to dump the schema; undefined if no known tool's table is
+ * found.
+ */
 function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefined> {
   return withSession(options, 'read', async (session) => {
     const found = await foreignTool(session)
@@ -233,17 +239,17 @@ function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefi
 }
 
 /**
- * The statements of a schema dump that make something, for the file of a schema that is taken over; not what
- * makes the schema itself.
+ * Returns the statements of a schema dump that create objects, for the file that takes the schema over.
+ * Statements that create the schema itself are left out.
  */
 export const dumpedStatements = (dump: string, dialect: Dialect, schema = 'public'): readonly string[] =>
   statementsOfDump(dump, engineOf(dialect).syntax, schema)
 
 /**
- * The findings of lint in a module's files for one engine. Opens no connection.
- * @param statementTimeoutMs - how long a statement may run, for the findings that name a number of rows;
- * default 60000.
- * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
+ * Returns the findings of lint in a module's files for one engine. Opens no connection.
+ * @param statementTimeoutMs - how long a statement may run, for findings that name a number of rows. Default
+ * 60000.
+ * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
  */
 export async function lintFiles(
   files: FileSource,

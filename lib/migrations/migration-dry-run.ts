@@ -6,45 +6,45 @@ import { up } from './runner.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
 import { SessionError } from './session/session-error.js'
 
-/** The result of a version on a copy. */
+/** The result of applying a version to a copy. */
 export interface TriedVersion {
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
-  /** False for the version that failed, which is the last one. */
+  /** False for the failed version, which is the last result. */
   readonly isApplied: boolean
-  /** Rows of a chunk, for a backfill. */
+  /** The number of rows per chunk, for a backfill. */
   readonly chunk: number | undefined
-  /** Rows that it wrote, for a backfill. */
+  /** The number of rows that it wrote, for a backfill. */
   readonly filled?: number
-  /** The time its file ran, as the progress says at its end. */
+  /** Milliseconds that its file ran, as the last progress event reports. */
   readonly ms: number
   /**
-   * The longest read and the longest write of a table beside it, in milliseconds; undefined where no table
-   * was probed.
+   * The longest read and write of a table during the version, in milliseconds; undefined if no table was
+   * probed.
    */
   readonly longestReadMs: number | undefined
   readonly longestWriteMs: number | undefined
   /**
-   * The locks that it held before its COMMIT on tables that the run did not make, such as
-   * `ACCESS EXCLUSIVE on tasks`. Undefined where they were not measured: on MySQL, for a backfill, and for
-   * what did not come to a COMMIT or runs outside of a transaction.
+   * The locks that it held before its COMMIT on tables that the run did not create, such as `ACCESS EXCLUSIVE
+   * on tasks`. Undefined if they were not measured: on MySQL, for a backfill, for a file that did not reach
+   * its COMMIT, and for one that runs outside a transaction.
    */
   readonly locks: readonly string[] | undefined
   /**
-   * Why they were not measured, where it was applied: MySQL does not tell, it is a backfill, or it runs
-   * outside of a transaction.
+   * Why an applied version's locks were not measured: MySQL does not report them, it is a backfill, or it
+   * runs outside a transaction.
    */
   readonly unmeasured?: 'server' | 'chunks' | 'outside'
-  /** Tables that can no longer be read or written as before, with what the server says. */
+  /** Tables that can no longer be read or written as before, with the server's messages. */
   readonly failures: readonly ProbeFailure[]
   /**
-   * Tables whose storage it replaced, as large as they were before. Undefined where that was not measured: on
-   * MySQL without the privilege PROCESS.
+   * Tables whose storage it replaced, with their previous sizes. Undefined if this was not measured: on MySQL
+   * without the PROCESS privilege.
    */
   readonly rewritten: readonly PlannedTable[] | undefined
 }
 
-/** A table that could be read or written before, and cannot any more. */
+/** A table that could be read or written before the version and no longer can. */
 export interface ProbeFailure {
   readonly table: string
   readonly access: 'read' | 'write'
@@ -52,10 +52,10 @@ export interface ProbeFailure {
 }
 
 /**
- * Applies the missing versions to a copy of a database, while others read and write the tables of their
- * statements. A write changes no row: it waits for the same locks of tables as any other, and for no locks of
- * rows.
- * @param onVersion - called after each version, also after the one that fails.
+ * Applies the missing versions to a copy of a database while others read and write the tables of their
+ * statements. The writes change no rows: they wait for table locks as any other write does, but never for row
+ * locks.
+ * @param onVersion - called after each version, including the one that fails.
  */
 export async function dryRun(
   options: ResolvedOptions,
@@ -88,7 +88,7 @@ export async function dryRun(
       const failed = new Set(probes.map(({ failure }) => failure))
       const inspect: ResolvedOptions['inspect'] = async (session) => {
         const held = await session.engine.effects.locks(session)
-        // No other client waits for a table that the run has created.
+        // No other client can wait for a table that this run created.
         const ours = held?.filter(({ table }) => table.includes('.') || there.has(table.replaceAll('"', '')))
         locks = ours?.map(({ lock, table }) => `${lock} on ${table}`)
       }
@@ -107,7 +107,7 @@ export async function dryRun(
       )
       ms ??= Math.round(performance.now() - started)
       await Promise.all(probes.map((probe) => probe.round()))
-      // After a lost connection, nothing is known of the tables.
+      // After a lost connection, the tables' state is unknown.
       const after = await storageOf(options).catch(() => before)
       const isRewritten = ({ name: table }: PlannedTable) =>
         after.has(table) && before.has(table) && after.get(table) !== before.get(table)
@@ -138,7 +138,7 @@ export async function dryRun(
 
 const BETWEEN_PROBES_MS = 5
 
-/** Reads or writes one table over and over, until that fails because the table has changed. */
+/** Reads or writes one table repeatedly until this fails because the table has changed. */
 class Probe {
   longestMs = 0
   failure: ProbeFailure | undefined
@@ -179,7 +179,7 @@ class Probe {
     }
   }
 
-  /** Waits for a statement that begins from now on. */
+  /** Waits until a statement that begins after this call has finished. */
   round(): Promise<void> {
     return this.#isOver ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
   }
@@ -195,7 +195,7 @@ function longestOf(probes: readonly Probe[], kind: Probe['kind']): number | unde
   return found.length === 0 ? undefined : Math.round(Math.max(...found.map(({ longestMs }) => longestMs)))
 }
 
-/** Empty where the user may not read it. */
+/** Returns the identity of each table's storage; empty if the user may not read it. */
 const storageOf = (options: ResolvedOptions): Promise<ReadonlyMap<string, string>> =>
   withSession({ ...options, signal: undefined }, 'read', async (session) => {
     const rows = await session

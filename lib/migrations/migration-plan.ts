@@ -19,70 +19,68 @@ import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './s
 
 /** A statement that the next run sends. */
 export interface PlannedStatement extends Omit<Effect, 'tables'> {
-  /** The line in its file, from 1. */
+  /** The statement's line in its file, from 1. */
   readonly line: number
-  /** Its first words, without literals. */
+  /** The statement's first words, without literals. */
   readonly text: string
-  /** Without those that this run makes. */
+  /** The tables it touches, without those that this run creates. */
   readonly tables: readonly PlannedTable[]
-  /** Values that it takes away. */
+  /** The data that it removes. */
   readonly loses: readonly PlannedLoss[]
   /**
-   * Queries for the rows with which it fails; empty where it looks at no rows, or its text does not show
-   * which.
+   * Queries for the rows that make it fail. Empty if it reads no rows, or if its text does not show which.
    */
   readonly fails: readonly string[]
   /**
-   * The version, its own or an earlier one, that adds what these queries read; undefined where they can be
-   * run now.
+   * The version that adds what these queries read (this or an earlier one); undefined if they can be run now.
    */
   readonly failsAfter: string | undefined
-  /** Why code that runs now fails afterwards; undefined where nothing says so. */
+  /** Why running code fails afterwards; undefined if nothing indicates that it does. */
   readonly breaks: Breaks | undefined
   /**
-   * True if it creates a table, or works on tables that this run creates: no other client can wait for them.
+   * True if it creates a table, or changes tables that this run creates: no other client can wait for these.
    */
   readonly isNew: boolean
 }
 
-/** Values that a statement takes away. */
+/** Data that a statement removes. */
 export interface PlannedLoss extends Loss {
-  /** True if the down migration writes them again, from another source. */
+  /** True if the down migration restores the values from another source. */
   readonly isBroughtBack: boolean
 }
 
-/** A table that the next versions touch. */
+/** A table that the next versions read or change. */
 export interface PlannedTable {
   readonly name: string
-  /** Undefined for a missing table. */
+  /** The table's size; undefined for a missing table. */
   readonly size: TableSize | undefined
 }
 
-/** A rollback that stopped, with which the next run begins. */
+/** An interrupted rollback, which the next run completes first. */
 export interface PlannedRollBack {
-  /** True if it took nothing away: then the run clears its mark, and applies nothing. */
+  /** True if it removed nothing. The run then clears its mark and applies nothing. */
   readonly staysApplied: boolean
-  /** True if only the run finds out if it is done: if it is not, the version stays applied. */
+  /** True if only the run can find out whether it is done. If it is not, the version stays applied. */
   readonly isUnknown: boolean
-  /** The number of its statements that are done, and of all. */
+  /** The number of its completed statements, and their total. */
   readonly done: number
   readonly of: number
-  /** Those that the run sends to finish it. */
+  /** The statements that the run sends to finish the rollback. */
   readonly statements: readonly PlannedStatement[]
 }
 
-/** A version that the next run applies, or of which it clears the mark of a rollback. */
+/** A version that the next run applies, or whose rollback mark it clears. */
 export interface PlannedVersion {
   readonly version: number
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
-  /** Rows of a chunk, for a backfill. */
+  /** The number of rows per chunk, for a backfill. */
   readonly chunk: number | undefined
   /** True if its files are the framework's. */
   readonly isFramework: boolean
-  /** The number of statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
+  /** The number of statements that an earlier run completed, which `statements` omits. MySQL only. */
   readonly done: number
-  /** The rollback that stopped; undefined where there is none. */
+  /** The interrupted rollback; undefined if there is none. */
   readonly rollBack: PlannedRollBack | undefined
   readonly statements: readonly PlannedStatement[]
 }
@@ -110,7 +108,7 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
         versions.push({ version, name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
       if (isSettled(version) || rollBack?.staysApplied === true) {
         before.push(...script.statements)
-        // The run makes what another tool left out.
+        // The run creates the framework tables that another tool has left out.
         if (rows.length === 0 && version === FRAMEWORK)
           for (const one of script.statements) await made.note(one)
         continue
@@ -136,12 +134,12 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
 interface Planning {
   readonly session: Session
   readonly options: ResolvedOptions
-  /** The statements that run before, or have run. */
+  /** The statements that run earlier or have already run. */
   readonly before: Statement[]
   readonly made: MadeTables
 }
 
-/** The rollback that stopped and that the next run finishes first. */
+/** Returns the interrupted rollback that the next run finishes first. */
 async function plannedRollBack(
   { session, options, before, made }: Planning,
   row: AppliedVersion,
@@ -162,11 +160,11 @@ async function plannedRollBack(
   return { staysApplied, isUnknown, done, of: step.statements.length, statements }
 }
 
-/** Longer than in the progress of a run, because people decide by a plan. */
+/** Longer than in a run's progress, because operators make decisions from a plan. */
 const LONGEST_TEXT = 120
 
 interface AboutStatement {
-  /** The statements that run before it, or have run. */
+  /** The statements that run earlier or have already run. */
   readonly before: readonly Statement[]
   readonly made: MadeTables
   readonly breaks?: Breaks | undefined
@@ -204,7 +202,7 @@ async function plannedStatement(
   }
 }
 
-/** MySQL drops a trigger without the name of its table. */
+/** Adds the table of a dropped trigger, which MySQL's DROP TRIGGER does not name. */
 async function ofTrigger(
   session: Session,
   effect: Effect,

@@ -6,20 +6,20 @@ import type { Engine } from './session/engine.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/migrate-options.js'
 import { type Script, splitStatements } from './sql/split-statements.js'
 
-/** A version with the statements of its up migration. */
+/** A version with its up migration's statements. */
 export interface Planned extends Migration {
   readonly script: Script
 }
 
 /** A module's versions, and the findings of lint. */
 export interface MigrationSet {
-  /** The subject of an error about these files. Reads the folder. */
+  /** Returns the name of these files in errors. Reads the folder. */
   readonly subject: () => string
   readonly migrations: readonly Planned[]
   readonly findings: readonly Finding[]
 }
 
-/** @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file. */
+/** @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file. */
 export async function readSet(
   source: FileSource,
   engine: Engine,
@@ -36,7 +36,7 @@ export async function readSet(
   return { subject: () => subjectOf(source, engine.dialect), migrations, findings }
 }
 
-/** The findings in a down migration. */
+/** Returns the findings in a down migration. */
 export const lintDown = (
   name: string,
   sql: string,
@@ -51,7 +51,10 @@ export const lintDown = (
     statementTimeoutMs,
   })
 
-/** Why lint refuses a version, by its name. The first reason says enough: up names all of them. */
+/**
+ * Returns why lint rejects a version, by the version's name. Only the first reason is returned, because `up`
+ * lists all of them.
+ */
 export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): ReadonlyMap<string, string> =>
   new Map(
     findings
@@ -63,9 +66,9 @@ export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): Readon
 const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
 
 /**
- * @param isSettled - whether a version is applied: an applied version does not run again, so its findings do
- * not matter.
- * @throws {DeclarationError} when a file that would run is one that the engine refuses.
+ * @param isSettled - whether a version is applied. Findings in an applied version do not matter, because it
+ * does not run again.
+ * @throws {DeclarationError} if a file that would run is rejected by the engine.
  */
 export function refuseBadFiles(
   { subject, migrations, findings }: MigrationSet,

@@ -14,15 +14,16 @@ import {
   type VersionsNow,
 } from './session/version-table.js'
 
-/** The state that a run finds before it changes anything. */
+/** The state of the database before a run changes anything. */
 export interface Preflight extends VersionsNow {
-  /** True if a version does not run any more. */
+  /** True if a version will not run any more. */
   readonly isSettled: (version: number) => boolean
 }
 
 /**
- * Refuses what `up` cannot apply to the database as it is. Changes nothing, so that a plan can ask the same.
- * @param without - a version that is rolled back before.
+ * Rejects what `up` cannot apply to the database in its present state. Changes nothing, so that a plan can
+ * make the same checks.
+ * @param without - a version that is rolled back first.
  * @throws {DeclarationError} for files that cannot be run.
  * @throws {MigrationError} for an applied file that was edited, and for a schema that another tool migrates.
  */
@@ -45,7 +46,7 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
   return { ...now, isSettled }
 }
 
-/** True if a version does not run any more, by what is recorded here or by another tool. */
+/** Returns whether a version will not run any more, because it is recorded here or by another tool. */
 export async function settledIn(
   session: Session,
   { migrations }: Pick<MigrationSet, 'migrations'>,
@@ -59,7 +60,7 @@ export async function settledIn(
 }
 
 /**
- * Refuses a folder that has no version of the module where the database has some: it is the wrong one.
+ * Rejects a folder without versions of the module if the database has some: it is the wrong folder.
  * @throws {DeclarationError}
  */
 function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly AppliedVersion[]): void {
@@ -86,8 +87,8 @@ export function refuseEdited(
 }
 
 /**
- * Rejects files of which one has an applied version's number but another name: its down migration belongs to
- * another version.
+ * Rejects a file that has an applied version's number but another name: its down migration belongs to another
+ * version.
  * @throws {MigrationError}
  */
 export function refuseOtherNames(
@@ -101,8 +102,8 @@ export function refuseOtherNames(
   }
 }
 
-/** So that what to do is not cut off behind a long list. */
+/** Bounds the list of names, so that a truncated message still contains what to do. */
 const MAX_NAMED = 3
 
-/** Enough of a checksum to tell two apart. */
+/** Enough of a checksum to distinguish two checksums. */
 const short = (checksum: string): string => checksum.slice(0, 12)

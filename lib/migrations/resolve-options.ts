@@ -29,7 +29,7 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
     .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > LONGEST_MS)
     .map(([option]): FileProblem => ({ kind: 'badTimeout', option, most: LONGEST_MS }))
   problems.push(...engine.schemaProblems(options.schema, schema))
-  // An invalid URL is reported when it connects.
+  // An invalid URL is reported on connecting.
   const url = options.url.trim()
   const problem = URL.canParse(url) ? engine.urlProblem(new URL(url)) : undefined
   if (problem !== undefined) problems.push(problem)
@@ -50,21 +50,21 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
 /** The largest timeout that PostgreSQL accepts. */
 const LONGEST_MS = 2_147_483_647
 
-/** A database that is connected to elsewhere, and what the errors of its server mean. */
+/** A database to which other code connects, and how to interpret its server's errors. */
 export interface NamedDatabase {
   /**
-   * Undefined if the connection string is not a URL. Its schema is the one that is read, also if none was
-   * named.
+   * Undefined if the connection string is not a URL. Contains the schema in use even if the options name
+   * none.
    */
   readonly address: DatabaseAddress | undefined
-  /** The error if no connection could be made. It contains no password. */
+  /** Returns the error for a failed connection. It contains no password. */
   readonly connectionFailed: (error: unknown) => MigrationError
-  /** The meaning of its server's error, without a value of a row. */
+  /** Returns the meaning of the server's error, without values from rows. */
   readonly failureOf: (error: unknown) => SessionFailure
 }
 
 /**
- * Opens no connection.
+ * Returns a database's address and error handling. Opens no connection.
  * @throws {DeclarationError} for a schema that cannot be used.
  * @throws {Unimplemented} for SQLite.
  */

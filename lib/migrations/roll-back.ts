@@ -20,18 +20,19 @@ import { type Lost, notBroughtBack } from './sql/losses.js'
 import { isWord } from './sql/cursor.js'
 import { splitStatements, type Statement } from './sql/split-statements.js'
 
-/** The versions that `down` has reverted. */
+/** The result of `down`. */
 export interface DownResult {
-  /** Versions this run rolled back, in order. */
+  /** The versions that this run rolled back, in order. */
   readonly rolledBack: readonly string[]
 }
 
 /**
- * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to` only the
- * last applied one. The upgrades of the framework's own tables stay, as their first version does, unless `to`
- * is 0 or one of them.
- * @throws {RangeError} when `to` is neither 0 nor an applied version.
- * @throws {MigrationError} with what was rolled back before, and what was not.
+ * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to`, rolls
+ * back only the last applied version. The framework's first version remains unless `to` is 0. The upgrades of
+ * its tables remain unless `to` is 0 or one of these upgrades.
+ * @throws {RangeError} if `to` is neither 0 nor an applied version.
+ * @throws {MigrationError} with the versions that were rolled back before the failure and those that were
+ * not.
  */
 export async function down(options: ResolvedOptions, to?: number): Promise<DownResult> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -54,7 +55,7 @@ export async function down(options: ResolvedOptions, to?: number): Promise<DownR
   )
 }
 
-/** The error of one version, and how far the others are. */
+/** Adds to a version's error which other versions are rolled back and which are not. */
 function stoppedAt(error: unknown, names: readonly string[], at: number, to: number | undefined): unknown {
   if (!(error instanceof MigrationError) || names.length < 2) return error
   return stoppedAgain(error, {
@@ -69,38 +70,38 @@ function stoppedAt(error: unknown, names: readonly string[], at: number, to: num
 /** A version that `down` would roll back. */
 export interface RollBack {
   readonly version: number
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
   /** True if its files are the framework's. */
   readonly isFramework: boolean
-  /** The data that its down migration removes. None for a version that failed and left nothing behind. */
+  /** The data that its down migration removes. Empty for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
   /**
-   * The data that its up migration removed and its down migration does not restore: columns and tables come
-   * back without their values. None for a version that was recorded without running it.
+   * The data that its up migration removed and its down migration does not restore: columns and tables are
+   * created again without their values. Empty for a version that was recorded without running it.
    */
   readonly staysLost: readonly Lost[]
   /**
-   * The objects that stay if its down migration has no statement: those it created, or values that it wrote,
-   * which `up` writes a second time; undefined if it has one.
+   * Set if its down migration has no statement. `made`: the objects that it created remain. `written`: the
+   * rows that it wrote remain, and `up` would write them again.
    */
   readonly staysDone: 'made' | 'written' | undefined
   /**
-   * True if its file accepts that it breaks older code, and versions of the module below it stay, which may
-   * be of the same contract.
+   * True if its file accepts breaking older code, and lower versions of the module remain that may be parts
+   * of the same change.
    */
   readonly mayLeaveContract: boolean
   /** Versions of the module with a higher number that stay, because they were applied before it. */
   readonly appliedBefore: readonly string[]
   /**
-   * True if it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and
-   * how many rows it has written, where it has not come to its end.
+   * Set for a backfill: its position is discarded, so that `up` starts again at the first row. `written` is
+   * the number of rows that an unfinished backfill has written.
    */
   readonly refills: { readonly written: number | undefined } | undefined
 }
 
 /**
- * The versions that `down` would roll back. Changes nothing.
+ * Returns the versions that `down` would roll back. Changes nothing.
  * @throws {RangeError | MigrationError} as `down` does.
  */
 export async function rollBacks(options: ResolvedOptions, to?: number): Promise<readonly RollBack[]> {
@@ -146,16 +147,16 @@ const staysBelow =
   (other: AppliedVersion): boolean =>
     other.version < row.version && !isOfFramework(other.version) && !above.includes(other)
 
-/** True if nothing stops a second run of it. */
+/** True if a statement writes rows, so that nothing prevents running it twice. */
 const writesRows = ({ tokens: [first] }: Statement): boolean =>
   ['UPDATE', 'INSERT', 'DELETE', 'REPLACE', 'MERGE', 'WITH'].some((verb) => isWord(first, verb))
 
-/** The number of rows a backfill has written that has not come to its end. */
+/** Returns the number of rows that an unfinished backfill has written. */
 async function writtenBy(session: Session, version: number): Promise<number> {
   return (await session.hasTable(BACKFILL_TABLE)) ? ((await readPosition(session, version))?.written ?? 0) : 0
 }
 
-/** The versions that are rolled back, the last applied first. */
+/** Returns the versions to roll back, the last applied first. */
 function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): readonly AppliedVersion[] {
   const latest = [...rows].reverse()
   if (to === undefined) return latest.filter(({ version }) => !isOfFramework(version)).slice(0, 1)

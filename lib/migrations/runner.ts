@@ -24,38 +24,39 @@ import {
   readVersions,
 } from './session/version-table.js'
 
-/** The versions that `up` has applied. */
+/** The result of `up`. */
 export interface UpResult {
-  /** Versions this run applied, in order. */
+  /** The versions that this run applied, in order. */
   readonly applied: readonly string[]
   /**
-   * Generated search versions that read what is gone, and that other versions make unnecessary: they count as
-   * applied and were not run. Absent when there are none.
+   * Generated search versions that were recorded as applied without running them: they read objects that no
+   * longer exist, and other versions make them unnecessary. Absent if there are none.
    */
   readonly recorded?: readonly string[]
   /**
-   * The number of rows the backfills among them have written, and how many of these earlier runs; absent when
-   * there are none.
+   * The number of rows that the applied backfills have written, and how many of these an earlier run wrote.
+   * Absent if there are none.
    */
   readonly filled?: readonly { readonly version: string; readonly rows: number; readonly earlier: number }[]
   /**
-   * Versions of the database that these files lack: a newer release applied them, or their files were
-   * removed. They stay.
+   * Applied versions that these files lack: a newer release applied them, or their files were removed. They
+   * are not changed.
    */
   readonly ahead: readonly string[]
   /**
-   * Versions that these files lack and whose step failed or was interrupted; absent when there are none. They
-   * are not changed either: only files that have them, or a rollback, can repair them.
+   * Versions that these files lack and whose step failed or was interrupted. Absent if there are none. They
+   * are not changed: only a rollback, or files that contain them, can repair them.
    */
   readonly dirty?: readonly string[]
 }
 
 /**
  * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again before
- * all later ones. One host works while the others wait and then find nothing left to do.
- * @throws {RangeError} when the files have no version `to`.
+ * all later ones. One host applies the versions. The others wait, and then exit because the schema is up to
+ * date.
+ * @throws {RangeError} if the files have no version `to`.
  * @throws {DeclarationError} for files that cannot be run, before anything is changed.
- * @throws {MigrationError} when a file fails, or an applied file was edited.
+ * @throws {MigrationError} if a file fails, or an applied file was edited.
  */
 export async function up(options: ResolvedOptions, to = Infinity): Promise<UpResult> {
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -74,8 +75,8 @@ export async function up(options: ResolvedOptions, to = Infinity): Promise<UpRes
 }
 
 /**
- * Rolls the last applied version back and applies it again, as its file is now.
- * @throws {RangeError} when these files do not have it: then nothing is rolled back.
+ * Rolls back the last applied version and applies it again from its present file.
+ * @throws {RangeError} if these files lack the version. Nothing is rolled back then.
  */
 export async function redo(options: ResolvedOptions): Promise<DownResult & UpResult> {
   const { again } = await redone(options)
@@ -85,7 +86,7 @@ export async function redo(options: ResolvedOptions): Promise<DownResult & UpRes
 }
 
 /**
- * The versions that `redo` would roll back. Changes nothing.
+ * Returns the versions that `redo` would roll back. Changes nothing.
  * @throws {RangeError | DeclarationError | MigrationError} as `redo` would.
  */
 export async function checkRedo(options: ResolvedOptions): Promise<readonly RollBack[]> {
@@ -200,7 +201,7 @@ async function apply(
   return true
 }
 
-/** After a version is applied, its down migration may be corrected; its up migration may not. */
+/** Stores a corrected down migration of an applied version. Its up migration may not be corrected. */
 async function keepCorrected(session: Session, row: AppliedVersion, { down }: Planned): Promise<void> {
   if (down !== undefined && down !== row.downSql) await keepDown(session, row.version, down)
 }
@@ -214,8 +215,8 @@ function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]
 }
 
 /**
- * @param isMigrating - whether another session works on the unfinished versions: then they are ahead, and not
- * dirty.
+ * @param isMigrating - whether another session is working on the unfinished versions. They then count as
+ * ahead, not as dirty.
  */
 function unknownTo(
   { migrations }: MigrationSet,

@@ -9,26 +9,30 @@ import { scratchOf } from './scratch.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
 import type { LiveSchema } from './version-status.js'
 
-/** A schema that can be made, read and compared, such as `schemaModel(entities)` of `ashlar/persistence`. */
+/**
+ * A schema that can be created, read and compared, such as `schemaModel(entities)` of `ashlar/persistence`.
+ */
 export interface ComparedModel<Tables, Changes> {
-  /** Makes the tables of the model in an empty database. */
+  /** Creates the model's tables in an empty database. */
   readonly make: (live: LiveSchema) => Promise<void>
-  /** Reads the tables of a database. */
+  /** Reads a database's tables. */
   readonly read: (live: LiveSchema) => Promise<Tables>
   /**
-   * The changes from the first tables to the second, without those by which the third tables differ from the
-   * second as well.
+   * Returns the changes from the first tables to the second. Omits differences that the third tables have as
+   * well.
    */
   readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
-  /** The first tables, with what their columns would lose in a change, such as comments. */
+  /** Returns the first tables with the column properties that a change would drop, such as comments. */
   readonly kept?: (from: Tables, live: Tables) => Tables
 }
 
 /** The inputs of `diff`. */
 export interface DiffOptions {
-  /** An empty database for the comparison. Default: one is made on the same server, and dropped. */
+  /**
+   * An empty database for the comparison. Default: one is created on the same server and dropped afterwards.
+   */
   readonly scratch?: string
-  /** Compares the database of the connection string as it is, instead of what the files make. */
+  /** Compares the connection string's database as it is, instead of the files' schema. */
   readonly live?: boolean
 }
 
@@ -41,16 +45,14 @@ export interface DiffResult<Changes> {
    * files.
    */
   readonly drift: Changes | undefined
-  /**
-   * Databases that earlier comparisons left on the server, because they were killed; or that others use now.
-   */
+  /** Databases of earlier comparisons that were killed, or of comparisons that are running. */
   readonly leftovers: readonly string[]
 }
 
 /**
- * The changes from the schema of the files to the model's. Both are created in databases of their own, so
- * that the server itself reports the stored form. A live database is compared with the schema of its files,
- * too: if it differs, a version written for it would not run in others.
+ * Returns the changes from the files' schema to the model's. Both are created in databases of their own, so
+ * that the server itself reports the stored form. A live database is compared with the files' schema, too: if
+ * it differs, a version written for it would not run in others.
  */
 export async function diff<Tables, Changes>(
   options: ResolvedOptions,
@@ -82,7 +84,10 @@ export async function diff<Tables, Changes>(
   }
 }
 
-/** With a scratch database the other one may be out of reach: then the files say all. */
+/**
+ * If a scratch database was given, the connection string's database may be unreachable. The files' schema is
+ * then used alone.
+ */
 async function kept<Tables>(
   { kept: keep }: Pick<ComparedModel<Tables, unknown>, 'kept'>,
   ofFiles: Tables,
@@ -94,7 +99,7 @@ async function kept<Tables>(
   return live === undefined ? ofFiles : keep(ofFiles, live)
 }
 
-/** True if the module has a version beside the framework's own. */
+/** True if the module has a version besides the framework's own. */
 async function hasFiles({ files, engine, statementTimeoutMs }: ResolvedOptions): Promise<boolean> {
   const { migrations } = await readSet(files, engine, statementTimeoutMs)
   return migrations.some(({ version }) => !isOfFramework(version))

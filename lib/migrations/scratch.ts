@@ -9,15 +9,15 @@ import { connectionFailed } from './session/session.js'
 /** The databases for the two sides of a comparison. */
 export interface Scratch {
   /**
-   * Runs `work` with the options of an empty database, and leaves nothing of it behind, whatever happens.
-   * @throws {MigrationError} `denied` where no database may be made.
+   * Runs `work` with the options of an empty database, and always removes everything that it created there.
+   * @throws {MigrationError} `denied` if no database may be created.
    */
   readonly use: <T>(work: (options: ResolvedOptions) => Promise<T>) => Promise<T>
-  /** Databases of comparisons that were killed, or that run now. */
+  /** Returns the databases of comparisons that were killed or are running. */
   readonly leftovers: () => Promise<readonly string[]>
 }
 
-/** @param url - of an empty database; without it each use makes one on the server of the options. */
+/** @param url - of an empty database. Without it, each use creates one on the options' server. */
 export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
   return url === undefined ? onTheServer(options) : inDatabase(options, url)
 }
@@ -31,7 +31,7 @@ function urlOf(options: ResolvedOptions): URL {
   }
 }
 
-/** Neither progress nor the end of the run: what was begun is cleaned up. */
+/** Options for scratch databases: they report no progress, and the cleanup ignores the run's signal. */
 const quiet = (options: ResolvedOptions): ResolvedOptions => ({ ...options, report: () => undefined })
 const unstoppable = (options: ResolvedOptions): ResolvedOptions => ({ ...quiet(options), signal: undefined })
 
@@ -57,7 +57,7 @@ function onTheServer(options: ResolvedOptions): Scratch {
       } catch (error) {
         throw pooled(error)
       } finally {
-        // A database that still exists afterwards is a leftover.
+        // A database that cannot be dropped is a leftover.
         await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(
           () => undefined,
         )
@@ -67,7 +67,7 @@ function onTheServer(options: ResolvedOptions): Scratch {
   }
 }
 
-/** Database names have at most 63 bytes on PostgreSQL. */
+/** PostgreSQL limits database names to 63 bytes. */
 const LONGEST_DATABASE = 30
 
 function inDatabase(options: ResolvedOptions, url: string): Scratch {
@@ -90,7 +90,8 @@ function inDatabase(options: ResolvedOptions, url: string): Scratch {
 }
 
 /**
- * A database that was just made and is not reached as the server is: what is between them does not know it.
+ * Explains that a new database is unreachable although the server is reachable: a pooler in between does not
+ * know the new database.
  */
 function pooled(error: unknown): unknown {
   if (!(error instanceof MigrationError)) return error

@@ -13,23 +13,26 @@ import { scratchOf } from './scratch.js'
 import type { ResolvedOptions } from './session/migrate-options.js'
 import { splitStatements } from './sql/split-statements.js'
 
-/** The contents of a database: definitions by object, such as `column colour of tasks`. */
+/** A database's contents: definitions by object, such as `column colour of tasks`. */
 type Contents = ReadonlyMap<string, string>
 
 /** The result of `tryUps`. */
 export interface TriedUps {
-  /** The first statement that fails, behind which no file is tried; else what the files leave broken. */
+  /**
+   * The first statement that fails, after which no file is tried. If none fails, the objects that the files
+   * leave broken.
+   */
   readonly findings: readonly Finding[]
-  /** Why no version was applied; undefined where they were. */
+  /** Why no version was applied; undefined if versions were applied. */
   readonly untried: MigrationProblem | undefined
 }
 
-/** The reasons why no empty database can be created or used, which are not a file's fault. */
+/** The reasons why an empty database cannot be created or used. None of them is a file's fault. */
 const WITHOUT_DATABASE: readonly MigrationStop[] = ['connection', 'denied', 'pooler', 'readOnly']
 
 /**
- * Applies all versions of the module in a scratch database, up to the first that fails, and finds what they
- * leave broken there.
+ * Applies the module's versions in a scratch database up to the first that fails, and finds the objects that
+ * they leave broken.
  */
 export async function tryUps(options: ResolvedOptions, scratch?: string): Promise<TriedUps> {
   try {
@@ -47,7 +50,7 @@ async function findingsIn(there: ResolvedOptions): Promise<readonly Finding[]> {
     const failed = await errorOf(up(there))
     return failed === undefined ? [] : [findingOf(failed)]
   }
-  /** Each object that is broken now, and the file that broke it. */
+  /** Each broken object, with the file that broke it. */
   let found = new Map<string, string>()
   for (const { version, file } of (await readSet(files, engine, statementTimeoutMs)).migrations) {
     const failed = await errorOf(up(there, version))
@@ -79,7 +82,7 @@ function findingOf({ problem, version = '' }: MigrationError): Finding {
 
 /**
  * Applies each version of the module in a scratch database, rolls it back, and applies it again. Returns
- * everything that is then not as it was, and stops at the first version that fails.
+ * every object that then differs, and stops at the first version that fails.
  */
 export async function tryDowns(options: ResolvedOptions, scratch?: string): Promise<readonly TriedDown[]> {
   const { engine } = options
@@ -97,7 +100,7 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
       const failed = (step: 'up' | 'down' | 'again', problem: MigrationError['problem']) =>
         [...found, { kind: 'fails', version: name, step, problem }] as const
       if (first !== undefined) return failed('up', first)
-      // A version that did not run leaves nothing to restore.
+      // A version that did not run changed nothing that could be restored.
       if (notRun.includes(name) || splitStatements(sql ?? '', engine.syntax).statements.length === 0) continue
       const after = await contentsOf(there)
       const back = await faultOf(down(there))
@@ -112,8 +115,8 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
 }
 
 /**
- * The error of a file; undefined if it does not fail. @throws {MigrationError} for an error that is not the
- * file's fault.
+ * Returns the error of a file; undefined if the file does not fail.
+ * @throws {MigrationError} for an error that is not the file's fault.
  */
 async function errorOf(work: Promise<unknown>): Promise<MigrationError | undefined> {
   try {

@@ -26,54 +26,53 @@ import {
 } from './session/version-table.js'
 
 /**
- * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step
- * failed; the next run resumes it. `edited`: the file differs from what was applied. `ahead`: it is applied,
- * and these files lack it: a newer release applied it, or its file was removed.
+ * The state of a version.
+ * - `pending`: not applied yet.
+ * - `running`: a session is applying it or rolling it back.
+ * - `dirty`: its step failed; the next run resumes it.
+ * - `edited`: its file differs from the applied one.
+ * - `ahead`: it is applied but these files lack it, because a newer release applied it or its file was
+ *   removed.
  */
 export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
-/** A version, and where it stands. */
+/** A version and its state. */
 export interface VersionStatus {
   readonly version: number
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
   readonly state: VersionState
   readonly appliedAt: Date | undefined
-  /** True if it was recorded as applied and its file was not run here, such as by `baseline`. */
+  /** True if it was recorded as applied without running its file here, such as by `baseline`. */
   readonly isRecorded: boolean
-  /** The session that works on it, as far as the server shows it; undefined unless it is running. */
+  /** The session that is working on it, as far as the server shows it; undefined unless it is running. */
   readonly holder: string | undefined
-  /** Why it is dirty; undefined when its run ended without a report. */
+  /** Why it is dirty; undefined if its run ended without a report. */
   readonly error: string | undefined
   /** The state in which an earlier run left it; undefined unless it is dirty. */
   readonly unfinished: Unfinished | undefined
-  /** False when another tool applied it: then it is unknown whether the file was edited. */
+  /** False if another tool applied it. Whether the file was edited is then unknown. */
   readonly isChecked: boolean
   /**
    * True if these files have it and the database lacks it: it is pending, a session works on it, or its step
-   * failed. Not so where a rollback failed and took nothing away.
+   * failed. False after a failed rollback that removed nothing.
    */
   readonly isMissing: boolean
   /** True if its files are the framework's. */
   readonly isFramework: boolean
-  /**
-   * Of an edited version, its name in these files where it is another one: they may be the files of another
-   * database.
-   */
+  /** For an edited version, its name in these files if it differs: they may be another database's files. */
   readonly otherName?: string
-  /**
-   * The time at which the last run of a dirty version's up migration began or failed: `error` is that run's.
-   */
+  /** When the last run of a dirty version's up migration began or failed. `error` belongs to that run. */
   readonly lastRunAt?: Date
   /** True if its file was edited since that run. */
   readonly isEditedSince?: true
-  /** Why lint refuses its file; only where it is missing: then the next run is refused. */
+  /** Why lint rejects its file, so that the next run is rejected. Only set for a missing version. */
   readonly refusal?: string
 }
 
 /**
- * The state of the database, in the order of the versions. Changes nothing and takes no locks.
- * @throws {MigrationError} `foreign` where another tool migrates the schema.
+ * Returns the state of the database's versions, in order. Changes nothing and acquires no locks.
+ * @throws {MigrationError} `foreign` if another tool migrates the schema.
  */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -84,7 +83,9 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   })
 }
 
-/** The effect of another tool's history on the next `up`; undefined if there is none. Changes nothing. */
+/**
+ * Returns the effect of another tool's history on the next `up`; undefined if there is none. Changes nothing.
+ */
 export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHistory | undefined> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) =>
@@ -98,7 +99,7 @@ export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'isSchemaNamed' | 
 /** Compares the tables of the database with something else. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
 
-/** The differences from the files; empty if there are none. Unknown properties are not reported. */
+/** Returns the differences from the files; empty if there are none. Unknown properties are not reported. */
 export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
@@ -121,7 +122,7 @@ export async function verify(
   })
 }
 
-/** The parts missing in the framework's tables, once all of its versions are applied. */
+/** Returns what the framework's tables lack after all of its versions are applied. */
 async function incompleteFramework(
   session: Session,
   { migrations }: MigrationSet,
@@ -138,8 +139,8 @@ async function incompleteFramework(
 }
 
 /**
- * Names of the versions that these files have and the database lacks. Includes versions whose step runs or
- * failed.
+ * Returns the names of the versions that these files have and the database lacks, including versions whose
+ * step is running or failed.
  */
 export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
   return (await status(resolveOptions(options))).filter(({ isMissing }) => isMissing).map(({ name }) => name)
@@ -149,8 +150,8 @@ export async function pendingVersions(options: MigrateOptions): Promise<readonly
 export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
   /**
    * `postgres://…` or `mysql://…`, or a function that returns one. The function is called for every probe, so
-   * that a password that is rotated in a file is followed:
-   * `async () => (await resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
+   * that it can return a rotated password: `async () => (await
+   * resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
    */
   readonly url: string | (() => string | Promise<string>)
 }
@@ -180,7 +181,7 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
       )
     wasCurrent = true
   }
-  // While the database is unreachable, all probes wait for one connection, instead of opening one each.
+  // While the database is unreachable, all probes wait for one connection instead of opening one each.
   return () => {
     if (wasCurrent) return Promise.resolve()
     asking ??= ask().finally(() => (asking = undefined))
@@ -190,7 +191,7 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
 
 type Positions = ReadonlyMap<number, BackfillPosition>
 
-/** The progress of backfills that did not finish. */
+/** Returns the positions of unfinished backfills. */
 const positionsOf = async (session: Session, { rows }: VersionsNow): Promise<Positions> =>
   rows.some(({ dirty }) => dirty) ? readPositions(session) : new Map()
 
@@ -205,7 +206,7 @@ function statusOf(
   const files = new Map(migrations.map((migration) => [migration.version, migration]))
   const applied = new Set(rows.map(({ version }) => version))
   const holder = working?.holder
-  // A transaction that is not over shows nothing in the table.
+  // An uncommitted transaction is not visible in the version table.
   const isAtWork = (version: number, ...directions: readonly ('up' | 'down')[]) =>
     working?.step?.version === version && directions.includes(working.step.direction)
   const pending = migrations
@@ -300,13 +301,16 @@ function differenceOf(status: VersionStatus): readonly Difference[] {
 /** A schema of the database that has a version table. */
 export interface VersionedSchema {
   readonly name: string
-  /** The versions of these files that it has, without the framework's: it may be the one that is meant. */
+  /**
+   * The versions of these files that the schema has, without the framework's. If there are some, it may be
+   * the intended schema.
+   */
   readonly same: readonly string[]
 }
 
 /**
- * The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes
- * nothing.
+ * Returns the database's schemas that have versions of a module; empty on MySQL, which has no schemas.
+ * Changes nothing.
  */
 export async function versionedSchemas(options: ResolvedOptions): Promise<readonly VersionedSchema[]> {
   const { schemas } = options.engine
@@ -317,7 +321,7 @@ export async function versionedSchemas(options: ResolvedOptions): Promise<readon
     const found: VersionedSchema[] = []
     for (const { name } of await session.rows(schemas.all)) {
       const schema = String(name)
-      // The versions of another module may be hidden from this user.
+      // The user may not have the right to read another module's versions.
       const rows = await session.rows(schemas.versionsIn(schema)).catch(() => [])
       const there = rows.map((row) => String(row.name))
       found.push({ name: schema, same: ours.filter((one) => there.includes(one)) })

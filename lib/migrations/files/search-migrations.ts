@@ -6,7 +6,7 @@ export const FIRST_GENERATED = 9001
  */
 export const GENERATED_FILE = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
 
-/** A table with INDEXED search, and the expression of its vector. */
+/** A table with INDEXED search, and the expression of its search vector. */
 export interface SearchTable {
   readonly table: string
   /** Undefined for the schema in which the files run. */

@@ -71,7 +71,9 @@ async function isEmptyNow(session: Session, path: readonly string[]): Promise<bo
   return found
 }
 
-/** A new table waits for the transactions that use the one that it refers to. */
+/**
+ * Returns the effect of creating a table: it waits for transactions that use the table to which it refers.
+ */
 const made = (target: string | undefined): Effect =>
   target === undefined ? NO_EFFECT : { tables: [target], lock: METADATA, blocks: MOMENT, rows: 'untouched' }
 

@@ -7,7 +7,7 @@ import { postgresSyntax } from './sql/syntax.js'
 
 type Tokens = readonly Token[]
 
-/** A type as a statement names it. */
+/** A column type as a statement writes it. */
 interface Type {
   /** `varchar`, for each of its names. */
   readonly name: string

@@ -75,7 +75,8 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
     return inTransaction(step, {
       isDirty: previous.dirty,
       record: () => deleteVersion(session, version),
-      // Nothing is undone, and a version whose up migration did not end was not applied before either.
+      // The failed transaction has undone nothing, so a version whose up migration did not finish remains
+      // unfinished.
       recordFailure: (error) =>
         markVersion(session, version, {
           dirty: true,

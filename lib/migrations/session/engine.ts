@@ -151,7 +151,7 @@ export interface DumpSource {
 export interface ScratchSql {
   readonly create: (name: string) => string
   readonly drop: (name: string) => string
-  /** Selects the names of databases that begin with a text, as `name`; the pattern is its only value. */
+  /** Selects, as `name`, the names of databases that begin with a prefix, which is its only value. */
   readonly find: string
   /** Selects a row where the database has a table, a view, a routine or a schema of its own. */
   readonly occupied: string

@@ -31,7 +31,7 @@ export interface MigrateOptions {
    * stays.
    */
   readonly signal?: AbortSignal
-  /** Called when a version begins and ends, and while a long statement runs. */
+  /** Called when a version begins and ends, and periodically during a long statement. */
   readonly onProgress?: (progress: Progress) => void
 }
 

@@ -3,7 +3,7 @@ import { addedConstraint, alteredColumn, alterTable } from './statement-shape.js
 import type { Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
-/** A change of a table after which code that runs now may write rows that are refused. */
+/** A change to a table after which the rows that running code writes may be rejected. */
 export interface BrokenInserts {
   readonly table: string
   /** Columns that lose their default. */

@@ -12,7 +12,7 @@ export interface Lost {
   readonly table: string | undefined
 }
 
-/** The tables, columns and rows whose values a statement takes away for good. */
+/** Returns the tables, columns and rows whose values a statement permanently removes. */
 export function lostBy(statement: Statement): readonly Lost[] {
   const { tokens, syntax } = statement
   const drop = dropped(statement)
