@@ -2,19 +2,19 @@ import { NO_CODE } from './named-fields.js'
 
 /** The growth of an expression's cost with the number of elements it iterates over. */
 export interface ExpressionCost {
-  /** 0 where it goes through nothing; 2 where it compares all elements with all. */
+  /** 0 if it iterates over nothing; 2 if it compares every element with every other. */
   readonly degree: number
-  /** True if characters count as elements do. */
+  /** True if every character of a string counts like an element. */
   readonly splits: boolean
 }
 
-/** Macros that go through a list or a map. Those that make a list copy it for each element. */
+/** The macros that iterate over a list or a map. Macros that build a list copy it for each element. */
 const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filter'])
 const COPIES: ReadonlySet<string> = new Set(['map', 'filter'])
 const OPENS: ReadonlySet<string> = new Set(['(', '[', '{'])
 const CLOSES: ReadonlySet<string> = new Set([')', ']', '}'])
 
-/** Reads the cost of an expression from its text. If that is ambiguous, the higher cost is used. */
+/** Estimates an expression's cost from its source. If the source is ambiguous, the higher cost is used. */
 export const expressionCost = (expression: string): ExpressionCost => {
   const tokens = expression.replaceAll(NO_CODE, "''").match(/[A-Za-z_]\w*|\d[\w.]*|\S/g) ?? []
   return {
@@ -24,8 +24,9 @@ export const expressionCost = (expression: string): ExpressionCost => {
 }
 
 /**
- * By what is gone through: the variable of a macro around it, whose elements hold it, or `''` for all else.
- * @param bound - the variables of the macros around it.
+ * Returns the degree for each variable in `bound` whose elements are iterated over; `''` stands for any other
+ * value.
+ * @param bound - the variables of the surrounding macros.
  */
 const degreesOf = (
   tokens: readonly string[],
@@ -48,8 +49,8 @@ const degreesOf = (
     const [variable = '', end] = [tokens[at + 2], closing(tokens, at + 1)]
     add(root, COPIES.has(token) ? 2 : 1)
     for (const [of, degree] of degreesOf(tokens, at + 2, end, [...bound, variable])) {
-      // The elements together hold no more than the iterated value. Any other value is evaluated again for
-      // each of them.
+      // All elements together are at most as large as the iterated value. Any other value is evaluated again
+      // for each element.
       if (of === variable) add(root, degree)
       else add(of === '' ? root : of, 1 + degree)
     }
@@ -58,7 +59,7 @@ const degreesOf = (
   return degrees
 }
 
-/** The position of the bracket that closes the one at `open`. */
+/** Returns the position of the bracket that closes the bracket at `open`. */
 const closing = (tokens: readonly string[], open: number): number => {
   let depth = 0
   for (let at = open; at < tokens.length; at++) {
@@ -69,7 +70,10 @@ const closing = (tokens: readonly string[], open: number): number => {
   return tokens.length
 }
 
-/** The first part of `a.b[c].d(e)`. @param dot - the position after it. */
+/**
+ * Returns the first part of a chain such as `a.b[c].d(e)`.
+ * @param dot - the position of the dot after which the chain ends.
+ */
 const rootOf = (tokens: readonly string[], dot: number): string => {
   let depth = 0
   for (let at = dot - 1; at >= 0; at--) {

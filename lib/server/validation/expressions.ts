@@ -16,16 +16,16 @@ import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
 import { filesOf } from './ruled-part.js'
 import { withFields } from './named-fields.js'
 
-/** A CEL expression, and where it is declared. */
+/** A CEL expression and the place of its declaration. */
 export interface Expression {
   readonly at: string
   readonly id: string
   readonly text: string
-  /** The type of `this` if it is a message with fields. */
+  /** The type of `this`, if it is a message with fields. */
   readonly self: DescMessage | undefined
 }
 
-/** The expressions that rules of the messages, and predefined rules of the services, are written in. */
+/** Returns the expressions of the messages' rules and of the services' predefined rules. */
 export const expressionsOf = (
   messages: Iterable<DescMessage>,
   services: readonly DescService[],
@@ -54,7 +54,7 @@ export const expressionsOf = (
   return found
 }
 
-/** Rules that the services' files add to the rules of buf.validate. */
+/** Returns the rules that the services' files add to `buf.validate`. */
 export const predefinedIn = (services: readonly DescService[], rules: typeof Rules): DescExtension[] =>
   [...filesOf(services)].flatMap(({ extensions }) =>
     extensions.filter((extension) => hasOption(extension, rules.predefined)),
@@ -65,7 +65,7 @@ const selfOf = (field: DescField): DescMessage | undefined =>
 
 const nameOf = (field: DescField): string => `${field.parent.typeName}.${field.name}`
 
-/** The message and all messages in it. */
+/** Returns a message and all messages nested in it. */
 function* ruleMessages(desc: DescMessage, message: Message): Generator<Message> {
   yield message
   const reflected = reflect(desc, message)
@@ -79,8 +79,8 @@ function* ruleMessages(desc: DescMessage, message: Message): Generator<Message> 
 }
 
 /**
- * A message type for each expression, with that expression as its only rule, because a validator compiles
- * expressions one at a time, and never an unset field's.
+ * Returns a message type for each expression, with the expression as its only rule. A validator compiles
+ * expressions one at a time, and never those of an unset field.
  */
 export const probesOf = (expressions: readonly Expression[], rules: typeof Rules): DescMessage[] => {
   const file = create(FileDescriptorProtoSchema, {

@@ -10,10 +10,10 @@ import { isEmpty } from './is-empty.js'
 import type { Violations } from './violations.js'
 import { resourceOf, type UpdateRequest, updateRequest } from './update-request.js'
 
-/** Collects what `google.api.field_behavior` has against a message. */
+/** Checks a message against `google.api.field_behavior` and collects the violations. */
 export type FieldCheck = (message: Message, ignoredMask: readonly string[], violations: Violations) => void
 
-/** The check of a message type; undefined where no field of it, at whatever depth, has a rule. */
+/** Returns the check of a message type; undefined if no field at any depth has a rule. */
 export const fieldCheck = (desc: DescMessage): FieldCheck | undefined => {
   const plan = planOf(desc)
   if (plan === undefined) return undefined
@@ -23,7 +23,7 @@ export const fieldCheck = (desc: DescMessage): FieldCheck | undefined => {
 /** The checks of one message type, computed once. */
 interface Plan {
   readonly desc: DescMessage
-  /** The fields that can be missing, or hold a message in which one can. */
+  /** The fields that can be missing, or that contain a message with such fields. */
   readonly steps: readonly Step[]
   readonly update: Update | undefined
 }
@@ -44,7 +44,8 @@ const planOf = (desc: DescMessage): Plan | undefined => {
   if (!holdsField(desc, hasRule) && !holdsField(desc, isLockedResource)) return undefined
   const steps: Step[] = []
   const plan: { -readonly [K in keyof Plan]: Plan[K] } = { desc, steps, update: undefined }
-  // Known before its fields are: a message may hold others of its type.
+  // The plan is registered before its fields are read, because a message may contain messages of its own
+  // type.
   plans.set(desc, plan)
   for (const field of desc.fields) {
     const isMissing = isRequired(field) ? isEmpty(field) : undefined
@@ -108,7 +109,7 @@ const into = (
   violations: Violations,
 ): void => {
   if (value === undefined) {
-    // A mask that names a field of a message which is not set empties that field.
+    // If the mask names a field inside an unset message, the update clears that field.
     if (tree === undefined || field.fieldKind !== 'message') return
     return step(field.name, inner, create(inner.desc), tree, violations)
   }
@@ -139,7 +140,7 @@ const step = (
   violations.leave()
 }
 
-/** The fields that an update's mask writes; undefined for the whole resource. */
+/** Returns the fields that an update's mask writes; undefined for the whole resource. */
 const writtenBy = (
   update: Update,
   request: Message,

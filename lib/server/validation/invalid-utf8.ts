@@ -12,7 +12,7 @@ const isUtf8 = (value: unknown): boolean => {
   }
 }
 
-/** The path of the first field whose bytes are not UTF-8, to which no pattern can be applied. */
+/** Returns the path of the first string field that is not valid UTF-8, to which no pattern can be applied. */
 export function invalidUtf8In(desc: DescMessage, message: Message): string | undefined {
   const path = search(reflect(desc, message))
   return path && pathToString(path)

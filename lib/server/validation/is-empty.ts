@@ -1,13 +1,13 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf'
 import { getField } from '../../resource/messages/local-field.js'
 
-/** google.protobuf.FeatureSet.FieldPresence. */
+/** `IMPLICIT` of google.protobuf.FeatureSet.FieldPresence. */
 const IMPLICIT = 2
 
 /**
- * True if a REQUIRED field is missing (AIP-203): an unset message, optional or member of a oneof, an empty
- * string, bytes, list or map, an enum's 0. Undefined for a number or a bool without presence, which cannot be
- * missing.
+ * Returns a test for a missing REQUIRED field (AIP-203). Missing means an unset message, optional field or
+ * oneof member, an empty string, bytes, list or map, or an enum's 0. Undefined for a number or bool without
+ * presence, which cannot be missing.
  */
 export const isEmpty = (field: DescField): ((message: Message) => boolean) | undefined => {
   if (field.fieldKind === 'list') return (message) => (getField(message, field) as unknown[]).length === 0
@@ -18,7 +18,7 @@ export const isEmpty = (field: DescField): ((message: Message) => boolean) | und
   const isZero = zeroOf(field)
   if (!hasPresence) return isZero && ((message) => isZero(getField(message, field)))
   return (message) => {
-    // A default of the .proto stands in the prototype.
+    // The message's prototype contains the defaults of the .proto.
     if (field.oneof === undefined && !Object.hasOwn(message, field.localName)) return true
     const value = getField(message, field)
     return value === undefined || isZero?.(value) === true

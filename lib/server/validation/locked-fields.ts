@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { behaves, holdsField, isImmutable } from '../../resource/behavior/field-behavior.js'
 
-/** Why a mask must not name a field. */
+/** The reason why a mask must not name a field. */
 export interface Locked {
   readonly reason: 'IMMUTABLE' | 'IDENTIFIER'
   readonly text: string
@@ -11,8 +11,8 @@ const IMMUTABLE: Locked = { reason: 'IMMUTABLE', text: 'it never changes after t
 const IDENTIFIER: Locked = { reason: 'IDENTIFIER', text: 'it identifies the resource' }
 
 /**
- * The fields that a mask of the resource must not name: IMMUTABLE fields, and its own IDENTIFIER (AIP-203).
- * Undefined if there are none.
+ * Returns a test for the fields that a mask of the resource must not name: IMMUTABLE fields and its own
+ * IDENTIFIER (AIP-203). Undefined if there are none.
  */
 export const lockedBy = (resource: DescMessage): ((path: string) => Locked | undefined) | undefined => {
   const identifiers = new Set(resource.fields.filter(isIdentifier).map(({ name }) => name))
@@ -25,13 +25,13 @@ export const lockedBy = (resource: DescMessage): ((path: string) => Locked | und
   }
 }
 
-/** The IMMUTABLE fields of a message, and messages that hold some, by proto name. */
+/** A message's IMMUTABLE fields, and the fields that contain messages with such fields, by proto name. */
 type Locks = ReadonlyMap<string, Lock>
 
 interface Lock {
   readonly isImmutable: boolean
   readonly inner: Locks | undefined
-  /** A list or a map, behind whose name `*` or a key stands (AIP-161). */
+  /** True for a list or a map, whose name is followed by `*` or a key in a mask (AIP-161). */
   readonly isMany: boolean
 }
 
@@ -44,7 +44,8 @@ const locksOf = (desc: DescMessage): Locks | undefined => {
   if (before !== undefined) return before
   if (!holdsField(desc, isImmutable)) return undefined
   const locks = new Map<string, Lock>()
-  // Known before its fields are: a message may hold others of its type.
+  // The locks are registered before the fields are read, because a message may contain messages of its own
+  // type.
   known.set(desc, locks)
   for (const field of desc.fields) {
     const inner = field.message && locksOf(field.message)

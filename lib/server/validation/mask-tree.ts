@@ -1,9 +1,9 @@
-/** The fields a mask names, by proto name; undefined below a name means all of it. */
+/** The fields that a mask names, by proto name; undefined below a name means the whole field. */
 export type MaskTree = ReadonlyMap<string, MaskTree | undefined>
 
 type Growing = Map<string, Growing | undefined>
 
-/** The tree of a mask; undefined for a full update: an empty mask, or `*` (AIP-134). */
+/** Returns the tree of a mask; undefined for a full update, whose mask is empty or `*` (AIP-134). */
 export const maskTree = (paths: readonly string[]): MaskTree | undefined => {
   if (paths.length === 0 || paths.includes('*')) return undefined
   const root: Growing = new Map()
@@ -24,8 +24,8 @@ const add = (names: readonly string[], root: Growing): void => {
 }
 
 /**
- * The part of a mask inside an element of a list or a map: after `*` or the key (AIP-161), or directly after
- * the field.
+ * Returns the part of a mask that applies inside an element of a list or map: after `*` or the key (AIP-161),
+ * or directly after the field.
  */
 export const inElement = (tree: MaskTree, key: string): MaskTree | undefined => {
   for (const name of ['*', key]) if (tree.has(name)) return tree.get(name)

@@ -5,7 +5,7 @@ import { maskToWrite } from '../methods/resource-request.js'
 import { inElement, type MaskTree, maskTree } from './mask-tree.js'
 import { type UpdateRequest, updateRequest } from './update-request.js'
 
-/** A step of a path, as protobuf-es has it. */
+/** One step of a protobuf-es path. */
 export type PathStep =
   | DescField
   | { readonly kind: 'list_sub'; readonly index: number }
@@ -20,9 +20,10 @@ const updateOf = (desc: DescMessage): UpdateRequest | undefined => {
 }
 
 /**
- * True if the client must set the path. It need not if an update's mask omits it: a rule about a whole
- * resource applies to whole resources, and an update with a mask writes none. Nor if the server sets a field
- * that the client did not.
+ * Returns true if the client must set the path. It need not do so in two cases:
+ * - The mask of an update omits the path. A rule about a whole resource does not apply, because an update
+ *   with a mask does not write a whole resource.
+ * - The server sets the field, and the client did not.
  */
 export const isAsked = (
   desc: DescMessage,

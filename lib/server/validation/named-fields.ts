@@ -1,15 +1,18 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { misspelt } from '../../text/misspelt.js'
 
-/** Comments and strings of CEL: raw ones end at the next quote, in others a backslash hides it. */
+/**
+ * Matches comments and strings in CEL. Raw strings end at the next quote; in others a backslash escapes it.
+ */
 export const NO_CODE =
   /\/\/.*|[bB]?[rR][bB]?(?:"""[^]*?"""|'''[^]*?'''|"[^"\n]*"|'[^'\n]*')|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g
-/** Fields one behind the other; what is called is a function. */
+/** Matches a chain of fields after `this`. A name followed by a bracket is a function. */
 const CHAIN = /(?<![\w.])this((?:\s*\.\s*[A-Za-z_]\w*\b(?!\s*\())+)/g
 
 /**
- * Says that an expression names a field that `this` does not have, which would fail in each call. What a
- * macro binds, and what is behind lists, maps and messages of `google.protobuf`, is not looked at.
+ * Returns a sentence if an expression names a field that `this` does not have, which would fail in every
+ * call. Variables of macros are not checked, nor is anything inside lists, maps and messages of
+ * `google.protobuf`.
  */
 export function unknownFieldIn(expression: string, desc: DescMessage): string | undefined {
   const code = expression.replaceAll(NO_CODE, "''")
@@ -31,6 +34,6 @@ export function unknownFieldIn(expression: string, desc: DescMessage): string | 
   return undefined
 }
 
-/** Expressions have others in the place of well-known types, such as times. */
+/** Returns undefined for well-known types, which CEL represents as other types such as timestamps. */
 export const withFields = (desc: DescMessage): DescMessage | undefined =>
   desc.typeName.startsWith('google.protobuf.') ? undefined : desc

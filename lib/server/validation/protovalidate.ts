@@ -23,26 +23,27 @@ import { ruleWork } from './rule-work.js'
 import type { Violations } from './violations.js'
 
 /**
- * Looks at how much a message holds, and returns what evaluates its rules.
- * @throws InvalidArgument where it holds more than a rule allows, or than rules can be evaluated for.
+ * Checks the size of a message, and returns a function that evaluates its rules.
+ * @throws InvalidArgument if the message is larger than a rule allows, or too large for its rules to be
+ * evaluated.
  */
 export type RuleCheck = (message: Message, ignoredMask: readonly string[]) => (violations: Violations) => void
 
-/** The rules of `buf.validate` that a server's messages declare. */
+/** The `buf.validate` rules that a server's messages declare. */
 export interface MessageRules {
-  /** The check of a message type; undefined where no message that it can hold has rules. */
+  /** Returns the check of a message type; undefined if no message that it can contain has rules. */
   checkOf(desc: DescMessage): RuleCheck | undefined
-  /** The maximum that `max_items` or `max_pairs` sets for a field; undefined for none. */
+  /** Returns the maximum that `max_items` or `max_pairs` sets for a field; undefined if there is none. */
   mostIn(field: DescField): MostEntries | undefined
 }
 
-/** Rules that can be used, or what is wrong with them, in words. */
+/** The loaded rules, or the problems with them. */
 export interface LoadedRules {
   readonly rules: MessageRules | undefined
   readonly problems: readonly Problem[]
 }
 
-/** Loads what evaluates rules, where the services' requests have any, and tries every rule once. */
+/** Loads the validator if the services' requests have rules, and evaluates every rule once. */
 export const loadMessageRules = async (
   services: readonly DescService[],
   redaction: Redaction,
@@ -70,7 +71,7 @@ export const loadMessageRules = async (
   const all = createValidator({ registry })
   const expressions = expressionsOf(ruled, services, rules)
   const problems: Problem[] = []
-  // The library's problem with a rule is the same in each message that contains the message.
+  // The library reports the same problem with a rule for every message that contains the rule's message.
   const reported = new Set<string>()
   for (const [index, probe] of probesOf(expressions, rules).entries()) {
     const { at, id, text, self } = expressions[index] as (typeof expressions)[number]
@@ -123,8 +124,8 @@ const compilationError = (validator: Validator, desc: DescMessage): string | und
 }
 
 /**
- * The problems that an empty message of each type reports about its rules. A rule that fails only on an empty
- * message is logged.
+ * Returns the problems that an empty message of each type reports about its rules. A rule that fails only on
+ * an empty message is logged.
  * @param reported - problems reported before; new ones are added.
  */
 const emptyProblems = (
@@ -134,7 +135,7 @@ const emptyProblems = (
   logger: Logger,
 ): Problem[] => {
   const problems: Problem[] = []
-  // A message comes before those that it holds, and their rules are wrong in it, too.
+  // A containing message comes before the messages in it, and reports their invalid rules as well.
   for (const desc of [...ruled].reverse()) {
     const result = validator.validate(desc, create(desc))
     if (result.kind !== 'error') continue
@@ -155,12 +156,12 @@ const emptyProblems = (
 }
 
 /**
- * The work of a message whose violations are all looked for. A megabyte of mistakes would take seconds to
- * tell.
+ * The maximum cost of a message for which all violations are collected. Collecting those of a megabyte of
+ * invalid values would take seconds.
  */
 const MAX_REPORTED = 5_000
 
-/** Evaluates each rule of a message once, and none where the message holds too much for them. */
+/** Evaluates each of a message's rules once, and no rule if the message is too large for them. */
 const checkOf =
   (desc: DescMessage, plan: MessagePlan, quick: Validator, all: Validator, redaction: Redaction): RuleCheck =>
   (message, ignoredMask) => {
@@ -183,7 +184,7 @@ const checkOf =
     }
   }
 
-/** A pattern cannot be applied to bytes that are not UTF-8, which is the mistake of the caller. */
+/** A string that is not valid UTF-8 is the caller's mistake: no pattern can be applied to it. */
 const failureOf = (error: Error, desc: DescMessage, message: Message): Error => {
   const field = error.message.startsWith(NOT_UTF8) ? invalidUtf8In(desc, message) : undefined
   return field === undefined ? new Internal(error) : new InvalidArgument(field, 'has to be valid UTF-8')
@@ -191,7 +192,7 @@ const failureOf = (error: Error, desc: DescMessage, message: Message): Error => 
 
 const NOT_UTF8 = 'must be valid UTF-8'
 
-/** An expression may repeat the value that it refuses. */
+/** An expression's message may repeat the rejected value. */
 const describe = ({ field, ruleId, message }: Violation, redaction: Redaction): string =>
   message === '' || field.some((step) => step.kind === 'field' && redaction.isSecret(step))
     ? `does not keep the rule ${ruleId}`

@@ -7,13 +7,13 @@ import type { Local } from '../../resource/messages/local-field.js'
 /** The `buf.validate` rules of fields and messages. */
 export interface RuleFacts {
   readonly ofField: (field: DescField) => DeclaredRules | undefined
-  /** Rules of the message itself and of its oneofs, in words. */
+  /** Rules of the message itself and of its oneofs, as sentences. */
   readonly ofMessage: (message: DescMessage) => readonly string[]
-  /** True if one member of the oneof has to be set. */
+  /** True if one member of the oneof must be set. */
   readonly isRequired: (oneof: DescOneof) => boolean
 }
 
-/** Loads what reads the rules, which a server needs for its document only. */
+/** Loads the reader of the rules, which a server only needs for its API document. */
 export const loadRuleFacts = async (): Promise<RuleFacts> => {
   const rules = await import('ashlar-annotations/buf/validate/validate_pb.js')
   const known = new Map<DescField, DeclaredRules | undefined>()
@@ -77,10 +77,7 @@ const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredR
 
 const valueName = ({ localName, oneof }: DescField): string => oneof?.localName ?? localName
 
-/**
- * The value of a rule. A member of a oneof is inside of its choice; a message stands as what its JSON would
- * be.
- */
+/** Returns a rule's value. A oneof member is inside its choice; a message is returned in its JSON form. */
 const plain = (value: unknown, { oneof, message }: DescField): unknown => {
   const own = oneof === undefined ? value : (value as { readonly value?: unknown }).value
   return message === undefined ? own : JSON.parse(JSON.stringify(own, withoutTypes))

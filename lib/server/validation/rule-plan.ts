@@ -4,7 +4,7 @@ import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
 import { reachable, ruledPart } from './ruled-part.js'
 import { type ExpressionCost, expressionCost } from './expression-cost.js'
 
-/** The most that a field may hold, and what is said of more. */
+/** The maximum size of a field, and the message for a larger value. */
 export interface Most {
   readonly count: number
   readonly of: 'entries' | 'characters' | 'bytes'
@@ -12,13 +12,13 @@ export interface Most {
   readonly text: string
 }
 
-/** The rules of a field, by what they cost. */
+/** A field's rules by their cost. */
 export interface FieldPlan {
   readonly field: DescField
   readonly most: readonly Most[]
-  /** The cost of each rule that reads the value as a whole. */
+  /** The cost of each rule that reads the whole value. */
   readonly whole: readonly ExpressionCost[]
-  /** The cost of each rule that reads an element, or a value of a map. */
+  /** The cost of each rule that reads an element or a map value. */
   readonly each: readonly ExpressionCost[]
   readonly keys: readonly ExpressionCost[]
   readonly inner: MessagePlan | undefined
@@ -26,7 +26,7 @@ export interface FieldPlan {
 
 export interface MessagePlan {
   readonly whole: readonly ExpressionCost[]
-  /** Those that hold rules. */
+  /** The fields that have rules. */
   readonly fields: readonly FieldPlan[]
 }
 
@@ -34,7 +34,7 @@ const ONCE: ExpressionCost = { degree: 0, splits: false }
 const THROUGH: ExpressionCost = { degree: 1, splits: false }
 const PAIRS: ExpressionCost = { degree: 2, splits: false }
 
-/** Rules of sizes look at no character. */
+/** Rules about sizes, which read no characters. */
 const SIZES: ReadonlySet<string> = new Set([
   ...['len', 'min_len', 'max_len', 'len_bytes', 'min_bytes', 'max_bytes'],
   ...['min_items', 'max_items', 'min_pairs', 'max_pairs'],
@@ -42,7 +42,7 @@ const SIZES: ReadonlySet<string> = new Set([
 /** Rules of elements are read separately; examples are not rules. */
 const NONE: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'example'])
 
-/** The rules that say how large a value may be at most, as protovalidate says it. */
+/** The rules that limit the size of a value, with protovalidate's own messages. */
 const MAX: Readonly<Record<string, Pick<Most, 'of'> & { readonly says: (count: bigint) => string }>> = {
   'repeated.max_items': { of: 'entries', says: (n) => `must contain no more than ${n} item(s)` },
   'map.max_pairs': { of: 'entries', says: (n) => `map must be at most ${n} entries` },
@@ -55,8 +55,8 @@ const MAX: Readonly<Record<string, Pick<Most, 'of'> & { readonly says: (count: b
 }
 
 /**
- * Computes the cost of the buf.validate rules of a message type.
- * @param predefined - rules that the services' files add to the rules of buf.validate.
+ * Returns a function that computes the cost of a message type's `buf.validate` rules.
+ * @param predefined - rules that the services' files add to `buf.validate`.
  */
 export const rulePlans = (
   rules: typeof Rules,
@@ -71,7 +71,8 @@ export const rulePlans = (
     const fields: FieldPlan[] = []
     const own = hasOption(desc, rules.message) ? getOption(desc, rules.message) : undefined
     const plan: MessagePlan = { whole: own === undefined ? [] : expressionsIn(own), fields }
-    // Known before its fields are: a message may hold others of its type.
+    // The plan is registered before its fields are read, because a message may contain messages of its own
+    // type.
     known.set(desc, plan)
     for (const field of desc.fields) {
       const one = fieldPlan(field)
@@ -104,7 +105,7 @@ export const rulePlans = (
     }
   }
 
-  /** The rules that are set for a type, such as `string.max_len`. */
+  /** Returns the rules that are set for a type, such as `string.max_len`. */
   const setIn = ({ type }: Rules.FieldRules): [name: string, value: unknown][] => {
     if (type.case === undefined) return []
     const { message } = rules.FieldRulesSchema.field[type.case] as { readonly message: DescMessage }

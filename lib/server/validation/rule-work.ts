@@ -7,25 +7,25 @@ import type { ExpressionCost } from './expression-cost.js'
 import { isAsked } from './masked-path.js'
 import type { FieldPlan, MessagePlan, Most } from './rule-plan.js'
 
-/** The maximum cost of a message's rules. A rule that reads one value costs 1. */
+/** The maximum cost of a message's rules. A rule that reads a single value costs 1. */
 const MAX_WORK = 100_000
 /** If a longer string breaks a rule of its size, its other rules are not evaluated. */
 const LONG_TEXT = 1_000
-/** A character costs less than a value. */
+/** The cost of a character relative to a value. */
 const OF_CHARACTER = 0.1
 
-/** The size of a message, before any of its rules is evaluated. */
+/** The size of a message, measured before any rule is evaluated. */
 export interface RuleWork {
-  /** The cost of its rules. */
+  /** The total cost of the message's rules. */
   readonly work: number
-  /** Fields that hold more than a rule of theirs allows: nothing else is worth saying of the message. */
+  /**
+   * Fields that are larger than one of their rules allows. If there are any, no other violations are
+   * reported.
+   */
   readonly tooLarge: readonly FieldViolation[]
 }
 
-/**
- * @throws InvalidArgument where the rules of a message cost more than they may, and no rule of a size is
- * broken.
- */
+/** @throws InvalidArgument if the message's rules cost too much and no rule about sizes is violated. */
 export const ruleWork = (
   desc: DescMessage,
   plan: MessagePlan,
@@ -35,7 +35,7 @@ export const ruleWork = (
   const tooLarge: FieldViolation[] = []
   const path: Path = []
   let work = 0
-  /** The field at which the cost exceeded the limit. */
+  /** The field at which the cost exceeded the maximum. */
   let exceeded: string | undefined
 
   const add = (costs: readonly ExpressionCost[], value: unknown): void => {
@@ -86,7 +86,7 @@ export const ruleWork = (
     if (inner !== undefined) inMessage(inner, element as Message)
   }
 
-  /** True if nothing that is left in elements of the field changes what is said of the message. */
+  /** True if the remaining elements of the field cannot change what is reported. */
   const isOver = ({ inner }: FieldPlan): boolean =>
     tooLarge.length >= MAX_VIOLATIONS || (exceeded !== undefined && inner === undefined)
 
@@ -114,14 +114,14 @@ const isMore = ({ count, of }: Most, value: unknown): boolean => {
   return text.length > count && [...(text as string)].length > count
 }
 
-/** Comparing two elements costs less than looking at one. */
+/** Comparing two elements costs less than reading one. */
 const costOf = ({ degree, splits }: ExpressionCost, value: unknown): number => {
   if (degree === 0) return 1
   const size = sizeOf(value, splits ? 1 : degree === 1 ? OF_CHARACTER : 0)
   return 1 + size ** degree / 10 ** (degree - 1)
 }
 
-/** The size of a value, counted as deep as any rule may go. */
+/** Returns the size of a value, counted to the depth that any rule may read. */
 const sizeOf = (value: unknown, perCharacter: number): number => {
   let size = 0
   const count = (one: unknown): void => {
@@ -130,7 +130,7 @@ const sizeOf = (value: unknown, perCharacter: number): number => {
     if (typeof one === 'string' || one instanceof Uint8Array) size += one.length * perCharacter
     else if (Array.isArray(one)) for (let i = 0; i < one.length && size <= MAX_WORK; i++) count(one[i])
     else if (typeof one === 'object' && one !== null) {
-      // Of a message these are fields, and few; of a map they are entries.
+      // A message has few keys (its fields), a map may have many.
       for (const key in one) {
         if (size > MAX_WORK) return
         if (key !== '$typeName') count((one as Readonly<Record<string, unknown>>)[key])

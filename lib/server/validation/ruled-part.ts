@@ -1,6 +1,6 @@
 import type { DescFile, DescMessage, DescService } from '@bufbuild/protobuf'
 
-/** The number of the extensions `buf.validate.message`, `field` and `oneof`: known without loading them. */
+/** The number of the extensions `buf.validate.message`, `field` and `oneof`, known without loading them. */
 const BUF_VALIDATE = 1159
 
 interface Options {
@@ -10,7 +10,10 @@ interface Options {
 const isRuled = (options: Options | undefined): boolean =>
   options?.$unknown?.some(({ no }) => no === BUF_VALIDATE) === true
 
-/** The part of a message that has rules of buf.validate, as errors name it; undefined if none has. */
+/**
+ * Returns the part of a message that has `buf.validate` rules, as errors name it; undefined if no part has
+ * any.
+ */
 export const ruledPart = (desc: DescMessage): string | undefined => {
   if (isRuled(desc.proto.options)) return desc.typeName
   const part =
@@ -19,7 +22,10 @@ export const ruledPart = (desc: DescMessage): string | undefined => {
   return part && `${desc.typeName}.${part.name}`
 }
 
-/** The message types that one can hold, itself included. A google.protobuf.Any is not looked into. */
+/**
+ * Returns the message types that a message can contain, including itself. The content of a
+ * google.protobuf.Any is not included.
+ */
 export const reachable = (desc: DescMessage, found = new Set<DescMessage>()): ReadonlySet<DescMessage> => {
   if (found.has(desc)) return found
   found.add(desc)
@@ -27,7 +33,7 @@ export const reachable = (desc: DescMessage, found = new Set<DescMessage>()): Re
   return found
 }
 
-/** The files of services, with all that they import. */
+/** Returns the files of services with all their imports. */
 export const filesOf = (services: readonly DescService[]): ReadonlySet<DescFile> => {
   const files = new Set<DescFile>()
   const add = (file: DescFile): void => {

@@ -3,7 +3,7 @@ import { maskReader } from '../../resource/messages/field-readers.js'
 import type { Reader } from '../../resource/messages/field-readers.js'
 import type { Local } from '../../resource/messages/local-field.js'
 
-/** A request that writes the part of a resource which its `update_mask` names (AIP-134). */
+/** A request that writes the fields of a resource that its `update_mask` names (AIP-134). */
 export interface UpdateRequest {
   readonly resource: DescField & { readonly message: DescMessage }
   readonly mask: Reader<readonly string[]>
@@ -12,9 +12,9 @@ export interface UpdateRequest {
 const MASK = 'update_mask'
 
 /**
- * The resource and the mask of an update request, be it one of its own, an item of a batch or a message of a
- * stream; undefined for other messages. Of several messages beside the mask, the resource is the one that the
- * request's name speaks of.
+ * Returns the resource and mask of an update request: a request of its own, an item of a batch or a message
+ * of a stream. Undefined for other messages. If there are several messages besides the mask, the resource is
+ * the one that the request's name contains.
  */
 export const updateRequest = (desc: DescMessage): UpdateRequest | undefined => {
   const mask = maskReader(desc, MASK)
@@ -27,10 +27,10 @@ export const updateRequest = (desc: DescMessage): UpdateRequest | undefined => {
 const isResource = (field: DescField): field is UpdateRequest['resource'] & DescField =>
   field.fieldKind === 'message' && !field.message.typeName.startsWith('google.protobuf.')
 
-/** `UpdateStockItemRequest` speaks of `stock_item`. */
+/** True if a request's name contains the resource: `UpdateStockItemRequest` contains `stock_item`. */
 const namesResource = ({ name }: DescMessage, field: string): boolean =>
   name.toLowerCase() === `update${field.replaceAll('_', '')}request`
 
-/** The resource that the request carries. */
+/** Returns the resource that the request contains. */
 export const resourceOf = ({ resource }: UpdateRequest, request: Message): Message | undefined =>
   (request as Local)[resource.localName] as Message | undefined

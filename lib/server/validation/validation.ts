@@ -5,9 +5,9 @@ import type { MessageRules } from './protovalidate.js'
 import { Violations } from './violations.js'
 
 /**
- * Rejects a request, or a message of a stream, that breaks rules of its .proto, with all violations in one
+ * Rejects a request or a stream's message that violates the rules of its .proto, with all violations in one
  * error.
- * @param rules - the rules of `buf.validate`; undefined if no message has any.
+ * @param rules - the `buf.validate` rules; undefined if no message has any.
  */
 export const validation =
   (rules: MessageRules | undefined): Interceptor<unknown, Passed<'fieldMask'>> =>
@@ -16,7 +16,7 @@ export const validation =
     const [fields, ofMessage] = [fieldCheck(input), rules?.checkOf(input)]
     if (fields === undefined && ofMessage === undefined) return next
     const validate = (message: Message, ignoredMask: readonly string[]): void => {
-      // The size is checked first: a value that is too large is not read further.
+      // The size is checked first, because no other rule may read a value that is too large.
       const evaluate = ofMessage?.(message, ignoredMask)
       const violations = new Violations()
       fields?.(message, ignoredMask, violations)

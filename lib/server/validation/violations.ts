@@ -1,10 +1,10 @@
 import { type FieldViolation, InvalidArgument } from '../../errors.js'
 import { MAX_VIOLATIONS } from '../../field-violations.js'
 
-/** The violations of one message. No more are collected than a caller receives. */
+/** The violations of one message, at most as many as a caller receives. */
 export class Violations {
   readonly #found: FieldViolation[] = []
-  /** The current position: names of fields, each with its index or key. */
+  /** The current path: field names, each with its index or key. */
   readonly #way: string[] = []
 
   get isFull(): boolean {
@@ -19,12 +19,12 @@ export class Violations {
     this.#way.pop()
   }
 
-  /** @param name - of a field of the message where the walk is. */
+  /** @param name - of a field in the message at the current path. */
   add(name: string, reason: string, description: string): void {
     this.#found.push({ field: [...this.#way, name].join('.'), reason, description })
   }
 
-  /** A rule's own, by its whole path. */
+  /** Adds a violation that already contains its whole path. */
   addAt(violation: FieldViolation): void {
     this.#found.push(violation)
   }
@@ -33,7 +33,7 @@ export class Violations {
     return this.#found.some((one) => one.field === field)
   }
 
-  /** @throws InvalidArgument with all of them. */
+  /** @throws InvalidArgument with all violations. */
   refuse(): void {
     if (this.#found.length > 0) throw InvalidArgument.of(this.#found)
   }
