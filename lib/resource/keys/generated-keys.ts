@@ -1,8 +1,8 @@
 import { InvalidArgument } from '../../errors.js'
 
 /**
- * The error for a caller that chooses a generated number: one near the end of its range would end the numbers
- * of all tenants.
+ * Returns the error for a caller that chooses a generated number: a number near the end of the range would
+ * exhaust the numbers of all tenants.
  * @param name - of the field that the caller has set.
  */
 export const choosesGenerated = (name: string): InvalidArgument =>

@@ -1,32 +1,32 @@
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
 
-/** A part of a key as an entity holds it: what the type of its property says. */
+/** A key part in the type of the entity's property. */
 export type PartValue = string | number | bigint
 
-/** A column of a key, or of a reference to one. */
+/** A column of a key or of a reference to a key. */
 export interface KeyPart {
   readonly field: Field
-  /** The canonical text of what an entity holds; `''` where it holds nothing. */
+  /** Returns the canonical string of an entity's value; `''` if it has none. */
   readonly textOf: (value: unknown) => string
-  /** The value of an entity; undefined for a string that is not canonical, which no row has. */
+  /** Returns the entity's value; undefined for a string that is not canonical, which no row contains. */
   readonly valueOf: (text: string) => PartValue | undefined
-  /** The canonical form of a string in another format. Undefined if it has none. */
+  /** Returns the canonical form of a string in another format; undefined if there is none. */
   readonly meant: (text: string) => string | undefined
-  /** As ORDER BY has the two texts, which are canonical. */
+  /** Compares two canonical strings in the order of ORDER BY. */
   readonly compare: (a: string, b: string) => number
 }
 
 const known = new WeakMap<Field, KeyPart>()
 
-/** @throws TypeError for a field that can be not part of a key. The resource model refuses it before. */
+/** @throws TypeError for a field that cannot be part of a key. The resource model rejects it earlier. */
 export function keyPartOf(field: Field): KeyPart {
   let part = known.get(field)
   if (part === undefined) known.set(field, (part = partOf(field)))
   return part
 }
 
-/** The canonical text of a part of a key, or of the tenant, in an entity. */
+/** Returns the canonical string of an entity's key part or tenant. */
 export const partIn = (field: Field, entity: object): string =>
   keyPartOf(field).textOf((entity as Readonly<Record<string, unknown>>)[field.property])
 
@@ -50,7 +50,7 @@ function partOf(field: Field): KeyPart {
   } satisfies KeyPart)
 }
 
-/** Of a value that is a part of a key of any kind. Anything else has no text. */
+/** Returns the string of any value that can be a key part; other values have none. */
 function textOfValue(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'bigint' || Number.isInteger(value) ? String(value) : ''

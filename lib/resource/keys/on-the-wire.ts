@@ -7,14 +7,14 @@ import type { Range } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { keyPartOf } from './key-part.js'
 
-/** The conversion between a message's field and a property that hold a part of a key. */
+/** Converts a key part between the message's field and the property. */
 export interface WirePart {
-  /** Undefined where the two are the same. */
+  /** Undefined if the two are the same. */
   readonly toWire: ((value: unknown) => unknown) | undefined
   readonly fromWire: ((value: unknown) => unknown) | undefined
 }
 
-/** Undefined for a field that is not part of a key, and converted as any other. */
+/** Returns undefined for a field that is not part of a key and is converted as any other field. */
 export function wirePartOf(field: Field, inMessage: DescField): WirePart | undefined {
   const wire = wireType(inMessage)
   if (kindOf(field).key === undefined || wire === undefined) return undefined
@@ -39,14 +39,17 @@ export function wirePartOf(field: Field, inMessage: DescField): WirePart | undef
   }
 }
 
-/** The key rules of a message's field, or of each element of its list; undefined if it cannot be a key. */
+/**
+ * Returns the key rules of a message's field, or of each element of its list; undefined if it cannot be a
+ * key.
+ */
 export const keyRulesOf = ({ scalar }: Pick<DescField, 'scalar'>): KeyRules | undefined =>
   scalar === undefined ? undefined : kindOf({ kind: kindOfScalar(scalar) }).key
 
 export const canBeKey = (field: DescField): boolean =>
   field.oneof === undefined && keyRulesOf(field) !== undefined
 
-/** The problems of a message's field that cannot hold all values of the column. */
+/** Reports a message field that cannot represent all values of the column. */
 export function* narrowWire(field: Field, inMessage: DescField | undefined): Generator<Problem> {
   if (inMessage?.fieldKind !== 'scalar') return
   const [held, stored] = [rangeOf(kindOf({ kind: kindOfScalar(inMessage.scalar) })), rangeOf(kindOf(field))]

@@ -2,41 +2,46 @@ import type { Field } from '../fields/field.js'
 import { type KeyPart, keyPartOf, type PartValue } from './key-part.js'
 
 /**
- * A key as code of the application has it: the value of its one property, or an object with the properties of
- * its parts.
+ * A key in application code: the value of its only property, or an object with the properties of its parts.
  */
 export type KeyValue = PartValue | Readonly<Record<string, PartValue>>
 
 /**
- * The keys of one resource. In the process a key is its canonical string, which is the same everywhere it is
+ * The keys of one resource. In the process a key is its canonical string, which is the same wherever it is
  * compared, counted, limited or cached. Statements bind the values of its parts.
  */
 export interface ResourceKeys {
   readonly parts: readonly KeyPart[]
-  /** The canonical text of an entity's key; `''` where it has none. */
+  /** Returns the canonical string of an entity's key; `''` if the entity has none. */
   readonly textOf: (entity: object) => string
-  /** True if the text is canonical, so that a row can have it. */
+  /** True if the string is canonical, so that a row can have it as its key. */
   readonly isKey: (text: string) => boolean
-  /** As code of the application has it, of an entity that has a key. */
+  /** Returns an entity's key in the form of application code. The entity must have a key. */
   readonly ofEntity: (entity: object) => KeyValue
-  /** The values of the parts, in their order; undefined for a text that is not canonical. */
+  /** Returns the values of the parts, in order; undefined for a string that is not canonical. */
   readonly valuesOf: (text: string) => readonly PartValue[] | undefined
-  /** As code of the application has it; undefined for a text that is not canonical. */
+  /** Returns the key in the form of application code; undefined for a string that is not canonical. */
   readonly keyOf: (text: string) => KeyValue | undefined
-  /** The canonical text of what code of the application gives; undefined where no row has such a key. */
+  /**
+   * Returns the canonical string of a key in the form of application code; undefined if no row can have the
+   * key.
+   */
   readonly given: (key: unknown) => string | undefined
-  /** The canonical form of a string in another format. */
+  /** Returns the canonical form of a string in another format. */
   readonly meant: (text: string) => string | undefined
-  /** The order in which rows are locked and batches written, which is ORDER BY's on every engine. */
+  /**
+   * Compares keys in the order in which rows are locked and batches are written: ORDER BY's order on every
+   * engine.
+   */
   readonly compare: (a: string, b: string) => number
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Between the parts of a key. No part holds it, unless it is the only one. */
+/** Separates the parts of a key. No part contains it, unless it is the only part. */
 const SEPARATOR = '/'
 
-/** @param fields - of the parts, in the order of the key; at least one. */
+/** @param fields - the fields of the key's parts, in order; at least one. */
 export function resourceKeys(fields: readonly Field[]): ResourceKeys {
   const parts = fields.map(keyPartOf)
   const [only, another] = parts
@@ -75,7 +80,7 @@ function ofSeveral(parts: readonly KeyPart[]): ResourceKeys {
   }
   const textOf: ResourceKeys['textOf'] = (entity) => {
     const texts = parts.map((part) => part.textOf((entity as Values)[part.field.property]))
-    // A part with a slash would be the text of another key.
+    // A part with a slash would produce the string of another key.
     const isWhole = texts.every((one) => one !== '' && !one.includes(SEPARATOR))
     return isWhole ? texts.join(SEPARATOR) : ''
   }

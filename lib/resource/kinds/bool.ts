@@ -11,7 +11,7 @@ export const bool: Kind = {
     columnTypes: ['boolean', 'bool'],
     holds: 'boolean',
     family: 'booleans',
-    // MySQL has no boolean of its own.
+    // MySQL has no boolean type.
     isHeldBy: (_family, type) => type === 'tinyint',
     classes: [Boolean],
     property: () => 'boolean',
@@ -36,6 +36,6 @@ export const bool: Kind = {
   hasKeys: false,
   exceeds: () => false,
   isInCursor: (value) => typeof value === 'boolean' || Number.isFinite(value),
-  // Engines without booleans store numbers.
+  // Engines without a boolean type store numbers.
   isForeign: (value) => typeof value === 'number',
 }

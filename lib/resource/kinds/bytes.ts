@@ -33,7 +33,7 @@ export const bytes: Kind = {
   increments: noNumber('bytes'),
   managed: {
     type: (declared) => (isClass(declared) ? 'text' : undefined),
-    // Not every driver takes a plain Uint8Array.
+    // Not every driver accepts a plain Uint8Array.
     to: (value) => (value instanceof Uint8Array ? Buffer.from(value) : value),
     from: (read) => (read instanceof Uint8Array ? new Uint8Array(read) : read),
   },
@@ -55,7 +55,9 @@ const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Strict: `Buffer.from` ignores unknown characters, so that two texts would mean the same bytes. */
+/**
+ * Parses strictly: `Buffer.from` ignores unknown characters, so that two strings would mean the same bytes.
+ */
 function parseBase64(text: string): Uint8Array | undefined {
   if (!BASE64.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')

@@ -8,7 +8,7 @@ import { ENUM_TYPES, enumeration } from './text.js'
 
 const ALL = Object.values(KINDS)
 
-/** The kind for each of what a declaration lists. */
+/** Maps every entry of a list in the kinds' declarations to its kind. */
 const by = <T>(listed: (kind: Kind) => readonly T[]): ReadonlyMap<T, Kind> =>
   new Map(ALL.flatMap((kind) => listed(kind).map((one) => [one, kind] as const)))
 
@@ -17,10 +17,10 @@ const BY_MESSAGE = by(({ declared }) => (declared.message === undefined ? [] : [
 const BY_COLUMN_TYPE = by(({ declared }) => declared.columnTypes)
 const BY_CLASS = by(({ declared }) => declared.classes)
 
-/** Types of which a column cannot restore what they hold. */
+/** Message types that a column cannot store and return unchanged. */
 const UNSTORABLE = new Set(['google.protobuf.Any'])
 
-/** The kind that stores a message field, or why it cannot be stored. */
+/** Returns the kind that stores a message field, or why it cannot be stored. */
 export function kindOfMessageField(field: DescField): KindName | { readonly problem: string } {
   const problem = field.message === undefined ? undefined : unstorable(field.message, new Set())
   if (problem !== undefined) return { problem }
@@ -38,18 +38,18 @@ export function kindOfMessageField(field: DescField): KindName | { readonly prob
   return kindOfMessage(field.message)?.name ?? json.name
 }
 
-/** The scalar of a field that holds a wrapper message, such as google.protobuf.StringValue. */
+/** Returns the scalar inside a field's wrapper message, such as google.protobuf.StringValue. */
 export const wrappedScalar = (field: DescField): ScalarType | undefined =>
   field.fieldKind === 'message' && isWrapperDesc(field.message) ? field.message.fields[0].scalar : undefined
 
-/** The kind of a scalar of a message. */
+/** Returns the kind of a message's scalar. */
 export const kindOfScalar = (scalar: ScalarType): KindName => (BY_SCALAR.get(scalar) as Kind).name
 
-/** The kind of a message that a column holds otherwise than as JSON. */
+/** Returns the kind of a message that a column does not store as JSON. */
 export const kindOfMessage = (message: DescMessage | undefined): Kind | undefined =>
   message && BY_MESSAGE.get(message.typeName)
 
-/** Why a message cannot be stored as the JSON of its fields. Nested messages are checked too. */
+/** Returns why a message, including its nested messages, cannot be stored as the JSON of its fields. */
 function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
   if (seen.has(message.typeName)) return undefined
   seen.add(message.typeName)
@@ -64,8 +64,8 @@ function unstorable(message: DescMessage, seen: Set<string>): string | undefined
 }
 
 /**
- * The kind of a column by its type; undefined for a type that cannot be stored. A text column of a Uint8Array
- * holds bytes, because TypeORM accepts no byte type on every database.
+ * Returns the kind for a column's type; undefined for a type that cannot be stored. A text column whose
+ * property is a Uint8Array stores bytes, because TypeORM has no byte type that every database accepts.
  */
 export function kindOfColumn(type: unknown, designType: unknown): KindName | undefined {
   const kind = typeof type === 'string' ? BY_COLUMN_TYPE.get(type) : BY_CLASS.get(type)
@@ -75,8 +75,8 @@ export function kindOfColumn(type: unknown, designType: unknown): KindName | und
 }
 
 /**
- * The class of a property: the design type that TypeScript emits, or the class in `@Column({ type: String
- * })`. Undefined if there is neither.
+ * Returns the class of a property: the design type that TypeScript emits, or the class in `@Column({ type:
+ * String })`. Undefined if there is neither.
  * @param type - of `@Column()`. Undefined if TypeORM has set it, because it sets Number for every generated
  * number.
  */
@@ -86,20 +86,22 @@ export const declaredClass = (designType: unknown, type: unknown): unknown =>
 /** The declaration of a property. */
 export interface DeclaredProperty {
   readonly isTags: boolean
-  /** Of `@Column()`. */
+  /** The `type` of `@Column()`. */
   readonly type: unknown
   /** See `declaredClass`. */
   readonly designType: unknown
   readonly inMessage: DescField | undefined
-  /** True if it is a part of the key, or holds the key of another resource: then its column decides. */
+  /**
+   * True if it is a part of the key or of a reference to another resource. Its column then decides the kind.
+   */
   readonly isKeyPart?: boolean
-  /** Of `@Column()`. */
+  /** The `unsigned` of `@Column()`. */
   readonly isUnsigned?: boolean
-  /** Of `@Column()`. */
+  /** The `array` of `@Column()`. */
   readonly isArray?: boolean | undefined
 }
 
-/** The kind of a property with a column; undefined where its type cannot be stored. */
+/** Returns the kind of a property with a column; undefined if its type cannot be stored. */
 export function kindOfProperty(
   declared: DeclaredProperty,
 ): KindName | { readonly problem: string } | undefined {
@@ -113,20 +115,23 @@ export function kindOfProperty(
   if (declared.isArray === true) return kindOfArray(declared)
   const part = declared.isKeyPart === true ? kindOfKeyPart(declared, said) : undefined
   if (part !== undefined) return part
-  // A class here is TypeScript's inferred type, which was not declared: the message is more precise.
+  // A class here is TypeScript's inferred type, which the entity did not declare. The message is more
+  // precise.
   if (said !== undefined && typeof type === 'function') return said
-  // Only a message says which values it has.
+  // Only a message defines the values of an enum.
   if (ENUM_TYPES.has(type)) return said === enumeration.name ? said : undefined
   const kind = kindOfColumn(type, designType)
   if (kind === undefined || said === undefined) return kind
   return isOfMessage(inMessage, kindOf({ kind }).declared.refinesMessage) ? kind : refined(kind, said)
 }
 
-/** The kind of the column where it is more specific than the message's. */
+/**
+ * Returns the column's kind if it is more specific than the message's kind, and the message's kind otherwise.
+ */
 export const refined = (kind: KindName, said: KindName): KindName =>
   kindOf({ kind }).declared.refines?.includes(said) === true ? kind : said
 
-/** An array of a column's type. */
+/** Returns the kind of an array column. */
 function kindOfArray({ type, inMessage }: DeclaredProperty): KindName | { readonly problem: string } {
   if (inMessage !== undefined && inMessage.fieldKind !== 'list')
     return { problem: 'is an array in its column, and its field is not repeated' }
@@ -139,7 +144,7 @@ function kindOfArray({ type, inMessage }: DeclaredProperty): KindName | { readon
     : json.name
 }
 
-/** The kind of the elements of an array in a column of that type; undefined if no array holds them. */
+/** Returns the kind of the elements in an array column of that type; undefined if no array can store them. */
 export function elementKindOf(inMessage: DescField | undefined, type: unknown): KindName | undefined {
   const said = kindInList(inMessage)
   if (inMessage !== undefined && said === undefined) return undefined
@@ -151,7 +156,7 @@ export function elementKindOf(inMessage: DescField | undefined, type: unknown): 
   return family !== 'objects' && kindOf({ kind: found }).declared.family === family ? found : undefined
 }
 
-/** The kind of a list's elements, as the message has it. */
+/** Returns the kind of a list's elements in the message. */
 export const kindInList = (inMessage: DescField | undefined): KindName | undefined => {
   if (inMessage?.fieldKind !== 'list') return undefined
   if (inMessage.listKind === 'enum') return enumeration.name
@@ -160,13 +165,13 @@ export const kindInList = (inMessage: DescField | undefined): KindName | undefin
     : kindOfMessage(inMessage.message)?.name
 }
 
-/** A field that holds one message of that name. */
+/** True if a field contains one message of that name. */
 const isOfMessage = (field: DescField | undefined, name: string | undefined): boolean =>
   field?.fieldKind === 'message' && field.message.typeName === name
 
 /**
- * The kind of a part of a key: its column's, because the message may have an integer or a UUID as a string.
- * Undefined if the column is no more specific than the message.
+ * Returns the kind of a key part. The column decides it, because the message may represent an integer or a
+ * UUID as a string. Undefined if the column is no more specific than the message.
  */
 function kindOfKeyPart(
   { type, designType, isUnsigned = false }: DeclaredProperty,
@@ -177,22 +182,22 @@ function kindOfKeyPart(
   if (kind === undefined || kindOf({ kind }).key === undefined) return undefined
   const ofMessage = said && kindOf({ kind: said })
   if (ofMessage?.key === undefined && ofMessage !== undefined) return undefined
-  // A text cannot be an integer of the message, and of a class the message knows the width.
+  // A string cannot be an integer of the message. If only a class is declared, the message knows the width.
   const { family, unsigned } = kindOf({ kind }).declared
   if (ofMessage !== undefined && ofMessage.declared.family !== 'text' && (family === 'text' || !named))
     return undefined
   return unsigned !== undefined && (isUnsigned || ofMessage?.declared.isUnsigned === true) ? unsigned : kind
 }
 
-/** Every storable column type, by kind. */
+/** Returns every storable column type, by kind. */
 export const storableTypes = (): string =>
   ALL.filter(({ declared }) => declared.columnTypes.length > 0)
     .map(({ declared }) => `${declared.holds} (${declared.columnTypes.join(', ')})`)
     .join(', ')
 
 /**
- * The TypeScript type that the property should have, or undefined when its type fits the kind. `Object` is
- * what TypeScript reports for unions and interfaces; it fits everything.
+ * Returns the TypeScript type that the property should have; undefined if its type fits the kind. `Object`,
+ * which TypeScript reports for unions and interfaces, fits every kind.
  */
 export function expectedType(
   kind: KindName,

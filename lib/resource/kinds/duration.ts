@@ -5,8 +5,8 @@ import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
 
 /**
- * Nanoseconds. 10,000 years, the range of google.protobuf.Duration, would overflow 64 bits in nanoseconds.
- * The column's range counts.
+ * A duration in nanoseconds. The column's 64 bits limit the range to 292 years; google.protobuf.Duration
+ * allows 10,000.
  */
 export const duration: Kind = {
   ...ofIntegers(INT64),
@@ -33,11 +33,11 @@ export const duration: Kind = {
 
 const NANOS_PER_SECOND = 1_000_000_000n
 
-/** Duration message → nanoseconds. */
+/** Converts a Duration message to nanoseconds. */
 export const toNanoseconds = (value: Duration): bigint =>
   value.seconds * NANOS_PER_SECOND + BigInt(value.nanos)
 
-/** Nanoseconds → Duration message; both parts carry the sign. */
+/** Converts nanoseconds to a Duration message, whose two parts both have the sign. */
 const toDuration = (value: bigint): Duration =>
   ({
     $typeName: DurationSchema.typeName,
@@ -47,7 +47,7 @@ const toDuration = (value: bigint): Duration =>
 
 const DURATION = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?s$/
 
-/** With at most 292 years, a fraction of a second keeps nanoseconds within 64 bits. */
+/** At most 292 years plus a fraction of a second fit into 64 bits of nanoseconds. */
 function parseDuration(text: string): bigint | undefined {
   const parts = DURATION.exec(text)
   if (parts === null) return undefined

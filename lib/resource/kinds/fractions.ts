@@ -4,7 +4,7 @@ import type { DecimalFacet, Facets, InsideJson, Kind, KindName, PlanValue, Prope
 import { isClass } from './managed.js'
 import { type Literal, Misfit, NUMBER } from './literal.js'
 
-/** A number inside of JSON. */
+/** A number inside JSON. */
 export const NUMBER_INSIDE: InsideJson = {
   value: (json) => (typeof json === 'number' ? json : undefined),
   zero: () => 0,
@@ -37,7 +37,7 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
     zero: () => 0,
     filler: () => 0,
     managed: {
-      // As a number it would be cut to an integer.
+      // TypeORM's type Number would truncate it to an integer.
       type: (declared: unknown) => (isClass(declared) ? 'double precision' : undefined),
       from: (read: unknown) => kept(Number(read)),
     },
@@ -61,10 +61,10 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
   } as const
 }
 
-/** Databases keep 0 for -0. */
+/** Databases store -0 as 0. */
 export const withoutSign = (value: unknown): unknown => (value === 0 ? 0 : value)
 
-/** Another writer can store NaN and infinities. */
+/** True for NaN and infinities, which another writer can store. */
 export function isInfinite(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value)
 }
@@ -96,19 +96,19 @@ export const double: Kind = {
 }
 
 const DECIMAL_MESSAGE = 'google.type.Decimal'
-/** Digits after the point that count where a column states none. */
+/** The number of decimal places compared if a column states no scale. */
 const MAX_FRACTION = 30
-/** Digits that a number of JavaScript holds exactly. */
+/** The number of digits that a JavaScript number represents exactly. */
 const NUMBER_DIGITS = 15
 
-/** @param inProperty - what the property holds; the message holds the same unless it is stated. */
+/** @param inProperty - the property's type; the message has the same type unless stated otherwise. */
 export const decimalFacet = (
   inProperty: DecimalFacet['inProperty'],
   { precision, scale }: ColumnOptions,
   inMessage: DecimalFacet['inMessage'] = inProperty,
 ): DecimalFacet => ({
   precision: precision ?? undefined,
-  // SQL has no digits after the point unless a scale is stated.
+  // SQL stores no decimal places unless a scale is stated.
   scale: scale ?? (precision === undefined || precision === null ? undefined : 0),
   inProperty,
   inMessage,
@@ -117,7 +117,10 @@ export const decimalFacet = (
 const facetOf = ({ decimal: facet }: Facets): DecimalFacet =>
   facet ?? { precision: undefined, scale: undefined, inProperty: 'string', inMessage: 'string' }
 
-/** The value times ten to the power of the scale; undefined for a text that is none, or has more digits. */
+/**
+ * Returns the value times ten to the power of the scale; undefined for a string that is not a number or has
+ * more decimal places.
+ */
 function scaled(text: string, scale = MAX_FRACTION): bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   if (sign === undefined || Math.abs(Number(exponent)) > MAX_FRACTION * 4) return undefined
@@ -134,7 +137,7 @@ function textOfScaled(value: bigint, scale: number): string {
   return `${value < 0n ? '-' : ''}${whole}${scale === 0 ? '' : `.${fraction}`}`
 }
 
-/** A value of an entity or of a plan as databases take it. */
+/** Returns the value of an entity or plan in the form that databases accept. */
 export function decimalText(value: unknown, field: Facets): string {
   const { scale } = facetOf(field)
   if (typeof value === 'bigint') return textOfScaled(value, scale ?? MAX_FRACTION)
@@ -143,13 +146,13 @@ export function decimalText(value: unknown, field: Facets): string {
   return exact === undefined || scale === undefined ? text : textOfScaled(exact, scale)
 }
 
-/** A stored text as a page token holds it: text if it is not finite. */
+/** Returns a stored value for a page token; a value that is not finite remains a string. */
 export const exactDecimal = (text: string, field: Facets): PlanValue =>
   scaled(text, facetOf(field).scale) ?? text
 
 const INFINITE: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity'])
 
-/** A stored text as the entity holds it; undefined for a value that it cannot hold. */
+/** Returns a stored value in the entity's form; undefined if the entity cannot hold it. */
 export function decimalOf(text: string, field: Facets): string | number | undefined {
   const { scale, inProperty } = facetOf(field)
   if (scaled(text, MAX_FRACTION) === undefined) return undefined
@@ -173,7 +176,7 @@ function decimalProblem(value: unknown, field: Facets): string | undefined {
   return `has more than ${precision - (scale ?? 0)} digits before the point`
 }
 
-/** Exact digits, in a column of the type decimal or numeric. */
+/** An exact decimal, in a column of the type decimal or numeric. */
 export const decimal: Kind = {
   name: 'decimal',
   declared: {
@@ -221,7 +224,7 @@ export const decimal: Kind = {
   isForeign: (value) => INFINITE.has(value),
 }
 
-/** An empty string is an unset field. Other strings stay as they are, so that the check reports them. */
+/** An empty string is an unset field. Other strings are left unchanged, so that the check can report them. */
 function decimalForm(field: Facets): PropertyForm | undefined {
   const { inProperty, inMessage } = facetOf(field)
   if (inMessage === 'number')
@@ -239,7 +242,7 @@ function decimalForm(field: Facets): PropertyForm | undefined {
     }
   return {
     toWire: (value) => ({ $typeName: DECIMAL_MESSAGE, value: decimalText(value, field) }),
-    // An empty one is zero.
+    // An empty value is zero.
     fromWire: (message) => held((message as { readonly value: string }).value || '0'),
   }
 }

@@ -15,14 +15,14 @@ import { integerKey, type KeyRules } from './key-rules.js'
 import { isClass, managedAs } from './managed.js'
 import { INTEGER, type Literal, Misfit, NUMBER } from './literal.js'
 
-/** The least and the most of a 64-bit integer. */
+/** The range of a 64-bit integer. */
 export const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const
 export const UINT64 = [0n, 2n ** 64n - 1n] as const
 
 const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
 const UINT32 = [0, 2 ** 32 - 1] as const
 
-/** As text, because drivers take no bigint and return text or rounded numbers. */
+/** Bound as strings, because drivers accept no bigint and return strings or rounded numbers. */
 export const MANAGED_BIGINT: ManagedColumn = {
   type: (declared) => (isClass(declared) ? 'bigint' : undefined),
   to: (value) => (typeof value === 'bigint' ? value.toString() : value),
@@ -33,7 +33,7 @@ export const MANAGED_BIGINT: ManagedColumn = {
   },
 }
 
-/** In a column of 64 bits it is read as text. */
+/** Reads a number, which a 64-bit column returns as a string. */
 const MANAGED_NUMBER: ManagedColumn = {
   ...managedAs(Number),
   from: (read, { hasDigits }) => {
@@ -59,11 +59,11 @@ export const ofIntegers = (range: Range) => ({
     typeof value === 'number' && typeof range[0] === 'number'
       ? Number.isInteger(value)
       : integerProblem({}, range, value) === undefined,
-  // A column of more bits has others.
+  // A larger column can contain numbers outside the kind's range.
   isForeign: (value: unknown) => typeof value === 'number' && integerProblem({}, range, value) !== undefined,
 })
 
-/** An integer of 32 bits is a number, one of 64 bits a bigint. */
+/** A 32-bit integer is a number, a 64-bit integer a bigint. */
 function integerKind(name: KindName, range: Range, declared: Partial<Declaration>): Kind {
   const isWide = typeof range[0] === 'bigint'
   const [property, type] = isWide ? ['bigint', BigInt] : ['number', Number]
@@ -115,7 +115,7 @@ export const uint32 = integerKind('uint32', UINT32, {
   isUnsigned: true,
 })
 
-/** True if its numbers take 32 bits at most. */
+/** True if its values fit into 32 bits. */
 export const isIn32Bits = (kind: KindName): boolean => kind === int32.name || kind === uint32.name
 
 export const int64 = integerKind('int64', INT64, {
@@ -130,7 +130,7 @@ export const uint64 = integerKind('uint64', UINT64, {
   isUnsigned: true,
 })
 
-/** A string in place of an integer that is not in the key's canonical form. */
+/** Reports a string that is not the canonical form of an integer key. */
 const misspelt = ({ meant }: KeyRules, text: string, field: Facets): Misfit => {
   const canonical = meant(text, field)
   return Misfit.takes(
@@ -189,9 +189,9 @@ function integerLiteral(name: string, range: Range, { kind, text }: Literal): Am
 }
 
 /**
- * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column
- * holds; undefined when it is not an integer. Few digits become a number, which is exact then and cheaper to
- * compare; -0 becomes 0.
+ * Returns the integer that a number represents exactly (`10.0`, `1e3`); undefined if it is not an integer.
+ * Infinite if it has more digits than any column can store. A short integer becomes a number, which is exact
+ * and faster to compare; -0 becomes 0.
  */
 function exactInteger(text: string): number | bigint | undefined {
   if (INTEGER.test(text)) return text.length < 16 ? Number(text) + 0 : BigInt(text)
@@ -206,15 +206,15 @@ function exactInteger(text: string): number | bigint | undefined {
   return BigInt(sign + significant + '0'.repeat(zeros))
 }
 
-/** No integer column has more. */
+/** The maximum number of digits of an integer column. */
 const MAX_DIGITS = 20
 
-/** Column types of 16 bits. */
+/** The 16-bit column types. */
 export const SMALLINTS: ReadonlySet<unknown> = new Set(['smallint', 'int2'])
 const SMALLINT = [-32_768, 32_767] as const
 const UNSIGNED_SMALLINT = [0, 65_535] as const
 
-/** The numbers that a column of 16 bits holds. */
+/** Returns the range of a 16-bit column. */
 export function narrowRange({ family, isUnsigned }: Declaration, type: unknown): Pick<Facets, 'range'> {
   if (family !== 'integers' || !SMALLINTS.has(type)) return {}
   return { range: isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT }

@@ -30,8 +30,8 @@ const PLAIN: JsonColumn = {
 }
 
 /**
- * A map of texts. Values of other writers are read as filters see them: a number, a boolean or an object as
- * its JSON text, null as no tag. A value that is not an object has no tags.
+ * A map of strings. Values that other writers stored are read as filters compare them: a number, boolean or
+ * object as its JSON string, null as a missing tag. A value that is not an object has no tags.
  */
 const TEXTS: JsonColumn = {
   encode: (value) => JSON.stringify(value),
@@ -50,14 +50,14 @@ const textsOf = (held: object): object =>
     ),
   )
 
-/** Stores free-form JSON as it is. */
+/** Stores free-form JSON unchanged. */
 export const freeForm = (shape: Shape): JsonColumn => ({
   shape,
   encode: (value) => JSON.stringify(value),
   decode: (text) => readFreeForm(text, shape),
 })
 
-/** Elements as text, with commas between them, as TypeORM has them in a `simple-array` column. */
+/** Stores elements as a comma-separated string, as TypeORM does in a `simple-array` column. */
 const commas = (json: JsonColumn): JsonColumn => ({
   encode: (value) => (JSON.parse(json.encode(value)) as unknown[]).join(','),
   decode: (text) => json.decode(JSON.stringify(text === '' ? [] : text.split(','))),
@@ -71,10 +71,10 @@ function commaProblem(list: readonly unknown[]): InsideProblem | string | undefi
     : undefined
 }
 
-/** The types whose values TypeORM itself writes as JSON, and reads. */
+/** The types whose values TypeORM itself converts to and from JSON. */
 const isJsonType = (type: unknown): boolean => type === 'json' || type === 'jsonb'
 
-/** A JSON column whose elements the property holds in another form than the message. */
+/** A JSON column whose elements have one form in the property and another in the message. */
 const listColumn = ({ toJson, fromJson }: ElementForm): JsonColumn => ({
   encode: (value) => JSON.stringify((value as readonly unknown[]).map(toJson)),
   decode: (text) =>
@@ -85,13 +85,13 @@ const listColumn = ({ toJson, fromJson }: ElementForm): JsonColumn => ({
     }),
 })
 
-/** Each element of a list by itself. */
+/** Converts each element of a list. */
 const ofEach = ({ toWire, fromWire }: PropertyForm): PropertyForm => ({
   toWire: (list) => (list as readonly unknown[]).map(toWire),
   fromWire: (list) => (list as readonly unknown[]).map(fromWire),
 })
 
-/** The value that a driver takes for an array. */
+/** Returns the value that a driver accepts for an array. */
 const driverArray = (text: string, { kind }: Element): readonly unknown[] => {
   const elements = JSON.parse(text) as readonly unknown[]
   return kind === 'bytes' ? elements.map((one) => Buffer.from(one as string, 'base64')) : elements
@@ -100,7 +100,7 @@ const driverArray = (text: string, { kind }: Element): readonly unknown[] => {
 const driverJson = (read: readonly unknown[]): string =>
   JSON.stringify(read.map((one) => (Buffer.isBuffer(one) ? one.toString('base64') : one)))
 
-/** As the text that a repository writes. */
+/** TypeORM's own manager writes the same string as a repository. */
 const MANAGED: ManagedColumn = {
   type: (declared, field) => {
     if (field?.list?.as === 'array') return ENUM_TYPES.has(declared) ? 'varchar' : undefined
@@ -121,7 +121,10 @@ const MANAGED: ManagedColumn = {
   },
 }
 
-/** Drivers parse the content of a JSON column, whatever type TypeORM has, so a string may be a value. */
+/**
+ * True if a string is JSON. Drivers parse JSON columns regardless of TypeORM's type, so a string may already
+ * be a value.
+ */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
@@ -131,7 +134,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Anything repeated or embedded. */
+/** A repeated or embedded field. */
 export const json: Kind = {
   ...ofObjects,
   name: 'json',
@@ -222,7 +225,7 @@ const isObject = (type: unknown): boolean => type !== Array && !PRIMITIVES.has(t
 const MAX_TAGS = 256
 const MAX_DEPTH = 64
 
-/** Strings anywhere inside a JSON value must be storable in a text column. */
+/** Returns the problem of a JSON value. All strings in it must be storable in a text column. */
 function jsonProblem(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return textProblem(value)
   if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is not finite'

@@ -3,23 +3,29 @@ import type { Facets, PlanValue, Range } from './kind.js'
 import { INTEGER } from './literal.js'
 
 /**
- * The rules for values of a kind as a part of a key. In the process a key is a string, and one value has one
- * string: two strings would be two rows for a policy, a limit or an idempotency key.
+ * The rules for values of a kind as a key part. In the process a key is a string, and each value has exactly
+ * one string form: two forms would be two rows for a policy, a limit or an idempotency key.
  */
 export interface KeyRules {
-  /** The value of a canonical string, as the column is bound; undefined for any other string. */
+  /**
+   * Returns the value of a canonical string in the form in which the column is bound; undefined for any other
+   * string.
+   */
   readonly parse: (text: string, field: Facets) => PlanValue | undefined
-  /** The canonical form of a string in another format. Undefined if it has none. */
+  /** Returns the canonical form of a string in another format; undefined if there is none. */
   readonly meant: (text: string, field: Facets) => string | undefined
-  /** True if a UUID can be one, so that a repository can generate it. */
+  /** True if a UUID is a valid value, so that a repository can generate it. */
   readonly takesUuid: (field: Facets) => boolean
-  /** Negative, zero or positive, as ORDER BY of each engine has the two. Both are canonical. */
+  /**
+   * Returns a negative, zero or positive number, in the order of ORDER BY on every engine. Both strings are
+   * canonical.
+   */
   readonly compare: (a: string, b: string) => number
 }
 
 const UUID_LENGTH = 36
 
-/** Any text that a column can hold is a key. */
+/** Accepts any string that a column can store as a key. */
 export const TEXT_KEY: KeyRules = {
   parse: (text) => (text.includes('\0') || !text.isWellFormed() ? undefined : text),
   meant: () => undefined,
@@ -27,7 +33,10 @@ export const TEXT_KEY: KeyRules = {
   compare: byCodePoint,
 }
 
-/** Integers are keys in decimal. @param most - the range of the kind; a field may have a smaller one. */
+/**
+ * Integer keys in decimal.
+ * @param most - the kind's range; a field may have a smaller one.
+ */
 export const integerKey = (most: Range): KeyRules => {
   const isWide = typeof most[0] === 'bigint'
   const parse = (text: string, { range = most }: Facets): number | bigint | undefined => {
@@ -51,9 +60,9 @@ export const integerKey = (most: Range): KeyRules => {
   }
 }
 
-/** Sign and digits of the longest integer of 64 bits. */
+/** The length of the longest 64-bit integer with its sign. */
 const LONGEST = 20
 const MAX_SPELLED = 64
 
-/** An integer with what people and programs put around it. */
+/** Matches an integer with the characters that people and programs add around it. */
 const SPELLED = /^\s*([+-]?)(\d+)(?:\.0*)?\s*$/

@@ -9,7 +9,7 @@ import { enumeration, string } from './text.js'
 import { date, timestamp } from './timestamp.js'
 import { uuid } from './uuid.js'
 
-/** Everything that a column can hold. What a database does with each is in `lib/persistence/dialects`. */
+/** Everything that a column can store. `lib/persistence/dialects` defines how each database stores it. */
 export const KINDS: Readonly<Record<KindName, Kind>> = {
   string,
   uuid,
@@ -30,15 +30,15 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   enum: enumeration,
 }
 
-/** The value of a property in the kind's own form. A value in no form of it stays as it is. */
+/** Converts a property's value to the kind's own form. A value in an unknown form is returned unchanged. */
 export const ownOf = (value: unknown, { held }: Pick<Facets, 'held'>): unknown =>
   held === undefined ? value : (held.toOwn(value) ?? value)
 
-/** A value of the kind as the property holds it. */
+/** Converts a value from the kind's own form to the property's form. */
 export const heldOf = (own: unknown, { held }: Pick<Facets, 'held'>): unknown =>
   held === undefined || own === undefined ? own : held.fromOwn(own)
 
-/** The property's form of a value that the message has in another form. Undefined if both are the same. */
+/** Returns the property's form if it differs from the message's. Undefined if both are the same. */
 export function propertyForm(field: Facets & { readonly kind: KindName }): PropertyForm | undefined {
   const { form, fromWire, toWire } = kindOf(field)
   if (field.held === undefined) return form?.(field)
@@ -48,5 +48,5 @@ export function propertyForm(field: Facets & { readonly kind: KindName }): Prope
   }
 }
 
-/** The kind of a field. */
+/** Returns the kind of a field. */
 export const kindOf = ({ kind }: { readonly kind: KindName }): Kind => KINDS[kind]

@@ -1,14 +1,14 @@
-/** A token of a filter, as far as a kind looks at it. A string's text has no quotes. */
+/** The properties of a filter's token that a kind reads. A string's text has no quotes. */
 export interface Literal {
   readonly kind: string
   readonly text: string
 }
 
-/** Why a token is not a value of a column. */
+/** The reason why a token is not a valid value of a column. */
 export class Misfit {
   /**
-   * @param text - both the field and what was found are quoted.
-   * @param among - texts of which one may have been meant.
+   * @param text - both the field and the token are passed in quotes.
+   * @param among - strings of which one may have been intended.
    */
   constructor(
     readonly text: (field: string, found: string) => string,
@@ -21,7 +21,7 @@ export class Misfit {
   }
 }
 
-/** An integer without leading zeros. */
+/** Matches an integer without leading zeros. */
 export const INTEGER = /^-?(?:0|[1-9]\d*)$/
-/** Sign, whole part, fraction and exponent. */
+/** Matches a number: sign, whole part, fraction and exponent. */
 export const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/

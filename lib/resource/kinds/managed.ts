@@ -1,27 +1,30 @@
 import type { ColumnOptions, ValueTransformer } from 'typeorm'
 import type { Facets, Kind, ManagedColumn } from './kind.js'
 
-/** A kind whose class TypeORM knows, and whose values it takes as they are. @param type - the class. */
+/**
+ * A kind whose class TypeORM knows and whose values TypeORM uses unchanged.
+ * @param type - the class.
+ */
 export const managedAs = (
   type: StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor,
 ): ManagedColumn => ({
   type: (declared) => (isClass(declared) && declared !== type ? type : undefined),
 })
 
-/** The transformers that an application gave a column, in their order; undefined if there is none. */
+/** Returns the transformers that an application gave a column, in order; undefined if there are none. */
 export function transformersOf({ transformer }: ColumnOptions): readonly ValueTransformer[] | undefined {
   const own = [transformer ?? []].flat().filter((one) => !(one instanceof ManagedValues))
   return own.length === 0 ? undefined : own
 }
 
-/** True if a column names a class instead of a type of a database. */
+/** True if a column names a class instead of a database type. */
 export const isClass = (declared: unknown): boolean => typeof declared === 'function'
 
-/** The values of one column between TypeORM's own manager and an entity. */
+/** Converts the values of a column between TypeORM's own manager and an entity. */
 export class ManagedValues implements ValueTransformer {
   /**
-   * @param type - as TypeORM has it.
-   * @param holds - distinguishes fields of messages that share the column: a base class of several resources
+   * @param type - the column's type in TypeORM.
+   * @param holds - distinguishes the message fields that share the column: a base class of several resources
    * declares it once.
    */
   constructor(
@@ -47,10 +50,7 @@ export class ManagedValues implements ValueTransformer {
   }
 }
 
-/**
- * Stands for the values of a column that two resources inherit and whose messages say different things about
- * it.
- */
+/** Replaces the values of an inherited column if the messages of two resources disagree about its type. */
 export class UnclearValues extends ManagedValues {
   override to(value: unknown): unknown {
     return isNothing(value) ? value : this.#refuse()

@@ -26,7 +26,10 @@ import { type Choice, getField, isUnwrapped, type Local, setField } from '../mes
 type Convert = (value: unknown) => unknown
 const same: Convert = (value) => value
 
-/** The conversion of one singular value from a message; `plain` removes `$typeName` from embedded objects. */
+/**
+ * Returns the conversion of one singular value from a message; `plain` removes `$typeName` from embedded
+ * objects.
+ */
 function singularFrom(message: DescMessage | undefined): Convert {
   const { fromWire } = kindOfMessage(message) ?? {}
   if (fromWire !== undefined) return fromWire
@@ -47,17 +50,17 @@ function singularTo(message: DescMessage | undefined): Convert {
   return (value) => messageOf(message, value as object)
 }
 
-/** Generated code has a google.protobuf.Struct as plain JSON. */
+/** Generated code represents a google.protobuf.Struct as plain JSON. */
 const FREE_FORM = {
   object: { from: undefined, to: undefined },
   array: { from: jsonOfList, to: listOfJson },
   any: { from: jsonOfValue, to: valueOfJson },
 } as const
 
-/** Message field value → entity value; undefined when no conversion is needed. */
+/** Returns the conversion of a message field's value to the entity's; undefined if none is needed. */
 export const fromMessageField = (field: DescField): Convert | undefined => orNothing(converterFrom(field))
 
-/** Entity value → message field value; undefined when no conversion is needed. */
+/** Returns the conversion of an entity's value to the message field's; undefined if none is needed. */
 export const toMessageField = (field: DescField): Convert | undefined => orNothing(converterTo(field))
 
 const orNothing = (convert: Convert): Convert | undefined => (convert === same ? undefined : convert)
@@ -83,7 +86,7 @@ function converterTo(field: DescField): Convert {
 const mapValues = (value: object, convert: Convert): object =>
   Object.fromEntries(Object.entries(value).map(([key, element]) => [key, convert(element)]))
 
-/** An embedded message as the plain object of an entity: Dates, bigints and arrays, no `$typeName`. */
+/** Converts an embedded message to an entity's plain object: Dates, bigints and arrays, no `$typeName`. */
 function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const field of desc.fields) {
@@ -106,8 +109,8 @@ function messageOf(desc: DescMessage, plain: object): Message {
 }
 
 /**
- * The proto3 JSON of a repeated, map or embedded field, so that the column keeps 64-bit integers, bytes and
- * times.
+ * Returns the proto3 JSON conversions of a repeated, map or embedded field, so that the column preserves
+ * 64-bit integers, bytes and times.
  */
 export function jsonColumnOf(field: DescField): JsonColumn {
   const shape = shapeOfField(field)

@@ -10,23 +10,26 @@ import { INTEGER, type Literal, Misfit } from './literal.js'
 const UNBOUNDED = new Set<unknown>(['text', 'mediumtext', 'longtext'])
 const DEFAULT_LENGTH = 255
 
-/** The most characters of a text column; undefined when it is unlimited. */
+/** Returns the maximum number of characters of a text column; undefined if it is unbounded. */
 function maxLength({ type, length }: ColumnOptions): number | undefined {
   if (UNBOUNDED.has(type)) return undefined
   return isSaid(length) ? Number(length) : DEFAULT_LENGTH
 }
 
-/** True if an option of a column is given. */
+/** True if a column option is given. */
 export const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
-/** The problem of a string that no column can store. */
+/** Returns the problem with a string that no column can store. */
 export function textProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return `has to be a string, not a ${typeof value}`
   if (value.includes('\0')) return 'must not contain a NUL character'
   return value.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is not a character'
 }
 
-/** Counts code points, as databases do. It counts only when the UTF-16 length is not conclusive. */
+/**
+ * True if a string has more than `max` code points, which databases count. Counts them only if the UTF-16
+ * length is not conclusive.
+ */
 export function isLonger(value: string, max: number): boolean {
   if (value.length <= max) return false
   if (value.length > max * 2) return true
@@ -72,7 +75,7 @@ export const string: Kind = {
   isInCursor: isStoredText,
 }
 
-/** Types of columns that TypeORM makes for an enum. */
+/** Column types that TypeORM creates for an enum. */
 export const ENUM_TYPES: ReadonlySet<unknown> = new Set(['enum', 'simple-enum'])
 
 const labelProblem = (value: unknown, { numberOf }: EnumLabels): string | undefined =>
@@ -80,7 +83,7 @@ const labelProblem = (value: unknown, { numberOf }: EnumLabels): string | undefi
     ? undefined
     : `has no value ${String(value)}: use one of ${[...numberOf.keys()].join(', ')}`
 
-/** By its name, or by the label that the column has for it. */
+/** An enum value, stored as its name or as the column's label for it. */
 export const enumeration: Kind = {
   name: 'enum',
   declared: {
@@ -104,12 +107,12 @@ export const enumeration: Kind = {
       ? `has no value ${String(value)}: use one of ${names.map(([name]) => name).join(', ')}`
       : `has the text ${String(value)}: write the member of the enum, whose number is ${number}`
   },
-  // A message cannot tell it from an unset field, which has no label.
+  // A message cannot distinguish it from an unset field, which has no label.
   zero: ({ enumNames }) => (enumNames?.labels === undefined ? 0 : enumNames.labels.fromNumber(0)),
   filler: ({ enumNames }) => enumNames && storedName(enumNames, 0),
   increments: noNumber('enum'),
   managed: {
-    // As a number it would be read as one.
+    // A column that TypeORM declares as a number would be read as a number.
     type: (declared) =>
       (isClass(declared) && declared !== String) || ENUM_TYPES.has(declared) ? 'varchar' : undefined,
     to: (value, { enumNames }) =>
@@ -144,7 +147,7 @@ export const enumeration: Kind = {
       return Misfit.takes('the name of an enum value')
     const { numberOf: names, nameOf, labels } = enumNames ?? {}
     const isLabel = labels !== undefined && kind === 'string' && labels.numberOf.has(text)
-    // Of two names for one number, each is compared as it is.
+    // If two names have the same number, each is compared as it is.
     const isName = labels === undefined && kind !== 'number' && names?.has(text) !== false
     if (isLabel || isName) return text
     const number = kind !== 'number' ? names?.get(text) : INTEGER.test(text) ? Number(text) : undefined
@@ -167,7 +170,7 @@ export function textLiteral({ kind, text }: Literal): string | Misfit {
   return kind === 'string' ? text : Misfit.takes('text in double quotes')
 }
 
-/** Why increments cannot add to a kind. */
+/** Returns the reason why a kind cannot be incremented. */
 export function noNumber(kind: string): string {
   return `increment() is for a number, and the field is of type ${kind}`
 }

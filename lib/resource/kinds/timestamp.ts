@@ -70,7 +70,7 @@ export const timestamp: Kind = {
   isForeign: (value) => typeof value === 'string' || typeof value === 'number',
 }
 
-/** A day of the calendar, of the years that every engine has. */
+/** True for a valid date in the years that every engine supports. */
 const isDay = (text: string): boolean => {
   if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return false
   const time = new Date(`${text}T00:00:00Z`)
@@ -81,7 +81,7 @@ const DAY = 'a day from 1000-01-01 to 9999-12-31'
 
 const DATE_MESSAGE = 'google.type.Date'
 
-/** A message without one of them is not a day of the calendar. */
+/** A `google.type.Date`. Without a year, month or day it is not a calendar date. */
 interface DateMessage {
   readonly year: number
   readonly month: number
@@ -101,7 +101,7 @@ const OF_MESSAGE: PropertyForm = {
   },
 }
 
-/** A string or a `google.type.Date` of the message in the column type of days. */
+/** A string or a `google.type.Date` of the message, in a `date` column. */
 export const date: Kind = {
   name: 'date',
   declared: {
@@ -127,7 +127,7 @@ export const date: Kind = {
     parse: (text) => (isDay(text) ? text : undefined),
     meant: dayMeant,
     takesUuid: () => false,
-    // Of four digits a year, two a month and a day.
+    // A year always has four digits, a month and a day two.
     compare: byCodePoint,
   },
   managed: { type: (declared) => (isClass(declared) ? String : undefined) },
@@ -145,7 +145,10 @@ export const date: Kind = {
   isForeign: (value) => typeof value === 'string' && !isDay(value),
 }
 
-/** The day of a time in UTC, and of a month and a day without their zeros. */
+/**
+ * Returns the canonical form of a date, removing a time of midnight UTC and padding month and day. Undefined
+ * if there is none.
+ */
 function dayMeant(text: string): string | undefined {
   const [, year, month, day] =
     text.length > MAX_STORED_TIME
@@ -155,11 +158,11 @@ function dayMeant(text: string): string | undefined {
   return isDay(canonical) ? canonical : undefined
 }
 
-/** Timestamp message → Date; fractions of a millisecond are cut. */
+/** Converts a Timestamp message to a Date; fractions of a millisecond are truncated. */
 export const toDate = (value: Timestamp): Date =>
   new Date(Number(value.seconds) * 1000 + Math.floor(value.nanos / 1_000_000))
 
-/** Date → Timestamp message. */
+/** Converts a Date to a Timestamp message. */
 export function toTimestamp(value: Date): Timestamp {
   const ms = value.getTime()
   const seconds = Math.floor(ms / 1000)
@@ -173,15 +176,15 @@ export function toTimestamp(value: Date): Timestamp {
 const isWithin = (value: Date): boolean =>
   value.getTime() >= MIN_TIMESTAMP_MS && value.getTime() <= MAX_TIMESTAMP_MS
 
-/** A Date, or microseconds. */
+/** True for a valid Date or number of microseconds. */
 export function isInstant(value: PlanValue): boolean {
   if (value instanceof Date) return isWithin(value)
   if (typeof value !== 'bigint') return false
   return value >= BigInt(MIN_TIMESTAMP_MS) * 1000n && value < (BigInt(MAX_TIMESTAMP_MS) + 1n) * 1000n
 }
 
-/** The longest text of a stored time that is not a valid instant. */
+/** The maximum length of a stored time that is not a valid instant. */
 const MAX_STORED_TIME = 64
 
-/** Only the dialect knows which of these a database can compare. */
+/** Only the dialect knows which of these times a database can compare. */
 const isStoredTime = (value: PlanValue): boolean => isStoredText(value) && value.length <= MAX_STORED_TIME

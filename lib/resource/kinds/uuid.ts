@@ -3,12 +3,14 @@ import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
 import { isStoredText, noNumber, string } from './text.js'
 
-/** Databases treat two formats of one value as equal, and filters in memory would not. */
+/**
+ * Matches the canonical form. Databases treat two formats of one value as equal; filters in memory would not.
+ */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const EXAMPLE = '0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f'
 
-/** A string of the message in the column type of UUIDs. */
+/** A string of the message, in a UUID column. */
 export const uuid: Kind = {
   name: 'uuid',
   declared: {
@@ -33,12 +35,12 @@ export const uuid: Kind = {
       isUuid(text) || (otherFormats !== undefined && isText(text)) ? text : undefined,
     meant: canonical,
     takesUuid: () => true,
-    // The digits of all of them have the same positions.
+    // Canonical UUIDs have their digits at the same positions.
     compare: byCodePoint,
   },
   increments: noNumber('uuid'),
   managed: {
-    // Not every database has a type of them.
+    // Not every database has a UUID type.
     type: () => String,
     from: (read) => (read instanceof Uint8Array ? ofBytes(read) : read),
   },
@@ -56,14 +58,14 @@ export const uuid: Kind = {
   isForeign: (value) => !isUuid(value),
 }
 
-/** True if it is a UUID in lower case with hyphens. */
+/** True for a UUID in lower case with hyphens. */
 export const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '' && isStoredText(value)
 
 /**
- * The formats in which applications write a UUID as text: with and without hyphens and braces, in lower and
- * upper case. The canonical one is not among them.
+ * Returns the formats in which applications write a UUID as a string: with and without hyphens and braces, in
+ * lower and upper case. The canonical form is not included.
  */
 export function otherFormatsOf(uuid: string): readonly string[] {
   const plain = [uuid, uuid.replaceAll('-', '')]
@@ -71,7 +73,9 @@ export function otherFormatsOf(uuid: string): readonly string[] {
   return all.filter((text) => text !== uuid)
 }
 
-/** Capital letters, braces, `urn:uuid:` and left out hyphens, all of which databases take. */
+/**
+ * Matches UUIDs with capital letters, braces, `urn:uuid:` or without hyphens, all of which databases accept.
+ */
 const SPELLED = /^\s*(?:urn:uuid:)?(?:\{([0-9a-f-]{32,36})\}|([0-9a-f-]{32,36}))\s*$/i
 
 function canonical(text: string): string | undefined {
@@ -81,10 +85,10 @@ function canonical(text: string): string | undefined {
   return parts?.join('-')
 }
 
-/** The canonical form that a filter requires if the column stores only canonical UUIDs. */
+/** Reports the canonical form that a filter requires if the column stores only canonical UUIDs. */
 export const misspelt = (meant: string | undefined): Misfit =>
   Misfit.takes(`a UUID in lower case in double quotes${meant === undefined ? '' : `, "${meant}"`}`)
 
-/** Of 16 bytes. */
+/** Returns the canonical form of a UUID's 16 bytes. */
 export const ofBytes = (bytes: Uint8Array): string =>
   canonical(Buffer.from(bytes).toString('hex').padEnd(32, '0')) ?? ''
