@@ -2,22 +2,23 @@ import type { OutboxListener } from '../log/listen.js'
 import type { Follower, WorkerStatus } from './follower.js'
 import { claimName, introduce, nameProblems, releaseName, type WorkerIdentity } from './worker-names.js'
 
-/** A relay or a consumer that runs in a process beside its calls. */
+/** A relay or a consumer that runs in a process besides its calls. */
 export interface EventWorker {
   /**
    * Returns the problems that prevent startup, such as a package that is not installed. A server and the Nest
-   * module call it before they start the worker. @param workers - those that start together with it.
+   * module call it before they start the worker.
+   * @param workers - the workers that start together with this one.
    */
   startUpCheck(workers?: readonly object[]): Promise<readonly string[]>
   /**
-   * Begins to work. Failures are reported and tried again.
+   * Starts the worker. Failures are reported and retried.
    * @throws TypeError if another worker of its name already runs on the same database in this process, and
    * for a subject that never matches.
    */
   start(): void
-  /** Ends what is being worked on, and lets another process take over. */
+  /** Finishes the events in progress, and lets another process take over. */
   drain(): Promise<void>
-  /** The worker's progress, and whether it is the leader. */
+  /** Returns the worker's progress, and whether it is the leader. */
   status(): Promise<WorkerStatus>
 }
 
@@ -30,11 +31,13 @@ export interface Destination {
 interface WorkerParts {
   /** Checked at startup and closed last. */
   readonly other?: Destination | undefined
-  /** Problems of the worker's own options, as far as this process can detect them at startup. */
+  /**
+   * Returns the problems with the worker's own options, as far as this process can detect them at startup.
+   */
   readonly problems?: () => readonly string[]
 }
 
-/** A follower that a listener wakes up. */
+/** Returns a worker whose follower is woken by a listener. */
 export const workerOf = (
   identity: WorkerIdentity,
   follower: Follower,

@@ -15,41 +15,44 @@ import { Slots } from './slots.js'
 export interface FollowerOptions {
   /** The number of attempts before an event becomes a dead letter. Default 10. Outages do not count. */
   readonly maxAttempts?: number
-  /** The time a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
+  /** Milliseconds before another process takes over from a process that died. Default 15 seconds. */
   readonly leaseMs?: number
-  /** Receives failures, one per cause and minute. Default: a line on stderr. */
+  /** Receives failures, at most one per cause and minute. Default: a line on stderr. */
   readonly onFailure?: FailureReport
 }
 
-/** The handlers of a worker's events. */
+/** The log of a worker and the handlers of its events. */
 export interface Following {
-  /** Of the lease, the cursor and the dead letters. */
+  /** The name of the lease, the cursor and the dead letters. */
   readonly name: string
   readonly log: EventLog
-  /** Events that are read ahead. */
+  /** The number of events that are read ahead. */
   readonly ahead: number
-  /** Events that are worked on at the same time. */
+  /** The number of events that are handled concurrently. */
   readonly concurrency: number
-  /** Called every second or so while it leads. */
+  /** Called about every second while this process is the leader. */
   readonly tidy: () => Promise<void>
-  /** Called when it begins to lead. */
+  /** Called when this process becomes the leader. */
   readonly begin?: () => Promise<void>
   /** False for events of other workers. */
   readonly isMine: (event: LoggedEvent) => boolean
-  /** @throws Unavailable in an outage, which is waited for; anything else counts as a try of this event. */
+  /**
+   * @throws Unavailable in an outage, which the worker waits out. Any other error counts as a failed attempt
+   * for this event.
+   */
   readonly handle: (event: LoggedEvent, signal: AbortSignal) => Promise<void>
 }
 
-/** The progress of a worker. */
+/** A worker's progress. */
 export interface WorkerStatus {
   readonly name: string
-  /** True if this process does the work. */
+  /** True if this process is the leader. */
   readonly isLeading: boolean
-  /** The log position of the last event that is done. */
+  /** The log position up to which all events are done. */
   readonly position: number
-  /** Events behind it that are still to be done. */
+  /** The number of events after this position that are still to be handled. */
   readonly lag: number
-  /** Why this process gets no further, or not with every event. Undefined while nothing fails. */
+  /** Why this process makes no progress, or not for every event. Undefined while nothing fails. */
   readonly problem?: string
 }
 
@@ -58,9 +61,9 @@ const SAVE_EVERY_MS = 100
 const TIDY_EVERY_MS = 1000
 
 /**
- * Follows a log: one process leads for each name, by a lease, and the others stand by. The events of one
- * resource are handled one after another, others at the same time. The cursor is saved up to the first event
- * that is not done. A process that dies therefore repeats some events, and loses none.
+ * Follows a log. For each name one process leads, holding a lease, and the others stand by. Events of the
+ * same resource are handled one after another, others concurrently. The cursor is saved up to the first event
+ * that is not done. If a process dies, some events are therefore repeated, but none is lost.
  */
 export class Follower {
   readonly #lease: WorkerLease
@@ -70,9 +73,9 @@ export class Follower {
   readonly #leaseMs: number
   readonly #onFailure: FailureReport
   readonly #reports = new ReportLimit()
-  /** Of the last time that it led or tried to. */
+  /** The problem of the last attempt to lead. */
   #problem: string | undefined
-  /** Why events are tried again, by their position. */
+  /** The reasons why events are retried, by their positions. */
   readonly #problems = new Map<number, string>()
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
@@ -101,12 +104,12 @@ export class Follower {
     return this.following.name
   }
 
-  /** Begins to follow; does nothing when it has begun. */
+  /** Starts following; has no effect if it has started before. */
   start(): void {
     this.#running ??= this.#run()
   }
 
-  /** Lets the events end that are being worked on, saves the cursor and gives the lease back. */
+  /** Waits until the events in progress are done, saves the cursor and releases the lease. */
   async drain(): Promise<void> {
     this.#stop.abort()
     await this.#running
@@ -135,12 +138,12 @@ export class Follower {
     }
   }
 
-  /** @throws what reading the log throws. */
+  /** @throws the error of reading the log. */
   async #lead(): Promise<void> {
     const lost = new AbortController()
     const end = this.#lease.keep(() => lost.abort())
     const signal = AbortSignal.any([this.#stop.signal, lost.signal])
-    // Each event that is worked on listens.
+    // Every event in progress adds a listener.
     setMaxListeners(0, this.#stop.signal, lost.signal, signal)
     let tidying: Promise<void> | undefined
     try {
@@ -157,7 +160,7 @@ export class Follower {
         else inFlight.skip(event)
       }
     } finally {
-      // Also when reading has failed: what runs must not meet what is read again.
+      // Also after a failed read: events still in progress must not overlap with the same events read again.
       if (!this.#stop.signal.aborted) lost.abort()
       await this.#inFlight?.idle()
       end()
@@ -166,7 +169,7 @@ export class Follower {
     }
   }
 
-  /** Saves what is done, and gives the lease to others. */
+  /** Saves the position and releases the lease. */
   async #leave(lost: AbortSignal): Promise<void> {
     try {
       if (this.#inFlight !== undefined && this.#lease.isHeld) await this.#save(this.#inFlight)
@@ -177,8 +180,8 @@ export class Follower {
   }
 
   /**
-   * Retries an event until it is handled or becomes a dead letter. @throws if another process is now the
-   * leader.
+   * Retries an event until it is handled or becomes a dead letter.
+   * @throws if another process is now the leader.
    */
   async #done(
     event: LoggedEvent,
@@ -192,7 +195,8 @@ export class Follower {
     for (let waitMs = FIRST_BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MAX_BACKOFF_MS)) {
       try {
         await slots.run(async () => {
-          // Even if the lease is renewed a moment later: an event that is left out holds up its resource.
+          // The event is abandoned even if the lease is renewed a moment later: an event that was left out
+          // blocks its resource.
           if (!this.#lease.isHeld) lost.abort()
           if (signal.aborted) throw new LeaseLost()
           await this.following.handle(event, lost.signal)
@@ -222,8 +226,9 @@ export class Follower {
   }
 
   /**
-   * @param isLast - whether it has been tried often enough to store the event as it is.
-   * @returns whether it is put aside.
+   * Makes the event a dead letter.
+   * @param isLast - whether this has failed so often that the event is stored without its payload.
+   * @returns whether the event was stored.
    */
   async #gaveUp(event: LoggedEvent, reason: unknown, isLast: boolean): Promise<boolean> {
     const { name } = this.following
@@ -264,7 +269,7 @@ export class Follower {
     }
   }
 
-  /** @param message - `what` with the id of an event. */
+  /** @param message - `what` with the event's id. */
   #report(what: string, error: unknown, message = what): void {
     this.#reports.tell(what, error, (more) => this.#tell(`${message}${more}`, error))
   }
@@ -273,7 +278,7 @@ export class Follower {
     this.#onFailure({ requestId: '', message: `${this.following.name}: ${message}`, error })
   }
 
-  /** Saves the cursor, prunes, and retries dead letters whose replay was requested. */
+  /** Saves the cursor, prunes the log, and retries dead letters whose replay was requested. */
   async #tidy(inFlight: InFlight, signal: AbortSignal, lost: AbortController): Promise<void> {
     let [saved, tidied] = [inFlight.done, 0]
     while (!signal.aborted) {
@@ -315,7 +320,7 @@ export class Follower {
   }
 }
 
-/** Another process may be the leader by now. */
+/** Thrown if another process may be the leader. */
 class LeaseLost extends Error {}
 
 /** True for an outage, which ends by itself and is not the event's fault. */

@@ -1,16 +1,16 @@
 import type { LoggedEvent } from '../log/event-log.js'
 
-/** Payloads that are held at the same time. */
+/** The maximum total size of the payloads held in memory. */
 const MAX_BYTES = 64 * 1024 * 1024
 /**
- * So many times the events that run may be done, or wait, behind one that is not: one that fails must not
- * hold up the others.
+ * The number of events per concurrent slot that may be done or waiting after an unfinished event. A failing
+ * event must not block the others.
  */
 const MAX_BEHIND = 16
 
-/** The events in progress: events of one resource one after another, others at the same time. */
+/** The events in progress. Events of the same resource run one after another, others concurrently. */
 export class InFlight {
-  /** In the order of the log. */
+  /** By position, in the order of the log. */
   readonly #events = new Map<number, { isDone: boolean }>()
   readonly #tails = new Map<string, Promise<void>>()
   #bytes = 0
@@ -19,14 +19,14 @@ export class InFlight {
 
   /**
    * @param done - everything up to this position is done.
-   * @param most - so many events run at the same time.
+   * @param most - the maximum number of events that run concurrently.
    */
   constructor(
     public done: number,
     private readonly most: number,
   ) {}
 
-  /** Waits until another event may begin, or until the signal aborts, which ends those that run. */
+  /** Waits until another event may begin, or until the signal aborts, which also ends the running events. */
   async room(signal: AbortSignal): Promise<void> {
     const isFull = () =>
       this.#running >= this.most || this.#events.size >= MAX_BEHIND * this.most || this.#bytes >= MAX_BYTES
@@ -36,7 +36,7 @@ export class InFlight {
     signal.removeEventListener('abort', look)
   }
 
-  /** While an event waits for another try, others may run. */
+  /** Lets other events run while an event waits for its next attempt. */
   async waiting(wait: () => Promise<void>): Promise<void> {
     this.#running--
     this.#changed()
@@ -44,12 +44,12 @@ export class InFlight {
     this.#running++
   }
 
-  /** Waits until every event has ended. */
+  /** Waits until no event is in progress. */
   async idle(): Promise<void> {
     while (this.#tails.size > 0) await this.#change()
   }
 
-  /** @param work - rejects when it was given up, and the event is to be read again. */
+  /** @param work - rejects if it was abandoned and the event is to be read again. */
   begin(event: LoggedEvent, work: () => Promise<void>): void {
     const { position, payload } = event
     const item = { isDone: false }
@@ -63,7 +63,7 @@ export class InFlight {
         item.isDone = true
         this.#advance()
       } catch {
-        // It is read again.
+        // The event is read again.
       } finally {
         this.#running--
         this.#bytes -= payload.length
@@ -78,7 +78,7 @@ export class InFlight {
     })
   }
 
-  /** Skips an event of another worker. */
+  /** Skips another worker's event. */
   skip({ position }: LoggedEvent): void {
     this.#events.set(position, { isDone: true })
     this.#advance()

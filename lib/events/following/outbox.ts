@@ -4,51 +4,51 @@ import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.
 import type { DeadLetter } from '../store/sql-dead-letters.js'
 import { type OutboxOwner, type OutboxStore, outboxStoreOf } from '../store/outbox-store.js'
 
-/** The time for which no process can become the leader of a deleted name. */
+/** Milliseconds for which no process can become the leader of a deleted name. */
 const FORGETTING_MS = 15_000
 const CONSUMERS = [CONSUMER_CURSOR, STREAM_CURSOR] as const
 
 /** The state of an outbox's events. */
 export interface OutboxStatus {
   /**
-   * Events that are committed and have no log position yet. A relay or a consumer that follows the outbox
-   * gives it to them.
+   * The number of committed events that have no log position yet. A relay or consumer that follows the outbox
+   * assigns it.
    */
   readonly unsequenced: number
   /** The log position of the last event. */
   readonly last: number
   /**
-   * Events that the outbox still has, also those without a log position. A new relay or consumer has all of
-   * them to do.
+   * The number of events in the outbox, including events without a log position. A new relay or consumer has
+   * to handle all of them.
    */
   readonly kept: number
   readonly cursors: readonly CursorStatus[]
 }
 
-/** The progress of a relay or a consumer. */
+/** The progress of a relay or consumer. */
 export interface CursorStatus {
-  /** `relay:nats`; `consumer:mail` follows the outbox, `stream:mail` a stream of NATS. */
+  /** Such as `relay:nats`. `consumer:mail` follows the outbox, `stream:mail` a NATS stream. */
   readonly name: string
-  /** The position of the last event that is done. */
+  /** The position up to which all events are done. */
   readonly position: number
   /**
-   * Events of the outbox that are still to be done, also those without a log position; undefined for a cursor
-   * in a stream.
+   * The number of the outbox's events that are still to be handled, including events without a log position;
+   * undefined for a cursor in a stream.
    */
   readonly lag: number | undefined
   readonly deadLetters: number
   /** True if a process works under this name. */
   readonly isRunning: boolean
   /**
-   * When the last one did. Of one that died, up to the time of its lease too late. Undefined where none ever
-   * did.
+   * When a process was last active under this name. For a process that died, the time may be late by up to
+   * the length of its lease. Undefined if there never was a process.
    */
   readonly lastSeen: Date | undefined
 }
 
-/** Which dead letters are listed. */
+/** Selects the dead letters to list. */
 export interface DeadLetterOptions {
-  /** Of one relay or consumer: `relay:nats`. */
+  /** Lists only the dead letters of this relay or consumer, such as `relay:nats`. */
   readonly cursor?: string
   /** The maximum number of dead letters, oldest first. Default 100. */
   readonly limit?: number
@@ -72,7 +72,7 @@ export class Outbox {
     this.#store = outboxStoreOf(owner)
   }
 
-  /** The number of events, and how far each worker is. */
+  /** Returns the number of events and the progress of each worker. */
   async status(): Promise<OutboxStatus> {
     const { cursors: known, letters: given, log } = this.#store
     const [cursors, letters] = [await known.all(), await given.counts()]
@@ -92,23 +92,23 @@ export class Outbox {
     }
   }
 
-  /** The events that were given up, oldest first. */
+  /** Returns the dead letters, oldest first. */
   deadLetters({ cursor, limit = 100 }: DeadLetterOptions = {}): Promise<DeadLetter[]> {
     return this.#store.letters.list(limit, cursor)
   }
 
   /**
-   * Has the worker of a cursor try its dead letters again, or one of them, within a second or two. An event
-   * that succeeds comes after events of its resource that were done meanwhile.
-   * @returns how many there are.
+   * Makes the worker of a cursor retry its dead letters within a second or two; with `id`, only that dead
+   * letter. An event that then succeeds is delivered after later events of its resource.
+   * @returns the number of dead letters that will be retried.
    */
   replay(cursor: string, id?: number): Promise<number> {
     return this.#store.letters.replay(cursor, id)
   }
 
   /**
-   * Deletes the cursor, the dead letters and the markers of a relay or a consumer that is no longer run.
-   * Until then the outbox keeps every event after its cursor. If it is started again, it begins with the
+   * Deletes the cursor, the dead letters and the markers of a relay or consumer that is no longer used. Until
+   * then the outbox keeps every event after the cursor. If the worker is started again, it begins with the
    * oldest stored event.
    * @returns false if no cursor has that name.
    * @throws AshlarError FAILED_PRECONDITION while a process is active under that name.
@@ -116,13 +116,13 @@ export class Outbox {
   async forget(cursor: string): Promise<boolean> {
     const others = new Set((await this.#store.cursors.all()).map(({ name }) => name))
     if (!others.delete(cursor)) return false
-    // Prevents a process from starting under the name meanwhile.
+    // Prevents a process from starting under this name during the deletion.
     const lease = this.#store.lease(cursor, FORGETTING_MS)
     if (!(await lease.acquire()))
       throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: end it first`)
     await this.#store.letters.removeAll(cursor)
     const consumer = consumerIn(cursor)
-    // The same consumer may follow a stream by now.
+    // The same consumer may follow a stream now.
     if (consumer !== undefined && !CONSUMERS.some((kind) => others.has(kind + consumer)))
       await this.#store.markers(consumer, 0).removeAll()
     await this.#store.cursors.remove(cursor)

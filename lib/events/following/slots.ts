@@ -1,4 +1,4 @@
-/** Lets so many run at the same time. The others wait in the order in which they came. */
+/** Limits how many functions run at the same time. The others wait in the order of their calls. */
 export class Slots {
   readonly #waiting: (() => void)[] = []
 

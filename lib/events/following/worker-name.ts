@@ -1,6 +1,9 @@
 const NAME = /^[A-Za-z0-9_-]{1,200}$/
 
-/** The name of a relay or a consumer. @throws TypeError for an invalid name. */
+/**
+ * Returns the name of a relay or consumer if it is valid.
+ * @throws TypeError for an invalid name.
+ */
 export function checkedName(name: string): string {
   if (!NAME.test(name))
     throw new TypeError(

@@ -5,25 +5,25 @@ export interface WorkerIdentity {
   readonly owner: OutboxOwner
   readonly kind: 'consumer' | 'relay'
   readonly name: string
-  /** The subject that it follows, to distinguish workers of the same name: `booking.created`. */
+  /** The subject that it follows, such as `booking.created`, to distinguish workers of the same name. */
   readonly follows: string
 }
 
-/** By the kind and name of each worker that runs in this process. */
+/** The workers that run in this process, by kind and name. */
 const running = new WeakMap<OutboxOwner, Map<string, WorkerIdentity>>()
 
 const known = new WeakMap<object, WorkerIdentity>()
 
-/** Makes a worker known to {@link nameProblems} before it runs. */
+/** Registers a worker for {@link nameProblems} before it runs. */
 export const introduce = <W extends object>(worker: W, identity: WorkerIdentity): W => {
   known.set(worker, identity)
   return worker
 }
 
 /**
- * Why a worker cannot run beside the others of its process: the second worker of one name would wait for the
- * first to end, and its events would be counted as done.
- * @param workers - those that start together, in order.
+ * Returns why a worker cannot run beside the others in its process. The second worker of a name would wait
+ * for the first to end, and its events would be counted as done.
+ * @param workers - the workers that start together, in order.
  */
 export function nameProblems(identity: WorkerIdentity, workers: readonly object[] = []): readonly string[] {
   const together = workers.map((worker) => known.get(worker)).filter((one) => one !== undefined)
@@ -46,14 +46,14 @@ export function claimName(identity: WorkerIdentity): void {
   running.set(identity.owner, names.set(keyOf(identity), identity))
 }
 
-/** Lets another worker of this process use the name. */
+/** Lets another worker in this process use the name. */
 export function releaseName(identity: WorkerIdentity): void {
   const names = running.get(identity.owner)
   if (names?.get(keyOf(identity)) === identity) names.delete(keyOf(identity))
 }
 
-/** Forgets the names that run on a database. For tests that stand for several processes. */
+/** Forgets the names in use on a database. For tests in which one process plays several. */
 export const forgetNames = (owner: OutboxOwner): void => void running.delete(owner)
 
-/** A consumer of a stream and one of an outbox share what they note as done. */
+/** A stream's consumer and an outbox's consumer of the same name share their record of handled events. */
 const keyOf = ({ kind, name }: WorkerIdentity): string => `${kind}:${name}`
