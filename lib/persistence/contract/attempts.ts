@@ -1,6 +1,6 @@
 /**
- * The number of times something runs at most, the first time included.
- * @param where - whose options they are, as in `transaction()`.
+ * Returns the maximum number of attempts, including the first.
+ * @param where - the function whose options they are, such as `transaction()`.
  * @throws RangeError for less than one attempt.
  */
 export function attemptsOf(

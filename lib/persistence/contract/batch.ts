@@ -3,7 +3,7 @@ import type { Values } from './new-entity.js'
 import type { ResourceKeys } from '../../resource/keys/resource-keys.js'
 import { MAX_BATCH } from './repository.js'
 
-/** The number of items a batch has at most, and what is wrong with more. */
+/** The maximum number of items in a batch, and the message for more. */
 export const MAX_IN_BATCH = {
   count: MAX_BATCH,
   text: `has more than ${MAX_BATCH} entries: a batch holds at most ${MAX_BATCH}`,
@@ -12,7 +12,7 @@ export const MAX_IN_BATCH = {
 /**
  * Checks the keys of a batch.
  * @param field - the request's list, for the error.
- * @throws InvalidArgument when there are too many, or one stands twice where each may be written once.
+ * @throws InvalidArgument if there are too many keys, or a key that may be written only once occurs twice.
  */
 export function checkBatch(
   keys: readonly string[],
@@ -28,7 +28,7 @@ export function checkBatch(
   }
 }
 
-/** One item of a batch update, ready to be written. */
+/** An item of a batch update, ready to be written. */
 export interface Patched {
   readonly key: string
   readonly patch: Values
@@ -36,20 +36,23 @@ export interface Patched {
   readonly ifMatch: string | undefined
 }
 
-/** True if no item has an etag to compare, so that one statement may write all items. */
+/** True if no item has an etag to compare, so that one statement can write all items. */
 export const isUnconditional = (patches: readonly Patched[]): boolean =>
   patches.every(({ ifMatch }) => ifMatch === undefined)
 
 /**
- * The order in which the items of a batch are written on every backend: two batches never wait for each
- * other, and a unique value that one item leaves and another takes conflicts everywhere or nowhere.
+ * Sorts the items of a batch in the order in which every backend writes them. Two batches therefore never
+ * wait for each other, and a unique value that one item gives up and another takes over conflicts on all
+ * backends or on none.
  */
 export const inKeyOrder = <T extends { readonly key: string }>(
   items: readonly T[],
   { compare }: ResourceKeys,
 ): T[] => [...items].sort((a, b) => compare(a.key, b.key))
 
-/** The text of a key as a caller gives it. One that no row has stays as it is, and finds none. */
+/**
+ * Returns the string of a caller's key. A key that no row can have is returned unchanged, and matches no row.
+ */
 export const textOf = ({ given }: ResourceKeys, key: unknown): string =>
   given(key) ?? (typeof key === 'string' ? key : NO_KEY)
 

@@ -19,11 +19,11 @@ export interface CredentialRow<E> {
 const REFUSED = Object.freeze({ ok: false, record: undefined })
 
 /**
- * Checks a presented token: prefix, hash, and that its owner is live and has not expired. The result is the
- * same for every failure, and an unknown public id takes as long as a wrong secret.
- * @param find - the live row with this public id, over all tenants.
- * @param specs - of the stored credentials; undefined in memory, and in a transaction, which must not wait
- * for another connection.
+ * Checks a presented token: its prefix, its hash, and that its owner is live and has not expired. The result
+ * is the same for every failure, and checking an unknown public id takes as long as checking a wrong secret.
+ * @param find - returns the live row with this public id, over all tenants.
+ * @param specs - of the stored credentials. Undefined in memory and in a transaction, which must not wait for
+ * another connection.
  */
 export async function checkCredential<E extends object>(
   model: ResourceModel<E>,
@@ -78,9 +78,9 @@ function hasExpired(model: ResourceModel, entity: object, now: Date): boolean {
 const ATTEMPTS = 3
 
 /**
- * Runs a write that mints credentials, and again with new ones if one of their public ids is taken. Any other
- * conflict is the caller's.
- * @param attempt - reports the columns it is about to write.
+ * Runs a write that mints credentials, and repeats it with new credentials if a public id is taken. Any other
+ * conflict is reported to the caller.
+ * @param attempt - reports the columns that it is about to write.
  */
 export async function withFreshMint<T>(
   model: ResourceModel,

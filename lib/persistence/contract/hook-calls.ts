@@ -1,14 +1,14 @@
 import type { RequestContext } from '../../context.js'
 
 /**
- * The calls of repositories that the hooks of one operation make. None of them is left behind, and no failure
- * of one is unhandled.
+ * The repository calls that the hooks of one operation make. The operation waits for all of them, and no
+ * rejection is unhandled.
  */
 export class HookCalls {
   readonly #running = new Map<Promise<unknown>, string>()
   #isOver = false
 
-  /** Returns the promise for the hook, which the hook may not await. */
+  /** Returns the call's promise for the hook, which the hook might not await. */
   track<T>(name: string, call: Promise<T>, context: RequestContext): Promise<T> {
     if (this.#isOver) {
       call.catch((error: unknown) =>
@@ -30,7 +30,7 @@ export class HookCalls {
 
   /**
    * Waits for the calls that a hook has not awaited.
-   * @throws TypeError that names them.
+   * @throws TypeError with the names of these calls.
    */
   async refuse(hook: string): Promise<void> {
     const names = [...new Set(this.#running.values())]
@@ -40,12 +40,12 @@ export class HookCalls {
     )
   }
 
-  /** Waits for the calls of a hook that has failed. */
+  /** Waits for the calls of a failed hook. */
   async abandon(): Promise<void> {
     await Promise.allSettled(this.#running.keys())
   }
 
-  /** No hook of the operation is called any more. */
+  /** Notes that no further hook of the operation will be called. */
   over(): void {
     this.#isOver = true
   }

@@ -15,26 +15,26 @@ import type { FieldsBehind } from '../query/related-fields.js'
 import type { Scope } from './scope.js'
 
 /**
- * The length of the part of an unbounded string or byte value that sort orders compare. A longer one would
- * make page tokens that HTTP clients cannot send.
+ * The number of characters or bytes of an unbounded value that sort orders compare. With longer values, page
+ * tokens would be too long for HTTP clients.
  */
 export const ORDERED_LENGTH = 512
 const MAX_SEARCH_LENGTH = 1024
 
 export interface PagingOptions {
-  /** Turns the checksum of page tokens into an HMAC, so that clients cannot make tokens of their own. */
+  /** Turns the checksum of page tokens into an HMAC, so that clients cannot forge tokens. */
   readonly pageTokenKey?: string | Uint8Array
   /**
-   * `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both
-   * are accepted, and a walk that began with one goes on with it.
+   * The kind of page tokens in responses. `keyset`, the default, neither repeats nor skips rows under writes;
+   * `offset` may. Both kinds are accepted, and later pages keep the kind of the first.
    */
   readonly paging?: 'keyset' | 'offset'
 }
 
-/** Which rows a list has, and a count counts, free of backend. */
+/** The rows that a list contains or a count counts, independent of the backend. */
 export interface FilterPlan {
   readonly filter: FilterNode | undefined
-  /** The part of the filter that the caller of the list wrote. */
+  /** The part of the filter that the caller wrote. */
   readonly given?: FilterNode | undefined
   readonly search: string
   readonly showDeleted: boolean
@@ -48,14 +48,14 @@ export interface CountPlan extends FilterPlan {
 
 /** The parameters of a list: its rows, their order, and the first of them. */
 export interface ListPlan extends FilterPlan {
-  /** Ends in the key, so that the order is total. */
+  /** Ends with the key, so that the order is total. */
   readonly terms: readonly OrderTerm[]
   readonly cursor: PageCursor | undefined
   readonly size: number
   /**
-   * The token of the page after this one.
+   * Returns the token of the next page.
    * @param lastValues - of the last row, one per term.
-   * @param count - how many rows this page has.
+   * @param count - the number of rows on this page.
    */
   nextPageToken(lastValues: readonly unknown[], count: number): string
 }
@@ -64,13 +64,13 @@ export interface ListPlan extends FilterPlan {
 export interface ListBounds {
   /** A filter that the rows must match; parsed separately, and combined with AND as a plan node. */
   readonly under?: Filter | undefined
-  /** The fields that the caller may name through relations. */
+  /** The fields that the caller may reach through relations. */
   readonly behind?: FieldsBehind | undefined
 }
 
 /**
- * Reads list options once for every backend.
- * @throws InvalidArgument with the field that is wrong.
+ * Interprets list options in the same way for every backend.
+ * @throws InvalidArgument with the invalid field.
  */
 export function planList(
   model: ResourceModel,
@@ -84,7 +84,7 @@ export function planList(
   const filterText = list.filter ?? ''
   const orderBy = orderText(list.orderBy, model.codeNames)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed, behind), scope)
-  // A token of one parent is refused under another.
+  // A page token of one parent is rejected for another parent.
   const resource = under === undefined ? model.type : `${model.type} ${under}`
   const pageScope = {
     resource,
@@ -114,7 +114,7 @@ export function planList(
 
 /**
  * Parses the filter of a list or a count.
- * @throws InvalidArgument with the field that is invalid.
+ * @throws InvalidArgument with the invalid field.
  */
 export function planFilter(
   model: ResourceModel,
@@ -136,15 +136,15 @@ export function planFilter(
   }
 }
 
-/** @throws TypeError for what no count can stop at. */
+/** @throws TypeError if the limit is not a positive integer. */
 export function checkLimit(limit: number | undefined): void {
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
     throw new TypeError(`limit of a count has to be a positive integer, not ${limit}`)
 }
 
 /**
- * Adds the key, and the tenant where the list spans several, so that no two rows are equal. Those two count
- * whole; of any other unbounded value the beginning does.
+ * Adds the key, and the tenant if the list spans several, so that no two rows are equal. These two are
+ * compared as a whole, any other unbounded value by its beginning.
  */
 function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
   const last = terms.at(-1)?.direction ?? 'asc'
@@ -164,7 +164,7 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
   return total
 }
 
-/** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
+/** Returns the tenant condition as a plan node, for a backend that evaluates the whole condition at once. */
 export const tenantNode = (model: ResourceModel, scope: Pick<Scope, 'tenant'>): FilterNode | undefined =>
   model.tenant === undefined || scope.tenant === undefined ? undefined : hasPart(model.tenant, scope.tenant)
 

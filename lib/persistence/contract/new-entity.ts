@@ -15,22 +15,22 @@ import type { Scope } from './scope.js'
 
 /** The sources of the time and of the keys. */
 export interface Sources {
-  /** The current time; the system's clock when left out. */
+  /** Returns the current time. Default: the system's clock. */
   readonly now?: () => Date
-  /** Mints a key for an entity that came without one; UUIDv7 when left out. */
+  /** Generates a key for an entity without one. Default: UUIDv7. */
   readonly newKey?: (now: Date) => PartValue
 }
 
 export type Values = Record<string, unknown>
 
-/** The time at which a write happens, cut to what every column keeps. */
+/** Returns the time of a write. */
 export const nowOf = (sources: Sources): Date => sources.now?.() ?? new Date()
 
 /**
- * The entity a create stores: what the caller gave, with key, tenant, times and etag assigned.
- * @param rangeOf - what the engine can hold of an integer, where that is less than the kind.
- * @param hooksSetKey - whether a hook may set values that the caller has not chosen: the key stays unset, see
- * {@link keyMade}, and {@link checkRequired} is called after the hook.
+ * Returns the entity that a create stores: the caller's values, with key, tenant, times and etag assigned.
+ * @param rangeOf - returns the engine's range for an integer, if it is smaller than the kind's.
+ * @param hooksSetKey - whether a hook may set values that the caller has not chosen. The key then stays
+ * unset, see {@link keyMade}, and {@link checkRequired} is called after the hook.
  * @throws InvalidArgument for a value that no column can hold, or a system call that names no tenant.
  */
 export function newEntity<E extends object>(
@@ -52,7 +52,7 @@ export function newEntity<E extends object>(
       ? undefined
       : ownerOf(tenant, scope.tenant, rangeOf(tenant))
   for (const field of model.entityFields)
-    // A value that the table sets is read back.
+    // A value that the table sets is read back after the insert.
     if (field.generated === true || field.isNotInserted === true) to[field.property] = field.default?.make()
     else if (hooksSetKey && field.role === 'key' && !hasOwnKey(model, input, sources))
       to[field.property] = undefined
@@ -68,25 +68,25 @@ export function newEntity<E extends object>(
   return entity
 }
 
-/** @throws InvalidArgument for a field that a new row needs and that nothing has set. */
+/** @throws InvalidArgument if a required field of a new row has no value. */
 export function checkRequired({ required }: Pick<ResourceModel, 'required'>, values: Readonly<Values>): void {
   for (const field of required) if ((values[field.property] ?? undefined) === undefined) throw missing(field)
 }
 
-/** The error of a field that a row needs and that nothing has set. */
+/** Returns the error for a required field without a value. */
 export const missing = ({ proto }: Pick<Field, 'proto'>): InvalidArgument =>
   new InvalidArgument(proto, 'is required')
 
 /**
- * True if the repository does not generate the key of a new entity: the caller chose it, or a function of the
- * application or the database generates it.
+ * True if the repository does not generate a new entity's key: the caller chose it, or the application's
+ * function or the database generates it.
  */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
   sources.newKey !== undefined ||
   key.isIdentity === true ||
   ((input as Readonly<Values>)[key.property] ?? '') !== ''
 
-/** @throws TypeError for an option that would generate keys that the database generates. */
+/** @throws TypeError if the option `newKey` is set although the database generates the keys. */
 export function checkNewKey({ entity, key }: ResourceModel, { newKey: made }: Sources): void {
   if (key.isIdentity === true && made !== undefined)
     throw new TypeError(
@@ -94,14 +94,14 @@ export function checkNewKey({ entity, key }: ResourceModel, { newKey: made }: So
     )
 }
 
-/** The values of an entity, in which `project: { id: 'p1' }` is `projectId: 'p1'`. */
+/** Returns an entity's values with `project: { id: 'p1' }` replaced by `projectId: 'p1'`. */
 export const withKeys = <E extends object>({ relations }: ResourceModel, entity: E): E =>
   withReferredKeys(relations, entity, (target) => resourceModel<object>(target).key.property)
 
 function initialValue(
   field: Field,
   from: Readonly<Values>,
-  /** The initial value of the class's property. */
+  /** The initial value of the property in the class. */
   initial: unknown,
   model: ResourceModel,
   owner: PartValue | undefined,
@@ -115,7 +115,7 @@ function initialValue(
       if (field.isIdentity === true) return generatedLater(field, given)
       return given === undefined || given === '' ? keyMade(field, sources, now) : given
     case 'tenant':
-      // Whatever the caller sent; only a system call over all tenants may say whose it is.
+      // Ignores the caller's value: only a system call over all tenants may choose the tenant.
       return owner ?? given
     case 'etag':
       return newEtag()
@@ -137,8 +137,8 @@ function initialValue(
 }
 
 /**
- * The tenant's value in an entity. @throws PermissionDenied for a tenant that the column cannot hold, because
- * no row belongs to it.
+ * Returns the tenant's value in an entity.
+ * @throws PermissionDenied for a tenant that the column cannot hold, because no row belongs to it.
  */
 function ownerOf(field: Field, tenant: string, range: Range | undefined): PartValue {
   const value = keyPartOf(field).valueOf(tenant)
@@ -148,16 +148,25 @@ function ownerOf(field: Field, tenant: string, range: Range | undefined): PartVa
   return value
 }
 
-/** The key is known once the row exists. @throws InvalidArgument if the caller chose a key. */
+/**
+ * Leaves the key unset: the database generates it on insert.
+ * @throws InvalidArgument if the caller chose a key.
+ */
 function generatedLater({ proto }: Field, given: unknown): undefined {
   if (given !== undefined && given !== '') throw choosesGenerated(proto)
 }
 
-/** The key that the repository generates. @throws InvalidArgument if it cannot generate one. */
+/**
+ * Returns a key that the repository generates.
+ * @throws InvalidArgument if it cannot generate one.
+ */
 export const keyMade = (field: Field, sources: Sources, now = nowOf(sources)): PartValue =>
   (sources.newKey ?? minterOf(field))(now)
 
-/** The generator of keys that callers do not choose. @throws InvalidArgument if there is none. */
+/**
+ * Returns the generator of keys that callers do not choose.
+ * @throws InvalidArgument if there is none.
+ */
 function minterOf(field: Field): (now: Date) => PartValue {
   if (kindOf(field).key?.takesUuid(field) === true) return newKey
   throw new InvalidArgument(field.proto, 'is required: choose it when you create the resource')

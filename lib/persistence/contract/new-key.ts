@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
-/** A fresh etag: 96 random bits, base64url. */
+/** Returns a new etag: 96 random bits in base64url. */
 export const newEtag = (): string => take(12).toString('base64url')
 
-/** A UUIDv7 (RFC 9562): sorts by creation time, so that new rows land at the end of the index. */
+/**
+ * Returns a UUIDv7 (RFC 9562). UUIDv7s sort by creation time, so that new rows are added at the end of the
+ * index.
+ */
 export function newKey(now: Date): string {
   const bytes = Buffer.from(take(16))
   bytes.writeUIntBE(now.getTime(), 0, 6)
@@ -13,7 +16,7 @@ export function newKey(now: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Random bytes are drawn in blocks, because each draw is a system call. */
+/** Random bytes are generated in blocks, because each call is a system call. */
 const BLOCK = 4096
 let block = Buffer.alloc(0)
 let used = 0

@@ -2,13 +2,13 @@ import { type CallTransaction, RequestContext } from '../../context.js'
 import type { OutboxRow } from '../outbox/events/outbox-row.js'
 import { HookCalls } from './hook-calls.js'
 
-/** The transactions that a call is inside of, the innermost first. A context holds them. */
+/** The open transactions around a call, the innermost first. A context holds the chain. */
 export class TransactionChain implements CallTransaction {
   static readonly #outside = new TransactionChain([], [], [])
 
   /**
    * @param hooks - the operations whose hooks make the calls, the innermost first.
-   * @param left - transactions around the call that it does not join. They may wait for it all the same.
+   * @param left - surrounding transactions that the call does not join. They may nevertheless wait for it.
    */
   private constructor(
     private readonly transactions: readonly OpenTransaction[],
@@ -16,19 +16,19 @@ export class TransactionChain implements CallTransaction {
     private readonly left: readonly OpenTransaction[],
   ) {}
 
-  /** The transaction, inside of what surrounds it. */
+  /** Returns the chain of a transaction and everything around it. */
   static of(transaction: OpenTransaction): TransactionChain {
     const { transactions, hooks, left } = transaction.around ?? TransactionChain.#outside
     return new TransactionChain([transaction, ...transactions], hooks, left)
   }
 
-  /** The chain in which the hooks of an operation are called, inside of no transaction more. */
+  /** Returns the chain in which an operation's hooks are called, without a further transaction. */
   static ofHooks(around: TransactionChain | undefined): TransactionChain {
     const { transactions, hooks, left } = around ?? TransactionChain.#outside
     return new TransactionChain(transactions, [new HookCalls(), ...hooks], left)
   }
 
-  /** One chain inside of another. */
+  /** Combines two chains, one inside the other. */
   static joined(
     inner: TransactionChain | undefined,
     outer: TransactionChain | undefined,
@@ -44,24 +44,24 @@ export class TransactionChain implements CallTransaction {
     )
   }
 
-  /** The chain of a call that joins none of the transactions, and runs in no hook. */
+  /** Returns the chain of a call that joins none of the transactions and runs in no hook. */
   detached(): TransactionChain {
     return new TransactionChain([], [], [...this.transactions, ...this.left].filter(isNotOver))
   }
 
-  /** The transactions around that hold a connection of the database. */
+  /** Returns the surrounding transactions that hold a connection of the database. */
   holding(database: object): readonly OpenTransaction[] {
     const holds = (each: OpenTransaction) =>
       each.database === database && isNotOver(each) && each.held !== undefined
     return [...this.transactions, ...this.left].filter(holds)
   }
 
-  /** The innermost transaction of `database` that fulfils the condition. */
+  /** Returns the innermost transaction of `database` that satisfies the condition. */
   find(database: object, condition: (transaction: OpenTransaction) => boolean): OpenTransaction | undefined {
     return this.transactions.find((each) => each.database === database && condition(each))
   }
 
-  /** The innermost open one, of whatever database. */
+  /** Returns the innermost open transaction of any database. */
   get innermost(): OpenTransaction | undefined {
     return this.transactions.find(isOpen)
   }
@@ -70,12 +70,12 @@ export class TransactionChain implements CallTransaction {
     return this.transactions.length
   }
 
-  /** The number of operations the innermost hook is inside of, each in a hook of the next. */
+  /** The number of nested operations around the innermost hook, each running in a hook of the next. */
   get hookDepth(): number {
     return this.hooks.length
   }
 
-  /** Of the innermost hook. */
+  /** The calls of the innermost hook. */
   get hookCalls(): HookCalls | undefined {
     return this.hooks[0]
   }
@@ -85,7 +85,7 @@ export class TransactionChain implements CallTransaction {
   }
 
   afterCommit(fn: () => unknown, context: RequestContext): void {
-    // A hook after a read, outside of transactions.
+    // The call runs in a hook after a read, outside transactions.
     if (this.transactions.length === 0) return void context.runLogged(fn)
     const open = this.transactions.find(({ isOver }) => !isOver)
     if (open === undefined) throw new TypeError(ENDED)
@@ -93,17 +93,20 @@ export class TransactionChain implements CallTransaction {
   }
 }
 
-/** A connection of a pool that a transaction holds until it ends. The same object for its savepoints. */
+/** A pooled connection that a transaction holds until it ends. Its savepoints share the same object. */
 export interface HeldConnection {
-  /** Grows with each use. */
+  /** Increases with each use. */
   readonly uses: number
-  /** Statements that run on it now. */
+  /** The number of statements that are running on it. */
   readonly running: number
 }
 
 const NONE: readonly OpenTransaction[] = []
 
-/** The transactions around the running code that hold a connection of the database, which needs one more. */
+/**
+ * Returns the transactions around the running code that hold a connection of the database, for a call that
+ * needs another connection.
+ */
 export function holdersAround(database: object): readonly OpenTransaction[] {
   const { transaction } = RequestContext.current()
   return transaction instanceof TransactionChain ? transaction.holding(database) : NONE
@@ -119,10 +122,10 @@ export abstract class OpenTransaction {
   readonly #afterCommit: (() => unknown)[] = []
 
   /**
-   * @param database - whose transaction it is, compared by identity.
-   * @param around - the transactions that this one was started in, of whatever database.
-   * @param outer - the transaction of the same database that this one is a savepoint of.
-   * @param isReadOnly - whether writes are refused.
+   * @param database - the transaction's database, compared by identity.
+   * @param around - the transactions in which this one was started, of any database.
+   * @param outer - the transaction of the same database in which this one is a savepoint.
+   * @param isReadOnly - whether writes are rejected.
    */
   constructor(
     readonly database: object,
@@ -131,25 +134,25 @@ export abstract class OpenTransaction {
     readonly isReadOnly: boolean,
   ) {}
 
-  /** The connection that it holds, if it is known. */
+  /** The connection that the transaction holds, if known. */
   get held(): HeldConnection | undefined {
     return undefined
   }
 
-  /** Writes events in it. */
+  /** Writes events in this transaction. */
   abstract append(rows: readonly OutboxRow[]): Promise<void>
 
-  /** Runs `work`, and then checks the rules that the database otherwise checks at COMMIT. */
+  /** Runs `work`, and then checks the constraints that the database otherwise checks at COMMIT. */
   checked<T>(work: () => Promise<T>): Promise<T> {
     return work()
   }
 
-  /** False as soon as its function has returned. */
+  /** True until its function has returned. */
   get isOpen(): boolean {
     return this.#state === 'open'
   }
 
-  /** Its function has returned, and calls that it did not await still run. */
+  /** True while its function has returned but calls that it did not await are still running. */
   get isEnding(): boolean {
     return this.#state === 'ending'
   }
@@ -158,7 +161,10 @@ export abstract class OpenTransaction {
     return this.#state === 'over'
   }
 
-  /** Runs a call that has to settle before the transaction ends; `name` says which one was not awaited. */
+  /**
+   * Runs a call that must settle before the transaction ends. `name` identifies the call if it was not
+   * awaited.
+   */
   async perform<T>(name: string, work: () => Promise<T>): Promise<T> {
     const call = work()
     this.#calls.set(call, name)
@@ -171,15 +177,16 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Records the promise that a call returned, because your code may not await it. Nothing is attached to the
-   * promise before the function has returned, so until then its rejection is unhandled like any other.
+   * Records the promise that a call returned, because the application may not await it. Nothing is attached
+   * to the promise before the function has returned, so that its rejection is unhandled like any other until
+   * then.
    */
   watch(given: Promise<unknown>): void {
     if (this.#state !== 'open') ignore(given)
     else if (this.#calls.size > 0) this.#given.add(given)
   }
 
-  /** @throws TypeError inside of a transaction that only reads. */
+  /** @throws TypeError inside a read-only transaction. */
   refuseReadOnly(name: string): void {
     if (this.isReadOnly) throw new TypeError(`${name} inside of a transaction with readOnly: true`)
   }
@@ -190,8 +197,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Refuses new calls, and resolves when the running ones have settled.
-   * @throws TypeError that names the calls that the function did not await.
+   * Rejects new calls, and resolves when the running ones have settled.
+   * @throws TypeError with the names of the calls that the function did not await.
    */
   protected async settle(): Promise<void> {
     this.#state = 'ending'
@@ -210,8 +217,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * The transaction was committed, released into its outer transaction, or rolled back. Returns the functions
-   * to run now.
+   * Called after the transaction was committed, released into its outer transaction, or rolled back. Returns
+   * the functions to run now.
    */
   over(outcome: 'kept' | 'rolled back'): readonly (() => unknown)[] {
     this.#state = 'over'
@@ -223,7 +230,7 @@ export abstract class OpenTransaction {
   }
 }
 
-/** A transaction of TypeORM's own, which no call joins by being made inside of it. */
+/** A transaction that TypeORM opened itself. Calls inside it do not join it automatically. */
 export class UnjoinedTransaction extends OpenTransaction {
   constructor(database: object) {
     super(database, surrounding(undefined), undefined, false)
@@ -233,7 +240,7 @@ export class UnjoinedTransaction extends OpenTransaction {
     return Promise.reject(new TypeError(USE_WITH_MANAGER))
   }
 
-  /** Runs `fn` inside of it. */
+  /** Runs `fn` inside this transaction. */
   async run<T>(fn: () => Promise<T>): Promise<T> {
     try {
       return await RequestContext.current()
@@ -248,20 +255,20 @@ export class UnjoinedTransaction extends OpenTransaction {
 const USE_WITH_MANAGER =
   'the call is made inside of dataSource.transaction() and would wait for its end: call repository.withManager(manager), or begin the transaction with the transaction() of the repository'
 
-/** The context of a call, inside of a transaction that it joins whatever surrounds it. */
+/** Returns the context of a call inside a transaction, which it joins regardless of the surrounding ones. */
 export const insideOf = (transaction: OpenTransaction, context: RequestContext): RequestContext =>
   context.with({
     transaction: TransactionChain.joined(TransactionChain.of(transaction), chainOf(context)),
   })
 
-/** The error message of a late call. */
+/** The error message of a call after the end of its transaction. */
 export const ENDED = 'the transaction has ended: await everything inside of it before its function returns'
 
 /**
- * The transaction of `database` that a call joins: the innermost open one around the running code, or the
- * transaction of the context that the call was given, or none.
- * @param given - the context that the call was given explicitly.
- * @throws TypeError if the transaction has ended, or belongs to another call.
+ * Returns the transaction of `database` that a call joins: the innermost open one around the running code, or
+ * else the transaction of the call's context, or undefined.
+ * @param given - the context that was explicitly passed to the call.
+ * @throws TypeError if the transaction has ended or belongs to another call.
  */
 export function joined(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
   const ambient = RequestContext.current()
@@ -281,7 +288,7 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   return undefined
 }
 
-/** Lets the transaction that a call has joined know the promise that its caller is given. */
+/** Passes the promise that the caller receives to the transaction that the call has joined. */
 export function watched<T>(
   database: object,
   given: RequestContext | undefined,
@@ -293,23 +300,23 @@ export function watched<T>(
   return call
 }
 
-/** The transaction of the database that a call is made in, until it is over. */
+/** Returns the transaction of the database in which a call is made, until it is over. */
 export function openAround(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
   const ambient = RequestContext.current()
   const own = given === undefined || given === ambient ? undefined : chainOf(given)
   return chainOf(ambient)?.find(database, isNotOver) ?? own?.find(database, isNotOver)
 }
 
-/** The promise that a hook is given of a call; the call itself outside of hooks. */
+/** Returns the promise of a call that a hook receives; outside hooks, the call itself. */
 export function tracked<T>(name: string, call: Promise<T>): Promise<T> {
   const ambient = RequestContext.current()
   return chainOf(ambient)?.hookCalls?.track(name, call, ambient) ?? call
 }
 
-/** Settings as a user writes them, including TypeORM's names. */
+/** Settings as an application writes them, including TypeORM's names. */
 type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'maxAttempts' | 'retries']?: unknown }
 
-/** @throws TypeError for settings of a savepoint, which uses the outermost transaction's. */
+/** @throws TypeError for settings of a savepoint, which uses the outermost transaction's settings. */
 export function refuseNested({ isolation, readOnly, maxAttempts, retries }: NestedSettings): void {
   if ([isolation, readOnly, maxAttempts, retries].every((setting) => setting === undefined)) return
   throw new TypeError(
@@ -317,14 +324,14 @@ export function refuseNested({ isolation, readOnly, maxAttempts, retries }: Nest
   )
 }
 
-/** The chain that a transaction begins in when it is started with the context `given`. */
+/** Returns the chain in which a transaction begins when it is started with the context `given`. */
 export const surrounding = (given: RequestContext | undefined): TransactionChain | undefined =>
   TransactionChain.joined(chainOf(RequestContext.current()), given && chainOf(given))
 
 const OTHER_CALL =
   'a transaction of the running call is open on this database, and the context is of another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
 
-/** TypeORM's own are of no interest once they are over. */
+/** TypeORM's own transactions are ignored once they are over. */
 const any = (transaction: OpenTransaction) =>
   !(transaction instanceof UnjoinedTransaction && transaction.isOver)
 const isOpen = (transaction: OpenTransaction) => transaction.isOpen
@@ -335,7 +342,10 @@ const chainOf = ({ transaction }: RequestContext): TransactionChain | undefined 
 
 const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
 
-/** There may no longer be a caller that handles the rejection. */
+/**
+ * Returns the error of a call after the end of its transaction. There may no longer be a caller that handles
+ * the rejection.
+ */
 export const late = (context: RequestContext): TypeError => {
   const error = new TypeError(ENDED)
   context.reportFailure('a call came after its transaction had ended', error)
@@ -345,8 +355,9 @@ export const late = (context: RequestContext): TypeError => {
 /**
  * Runs the `afterCommit` functions, one after another. Their errors are logged, because the changes are
  * already saved.
- * @param outside - the context that the transaction was begun in. It is still inside of an open one of
- * another database, which waits for this: a call that did not join that one would wait for it in turn.
+ * @param outside - the context in which the transaction was started. It may still be inside an open
+ * transaction of another database that waits for these functions: a call that did not join that transaction
+ * would wait for it in turn.
  */
 export async function runAfterCommit(
   fns: readonly (() => unknown)[],

@@ -16,8 +16,8 @@ import type { Scope } from './scope.js'
 import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
 
 /**
- * The values that an update writes, by property: the masked fields, an increment as a {@link FieldIncrement},
- * protected secrets, and a new etag and update time.
+ * Returns the values that an update writes, by property: the masked fields, increments as {@link
+ * FieldIncrement}, protected secrets, and a new etag and update time.
  * @param later - receives the secrets, and protects them together with the secrets of other items.
  * @throws InvalidArgument for an invalid mask or value.
  */
@@ -36,7 +36,7 @@ export async function patchOf(
   const isWhole = mask === undefined || mask.length === 0 || mask[0] === '*'
   const patch: Values = {}
   const cleared = model.oneofs.length === 0 ? NO_FIELDS : siblingsOf(model, fields, from)
-  // In column order, as the mask's own fields are.
+  // In column order, like the mask's own fields.
   const written =
     cleared.size === 0
       ? fields
@@ -62,16 +62,18 @@ export async function patchOf(
 
 const NO_FIELDS: ReadonlySet<Field> = new Set()
 
-/** The other members of the oneofs in which the update sets one. */
+/** Returns the other members of each oneof in which the update sets a member. */
 const siblingsOf = ({ oneofs }: ResourceModel, fields: readonly Field[], from: Readonly<Values>) =>
   new Set(siblingsCleared(oneofs, from, (field) => fields.includes(field)))
 
-/** The value of a field that is left out. A NOT NULL column of a kind without a zero has its default. */
+/**
+ * Returns the value of an omitted field. For a kind without a zero value, a NOT NULL column gets its default.
+ */
 const unsetValueOf = (field: Field): unknown =>
   zeroOf(field) ?? (field.nullable ? undefined : field.default?.make())
 
 /**
- * The values that a batch update writes, item by item.
+ * Returns the values that a batch update writes, item by item.
  * @throws InvalidArgument for an invalid mask or value.
  */
 export async function patchesOf<E extends object>(
@@ -102,11 +104,11 @@ export async function patchesOf<E extends object>(
 
 const NO_SECRETS: SecretWrite = { secrets: [], input: {} }
 
-/** The fields that every write sets, beside those that the caller names. */
+/** Returns the values that every write sets in addition to the caller's. */
 export function serverSetValues(model: ResourceModel, sources: Sources): Values {
   const values: Values = {}
   if (model.etag !== undefined) values[model.etag.property] = newEtag()
-  // Each statement adds it to the stored version.
+  // Each statement adds this number to the stored version.
   if (model.version !== undefined) values[model.version.property] = 1
   if (model.updateTime !== undefined && model.updateTime.generated !== true)
     values[model.updateTime.property] = nowOf(sources)
@@ -114,14 +116,15 @@ export function serverSetValues(model: ResourceModel, sources: Sources): Values 
 }
 
 /**
- * The values that a soft delete writes: `delete_time`, and the columns that the server sets in every write.
+ * Returns the values that a soft delete writes: `delete_time`, and the columns that the server sets in every
+ * write.
  */
 export const deletionOf = (model: ResourceModel, sources: Sources): Values =>
   model.deleteTime === undefined
     ? {}
     : { ...serverSetValues(model, sources), [model.deleteTime.property]: nowOf(sources) }
 
-/** The values that an undelete writes. */
+/** Returns the values that an undelete writes. */
 export const restorationOf = (model: ResourceModel, sources: Sources): Values =>
   model.deleteTime === undefined
     ? {}

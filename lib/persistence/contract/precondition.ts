@@ -3,15 +3,15 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { isStorable } from '../query/reachable.js'
 
-/** The etags that a caller names, one of which an entity must have. `any` asks for nothing. */
+/** The etags that a caller names, one of which the entity must have. `any` matches every entity. */
 interface Etags {
   readonly any: boolean
   readonly etags: readonly string[]
 }
 
 /**
- * The state that an entity must still have (RFC 9110 If-Match, AIP-154). An entity's etag is compared here,
- * or by a statement with {@link Precondition.etag}.
+ * The etag that an entity must still have (RFC 9110 If-Match, AIP-154). It is compared either here or by a
+ * statement with {@link Precondition.etag}.
  */
 export class Precondition {
   private constructor(
@@ -19,7 +19,10 @@ export class Precondition {
     private readonly etags: readonly string[],
   ) {}
 
-  /** Undefined where any entity will do. @param ifMatch - an empty etag matches no entity. */
+  /**
+   * Returns undefined if every entity matches.
+   * @param ifMatch - an empty etag matches no entity.
+   */
   static of({ etag }: ResourceModel, ifMatch: string | Etags | undefined): Precondition | undefined {
     if (ifMatch === undefined) return undefined
     if (typeof ifMatch === 'string') return new Precondition(etag, [ifMatch])
@@ -31,15 +34,12 @@ export class Precondition {
     return this.etags[0]
   }
 
-  /**
-   * True if an entity can match at all: not on a resource without etags, and not with what no entity has for
-   * one.
-   */
+  /** False if no entity can match: the resource has no etags, or no etag is a valid one. */
   get canHold(): boolean {
     return this.field !== undefined && this.etags.some((etag) => etag !== '' && isStorable(etag))
   }
 
-  /** The etag that the entity has, where it is one of those. */
+  /** Returns the entity's etag if it is one of the named etags. */
   matched(entity: object): string | undefined {
     if (this.field === undefined) return undefined
     const etag = (entity as Readonly<Record<string, unknown>>)[this.field.property]

@@ -2,70 +2,69 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 
 /**
- * A relation through which a filter and an order may lead: its property, such as `project`, or a path of at
- * most three, `project.owner`. With a `where`, only the resources for which that is true are there for the
- * filter and the order.
+ * A relation that a filter and a sort order may use: its property, such as `project`, or a path of at most
+ * three, such as `project.owner`. With a `where`, resources that do not match it count as missing.
  */
 export type Through = string | { readonly relation: string; readonly where?: Filter | undefined }
 
-/** Which rows of a resource a caller may reach. */
+/** The rows of a resource that a caller may reach. */
 export interface RowLimits {
-  /** No row at all. */
+  /** True if the caller may reach no row. */
   readonly isNone: boolean
-  /** Only rows for which this is true. */
+  /** A condition that the rows must match. */
   readonly where?: Filter | undefined
-  /** Asked about each entity beside that. */
+  /** A further check, called for each entity. */
   readonly test?: ((entity: object) => boolean | Promise<boolean>) | undefined
 }
 
 /** The permissions of a delete's or an undelete's caller on related resources. */
 export interface RelatedAccess {
-  /** Those that may be deleted, or undeleted, with it. */
+  /** Returns the rows that may be deleted or undeleted together with the entity. */
   change(model: ResourceModel): RowLimits | Promise<RowLimits>
-  /** The related rows whose number may be reported. */
+  /** Returns the related rows whose number may be reported. */
   list(model: ResourceModel): RowLimits | Promise<RowLimits>
 }
 
-/** The resources about which `related` can be asked. */
+/** The resources for which the functions of `related` can be called. */
 export interface RelatedQuestions {
-  /** Those that a delete can take along. */
+  /** The resources that a delete can include. */
   readonly delete: readonly ResourceModel[]
-  /** Those that come back with an undelete. */
+  /** The resources that an undelete can restore. */
   readonly undelete: readonly ResourceModel[]
-  /** The resources that can block the deletion, and whose number is reported. */
+  /** The resources that can block a deletion, and whose number is then reported. */
   readonly list: readonly ResourceModel[]
 }
 
-/** A row of another resource that a write refers to. */
+/** A row of another resource to which a write refers. */
 export interface ReferredRow {
   readonly target: ResourceModel
-  /** The field that refers to it, such as `shelf_id`. */
+  /** The field with the reference, such as `shelf_id`. */
   readonly field: string
   /** The referring resource, if it is not the one that is written. */
   readonly by?: ResourceModel
   /**
-   * The values that the write has for the reference, by property: the target's key, and the parts of its name
-   * that both resources share; undefined if the write leaves them unchanged.
+   * The reference's values in the write, by property: the target's key, and the parts of its name that both
+   * resources share. Undefined if the write leaves them unchanged.
    */
   readonly values: Readonly<Record<string, string | undefined>>
 }
 
-/** The rows that the caller of a write may refer to. */
+/** The rows to which the caller of a write may refer. */
 export interface ReferenceAccess {
-  /** Which rows of the target. One that is not among them counts as missing. */
+  /** Returns the rows of the target to which the caller may refer. Any other row counts as missing. */
   refer(row: ReferredRow): RowLimits | Promise<RowLimits>
 }
 
 /** Options of an operation that writes references. */
 export interface ReferringOptions {
-  /** The rows that the caller may refer to. Default: all rows of the tenant. */
+  /** The rows to which the caller may refer. Default: all rows of the tenant. */
   readonly references?: ReferenceAccess
 }
 
-/** Options of an operation that reaches what refers to an entity. */
+/** Options of an operation that also affects entities that refer to the written one. */
 export interface RelatedOptions {
   /**
-   * The maximum number of rows of all resources together that it may delete; one more is an
+   * The maximum number of rows that it may delete, over all resources. If there are more, it rejects with
    * ErrPreconditionFailed. Rows that only lose a reference do not count. Default: 1000.
    */
   readonly maxRows?: number

@@ -12,22 +12,23 @@ import type { PrepareSecrets } from './secret-fields.js'
 
 export type { RelatedAccess, RelatedOptions, RowLimits, Through } from './related-options.js'
 
-/** Which entities a list has, and a count counts. Every field may be left out. */
+/** Selects the entities of a list or a count. All fields are optional. */
 export interface ListFilter {
-  /** AIP-160 expression; blank means no filter. In code, build it with the tag `filter`. */
+  /** An AIP-160 expression; an empty string means no filter. In code, build it with the tag `filter`. */
   readonly filter?: string
-  /** Include soft-deleted entities (AIP-148). */
+  /** Includes soft-deleted entities (AIP-148). */
   readonly showDeleted?: boolean
-  /** Free text for searchable resources; blank means no search. */
+  /** Free text for searchable resources; an empty string means no search. */
   readonly search?: string
 }
 
-/** The relations that are read together with entities. */
+/** Options for reading relations together with entities. */
 export interface ReadTogether<With extends string = never> {
   /**
-   * The relations that are read into the properties of the result, such as `['project', 'lines']`, or
-   * `['project.owner']` for the relation of a relation. A resource is there only while it is live, and in the
-   * tenant of the entity; what refers to it is not narrowed by `where`, and its rows are not locked.
+   * The relations to read into the properties of the result, such as `['project', 'lines']`, or
+   * `['project.owner']` for a relation of a relation. A related resource is included only if it is live and
+   * belongs to the entity's tenant. `where` does not apply to related resources, and their rows are not
+   * locked.
    */
   readonly with?: readonly With[]
 }
@@ -36,12 +37,15 @@ export interface ReadTogether<With extends string = never> {
 export interface ListOptions<in T extends object = object> extends ListFilter {
   /**
    * An AIP-132 string, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks: `[{
-   * size: 'desc' }, 'title']`. Names are proto field names, as in masks; the key is always the last term.
+   * size: 'desc' }, 'title']`. Names are proto field names, as in masks. The key is always the last term.
    */
   readonly orderBy?: string | readonly OrderBy<T>[]
-  /** Default, and when not positive: 50. More than 1000 counts as 1000. */
+  /**
+   * The maximum number of entities on a page. Default: 50, also for values that are not positive. Values
+   * above 1000 count as 1000.
+   */
   readonly pageSize?: number
-  /** `nextPageToken` of the previous page; opaque. */
+  /** The `nextPageToken` of the previous page, an opaque string. */
   readonly pageToken?: string
 }
 
@@ -52,15 +56,15 @@ export interface Page<T> {
   readonly nextPageToken: string
 }
 
-/** One entity of an atomic batch update. */
+/** An item of an atomic batch update. */
 export interface BatchUpdateItem<K, T> {
   readonly key: K
   readonly entity: Patch<T>
-  /** Proto field names; empty means a full update. */
+  /** Proto field names; an empty mask means a full update. */
   readonly fieldMask: readonly string[]
-  /** As in {@link UpdateOptions}. */
+  /** See {@link UpdateOptions}. */
   readonly touchOnly?: boolean
-  /** As in {@link WriteOptions}; one that does not match fails the whole batch. */
+  /** See {@link WriteOptions}. If one item does not match, the whole batch fails. */
   readonly ifMatch?: string
 }
 
@@ -74,20 +78,20 @@ export interface OperationOptions {
 export interface RowOptions extends OperationOptions {
   /**
    * The operation reaches only rows that match this filter, which its own statement checks. Any other row
-   * counts as missing. It may name the same fields as `under`. Unlike `under`, it does not become part of a
-   * page token.
+   * counts as missing. The filter may name the same fields as `under`, but unlike `under` it does not become
+   * part of a page token.
    */
   readonly where?: Filter
 }
 
 /**
- * For reads inside of a transaction whose rows you change afterwards. On SQLite and in memory only one
- * writing transaction runs at a time, so no lock is needed there.
+ * Options of reads inside a transaction that changes the rows afterwards. SQLite and memory need no lock,
+ * because they run one writing transaction at a time.
  */
 export interface ReadOptions<With extends string = never> extends RowOptions, ReadTogether<With> {
   /**
-   * Locks the rows that are read until the transaction ends: `update` against every other lock and write,
-   * `share` against writes. Outside of a transaction, or inside of one with `readOnly`, it is a TypeError.
+   * Locks the rows until the transaction ends: `update` against all other locks and writes, `share` against
+   * writes. Rejects with a TypeError outside a transaction or inside a read-only one.
    */
   readonly lock?: RowLock
   /**
@@ -98,11 +102,11 @@ export interface ReadOptions<With extends string = never> extends RowOptions, Re
 }
 
 export interface BatchGetOptions<With extends string = never> extends ReadOptions<With> {
-  /** Returns the existing entities, once each, instead of ErrNotFound if one is missing. */
+  /** Returns the existing entities, each once, instead of rejecting with ErrNotFound if one is missing. */
   readonly allowMissing?: boolean
   /**
-   * Rejects with ResourceExhausted if the rows have more than this many bytes, without reading the rest of
-   * them. Default: no limit.
+   * Rejects with ResourceExhausted if the rows have more bytes than this, without reading the rest. Default:
+   * no limit.
    */
   readonly maxBytes?: number
 }
@@ -112,84 +116,86 @@ export interface LookupOptions<With extends string = never> extends RowOptions, 
 
 export interface FilterScope extends RowOptions {
   /**
-   * Narrows the list by a condition of your code, such as a parent or an owner, in addition to the caller's
-   * filter: `` filter`parent = ${parent}` ``. It may name every field of the entity but secrets, including
-   * fields that callers cannot filter by. A page token is valid only with the same `under`.
+   * Narrows the list by a condition of the application, such as a parent or an owner, in addition to the
+   * caller's filter: `` filter`parent = ${parent}` ``. It may name every field of the entity except secrets,
+   * including fields that callers cannot filter by. A page token is valid only with the same `under`.
    */
   readonly under?: Filter
   /**
-   * The relations through which the caller's filter and order may lead, such as `['project', 'steps']`:
-   * `project.title = "a"`. Without it they name fields of the entity alone.
+   * The relations that the caller's filter and sort order may use, such as `['project', 'steps']`:
+   * `project.title = "a"`. By default they can only name fields of the entity itself.
    */
   readonly through?: readonly Through[]
 }
 
 export interface ListScope extends FilterScope {
   /**
-   * As in {@link ReadOptions}. A full page then always has a token, even the last one: to find out, one more
-   * row would have to be locked. Order by fields that do not change while the list waits.
+   * See {@link ReadOptions}. A full page always has a token then, even if it is the last page: reading ahead
+   * would lock one more row. Order by fields that do not change while the list waits for locks.
    */
   readonly lock?: RowLock
-  /** As in {@link ReadOptions}; `skip` leaves out rows that another transaction has locked. */
+  /** See {@link ReadOptions}. In addition, `skip` omits rows that another transaction has locked. */
   readonly wait?: 'block' | 'nowait' | 'skip'
   /**
-   * Ends the page before its entities have more than this many bytes of strings, bytes and JSON in the
-   * database. A page has at least one entity, however large. Default: no limit.
+   * Ends the page before its entities have more bytes than this, counting strings, bytes and JSON in the
+   * database. A page has at least one entity, whatever its size. Default: no limit.
    */
   readonly maxBytes?: number
 }
 
 export interface CountOptions extends FilterScope {
   /**
-   * Counting stops at this number, which is then the count. It bounds the cost on a large table. Default: no
-   * bound.
+   * The number at which counting stops, which then is the result. It bounds the cost on a large table.
+   * Default: no limit.
    */
   readonly limit?: number
 }
 
 export interface WriteOptions extends RowOptions {
-  /** The etag the entity must still have (RFC 9110 If-Match, AIP-154); an empty one matches nothing. */
+  /**
+   * The etag that the entity must still have (RFC 9110 If-Match, AIP-154). An empty etag matches no entity.
+   */
   readonly ifMatch?: string
   /** Lets a mask name output-only fields. For server code only, never for a client's mask. */
   readonly outputOnly?: boolean
 }
 
 export interface BatchUpdateOptions extends RowOptions, ReferringOptions {
-  /** As in {@link WriteOptions}, for the masks of all items. */
+  /** Applies to the masks of all items; see {@link WriteOptions}. */
   readonly outputOnly?: boolean
   /**
-   * Rejects with ResourceExhausted if the updated rows have more than this many bytes, without reading the
-   * rest of them. Default: no limit.
+   * Rejects with ResourceExhausted if the updated rows have more bytes than this, without reading the rest.
+   * Default: no limit.
    */
   readonly maxBytes?: number
 }
 
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   /**
-   * Rejects with ResourceExhausted if the rows have to be read, for events or row-level authorization, and
-   * have more than this many bytes. Default: no limit.
+   * Limits the bytes of rows that must be read for events or row-level authorization. Rejects with
+   * ResourceExhausted if they have more. Default: no limit.
    */
   readonly maxBytes?: number
   /**
    * Also deletes resources that refer to an entity if the relation restricts deletion (AIP-135). Default:
-   * false. A resource that can be undeleted is never deleted together with one that cannot. If it is
-   * explicitly `false`, the caller could have requested it, and the error of a rejected delete says so.
+   * false. A resource that can be undeleted is never deleted together with one that cannot. An explicit
+   * `false` means that the caller could have set it, which the error of a rejected delete then mentions.
    */
   readonly force?: boolean
 }
 
 export interface UpdateManyOptions extends RowOptions, ReferringOptions, Limited {
-  /** As in {@link WriteOptions}. */
+  /** See {@link WriteOptions}. */
   readonly outputOnly?: boolean
 }
 
 export interface DeleteManyOptions extends RowOptions, RelatedOptions, Limited {
-  /** As in {@link BatchDeleteOptions}. */
+  /** See {@link BatchDeleteOptions}. */
   readonly force?: boolean
 }
 
 interface Limited {
-  /** The largest number of entities that may be written. Default: 1,000. */
+  /** The maximum number of entities that may be written. Default: 1,000. */
   readonly limit?: number
 }
 
@@ -199,72 +205,82 @@ export interface UndeleteOptions extends WriteOptions, RelatedOptions, Referring
 
 export interface ModifyOptions extends WriteOptions, ReferringOptions {
   /**
-   * The maximum number of attempts, the first included, if a deadlock or a serialization failure ends it.
-   * Default: 4. Inside another transaction it is a TypeError, because the whole transaction must run again.
+   * The maximum number of attempts, including the first, if a deadlock or a serialization failure occurs.
+   * Default: 4. Rejects with a TypeError inside another transaction, because that whole transaction would
+   * have to run again.
    */
   readonly maxAttempts?: number
 }
 
 export interface UpdateOptions extends WriteOptions, ReferringOptions {
   /**
-   * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it when every name of
-   * a mask must be ignored, and pass that mask unchanged: an empty mask means a full update.
+   * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it if every name in a
+   * mask must be ignored, and pass the mask unchanged: an empty mask means a full update.
    */
   readonly touchOnly?: boolean
 }
 
 /**
- * Storage of resource `T` under key `K` for the tenant of the calling principal. Service code depends on
- * this, never on a backend. Every method rejects with PermissionDenied when a tenant-scoped resource is
- * reached without a tenant.
+ * Stores resources `T` by key `K` for the tenant of the calling principal. Services depend on this interface,
+ * never on a backend. Every method rejects with PermissionDenied if a resource with tenants is accessed
+ * without a tenant.
  */
 export interface Repository<T extends object, K = string> {
   /** The model of the repository's resource. */
   readonly model: ResourceModel<T>
-  /** True where secrets are kept by an encryptor for development, which a production server refuses. */
+  /** True if an encryptor for development protects the secrets. A production server then does not start. */
   readonly isForDevelopment?: boolean
-  /** The table in the database, by the schema and prefix of the DataSource. Callers must not learn it. */
+  /**
+   * The table in the database, after the DataSource's schema and prefix are applied. Callers must not learn
+   * it.
+   */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
   /**
-   * True if the repository carries out every operation as the `access` of its context decides. Repositories
-   * that extend the framework's do. A server whose authorizer decides by row does not start with any other
-   * repository.
+   * True if every operation applies the decision in the `access` of its context. Repositories that extend the
+   * framework's do. A server with row-level authorization does not start with any other repository.
    */
   readonly carriesDecisions?: boolean
-  /** A server asks before it binds its addresses. */
+  /** Called by a server before it binds its addresses. */
   startUpCheck?(limits?: {
     readonly maxTenantConnections?: number
   }): StartUpFindings | Promise<StartUpFindings>
-  /** Protects the secrets of a call before a transaction begins for it. A server calls it. */
+  /** Protects a call's secrets before a transaction begins for it. Called by the server. */
   readonly prepareSecrets?: PrepareSecrets
-  /** About which resources `related` can be asked, so that a server knows which permissions there are. */
+  /**
+   * Returns the resources for which the functions of `related` can be called, so that a server knows the
+   * required permissions.
+   */
   readonly relatedQuestions?: (options: { readonly force: boolean }) => RelatedQuestions
   /**
-   * The live entity of this key, with the relations that `with` names.
-   * @throws ErrNotFound when no live entity of this tenant has the key.
+   * Returns the live entity with this key and the relations that `with` names.
+   * @throws ErrNotFound if no live entity of this tenant has the key.
    */
   get<const P extends RelationPath<T> = never>(key: K, options?: ReadOptions<P>): Promise<Loaded<T, P>>
-  /** The live entity of this key. @throws ErrNotFound */
+  /**
+   * Returns the live entity with this key.
+   * @throws ErrNotFound
+   */
   get(key: K, options?: ReadOptions): Promise<T>
-  /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
+  /** @throws InvalidArgument for an unknown field, a malformed expression or another list's page token. */
   list<const P extends RelationPath<T> = never>(
     list?: ListOptions<T> & ReadTogether<P>,
     options?: ListScope,
   ): Promise<Page<Loaded<T, P>>>
   /**
-   * A page of the live entities, in a stable order.
-   * @throws InvalidArgument for a filter, an order or a token that cannot be used.
+   * Returns a page of the live entities, in a stable order.
+   * @throws InvalidArgument for an invalid filter, sort order or page token.
    */
   list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
-  /** The number of entities a list with this filter has on all of its pages. */
+  /** Returns the number of entities that a list with this filter has on all pages. */
   count(list?: ListFilter, options?: CountOptions): Promise<number>
-  /** True if a list with this filter has any. */
+  /** Returns whether a list with this filter has any entities. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
   /** @throws ErrConflict, ErrPreconditionFailed */
   create(entity: NewEntity<T>, options?: OperationOptions & ReferringOptions): Promise<T>
   /**
-   * Without a mask every writable field is written, zero values included; with one only the fields it names.
-   * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.
+   * Writes the fields that the mask names. Without a mask, writes every writable field, including zero
+   * values.
+   * @throws InvalidArgument for a plain object without a mask that is not a whole entity.
    */
   update(key: K, entity: Patch<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
   /**
@@ -282,35 +298,39 @@ export interface Repository<T extends object, K = string> {
    */
   modify(key: K, change: (current: T) => Patch<T> | Promise<Patch<T>>, options?: ModifyOptions): Promise<T>
   /**
-   * Soft or hard, depending on the resource. What refers to the entity goes with it, loses the reference, or
-   * keeps it from being deleted, as the relation says.
-   * @throws ErrPreconditionFailed that counts what refers to it.
+   * Deletes the entity softly or permanently, depending on the resource. Each relation determines whether
+   * referring entities are deleted as well, lose their references, or block the deletion.
+   * @throws ErrPreconditionFailed with the number of entities that block the deletion.
    */
   delete(key: K, options?: DeleteOptions): Promise<void>
   /**
-   * Brings back what was deleted with the entity, too.
-   * @throws ErrNotFound unless the entity is soft-deleted. @throws ErrPreconditionFailed while it refers to a
-   * deleted one, or to one that the caller may not refer to.
+   * Restores a soft-deleted entity and everything that was deleted with it.
+   * @throws ErrNotFound if the entity is not soft-deleted.
+   * @throws ErrPreconditionFailed while it refers to a deleted entity, or to one to which the caller may not
+   * refer.
    */
   undelete(key: K, options?: UndeleteOptions): Promise<T>
-  /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */
+  /**
+   * Returns the entities in the order of the keys, including duplicates; all or nothing. Rows are locked in
+   * key order.
+   */
   batchGet<const P extends RelationPath<T> = never>(
     keys: readonly K[],
     options?: BatchGetOptions<P>,
   ): Promise<Loaded<T, P>[]>
   /**
-   * The entities of these keys, in their order.
+   * Returns the entities with these keys, in order.
    * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
    */
   batchGet(keys: readonly K[], options?: BatchGetOptions): Promise<T[]>
-  /** In the order of the items, in one transaction; all or nothing. */
+  /** Updates the entities in one transaction, all or nothing. Returns them in the order of the items. */
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: BatchUpdateOptions): Promise<T[]>
-  /** In one transaction; all or nothing. */
+  /** Deletes the entities in one transaction, all or nothing. */
   batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void>
   /**
-   * Writes the properties of the patch to every live entity that the filter matches, in one transaction.
-   * The filter may name every property that `where` may name. Returns how many entities were written.
-   * Overrides of `update` and `batchUpdate` are not called; hooks and events are.
+   * Writes the patch's properties to every live entity that the filter matches, in one transaction. The
+   * filter may name every property that `where` may name. Returns the number of entities written. Overrides
+   * of `update` and `batchUpdate` are not called; hooks are, and events are written.
    * @throws ErrPreconditionFailed if the filter matches more entities than `limit`. Nothing is written then.
    * @example
    * ```ts
@@ -323,37 +343,40 @@ export interface Repository<T extends object, K = string> {
    */
   updateMany(filter: Filter, patch: Patch<T>, options?: UpdateManyOptions): Promise<number>
   /**
-   * Deletes every live entity that the filter matches, in one transaction, as `batchDelete` does. Returns how
-   * many entities the filter matched.
+   * Deletes every live entity that the filter matches, in one transaction, as `batchDelete` does. Returns the
+   * number of entities that the filter matched.
    * @throws ErrPreconditionFailed if the filter matches more entities than `limit`. Nothing is deleted then.
    */
   deleteMany(filter: Filter, options?: DeleteManyOptions): Promise<number>
   /**
-   * Removes permanently all entities that expired at or before the time, and before them what goes with them.
-   * One that others refer to stays. Returns how many.
+   * Permanently removes all entities that expired at or before the given time, after the entities that are
+   * deleted with them. Keeps an entity to which others refer. Returns the number of removed entities.
    */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
-   * Runs `fn` in a transaction that every repository call of its context joins; nested transactions are
+   * Runs `fn` in a transaction that every repository call of its context joins. Nested transactions are
    * savepoints. If `fn` throws, everything is rolled back.
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   /**
-   * For a readiness check. Rejects while the database refuses all writes, as a demoted primary does, or
-   * cannot be reached. Absent for a repository without a database.
+   * Rejects while the database cannot be reached or rejects all writes, as a demoted primary does. For
+   * readiness checks; absent for a repository without a database.
    */
   checkWrites?(): Promise<void>
 }
 
 /** The results of a repository's checks at startup, one sentence each. */
 export interface StartUpFindings {
-  /** Problems that keep a server from starting. */
+  /** Problems that prevent a server from starting. */
   readonly problems: readonly (string | Problem)[]
   /** Problems that are only logged. */
   readonly warnings: readonly string[]
-  /** Columns that a standard Create cannot fill: problems for a server that has one. */
+  /** Columns that a standard Create cannot fill. They are problems if a server has such a method. */
   readonly unfilled?: readonly Problem[]
-  /** Why a standard Undelete cannot tell what was deleted together: problems for a server that has one. */
+  /**
+   * Why a standard Undelete cannot find the entities that were deleted together. These are problems if a
+   * server has such a method.
+   */
   readonly unrestorable?: readonly Problem[]
 }
 
@@ -368,11 +391,11 @@ export interface TransactionOptions extends OperationOptions {
    * the outermost transaction accepts it.
    */
   readonly isolation?: Isolation
-  /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
+  /** Rejects repository writes inside the transaction. Only the outermost transaction accepts it. */
   readonly readOnly?: boolean
   /**
-   * The maximum number of attempts of `fn`, the first included, if a deadlock or a serialization failure ends
-   * it, at the commit too. Default: 1. Only the outermost transaction accepts it.
+   * The maximum number of attempts of `fn`, including the first, if a deadlock or a serialization failure
+   * occurs, also at the commit. Default: 1. Only the outermost transaction accepts it.
    */
   readonly maxAttempts?: number
 }
@@ -380,8 +403,8 @@ export interface TransactionOptions extends OperationOptions {
 /** The default maximum number of rows that one deletion writes. */
 export const MAX_RELATED = 1000
 
-/** The most entities one batch or page holds. */
+/** The maximum number of entities in one batch or page. */
 export const MAX_BATCH = 1000
 
-/** A repository whose keys are of any type. */
+/** A repository with any type of key. */
 export type AnyKeyRepository<T extends object> = Repository<T> | Repository<T, number> | Repository<T, bigint>

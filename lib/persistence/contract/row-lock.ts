@@ -4,18 +4,18 @@ import { joined } from './open-transaction.js'
 /** `update` prevents other transactions from locking and writing the row, `share` from writing it. */
 export type RowLock = 'update' | 'share'
 
-/** The behavior if another transaction has locked a row: wait for it, fail at once, or leave the row out. */
+/** The behavior if another transaction has locked a row: wait for it, fail at once, or omit the row. */
 export type LockWait = 'block' | 'nowait' | 'skip'
 
-/** The lock on the rows that are read, until the transaction ends. */
+/** The lock on the rows that are read, held until the transaction ends. */
 export interface LockClause {
   readonly lock: RowLock
   readonly wait: LockWait
 }
 
 /**
- * In the options of a read with a lock: the rows are written in the same transaction, which ends it if others
- * have written them.
+ * Marks the options of a locking read whose rows are written in the same transaction. If other transactions
+ * have changed the rows, the transaction is aborted.
  */
 export const WILL_WRITE = Symbol('will write')
 
@@ -26,9 +26,9 @@ const LOCKS: readonly unknown[] = ['update', 'share']
 const WAITS: readonly unknown[] = ['block', 'nowait', 'skip']
 
 /**
- * The lock that a read requests; undefined for none.
+ * Returns the lock that a read requests; undefined if there is none.
  * @param name - of the operation, for the error.
- * @throws TypeError for a lock outside of a transaction or inside of a read-only one, and for an unknown one.
+ * @throws TypeError for an unknown lock, and for a lock outside a transaction or inside a read-only one.
  */
 export function lockOf(
   database: object,

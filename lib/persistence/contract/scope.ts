@@ -11,22 +11,22 @@ import type { RowOptions } from './repository.js'
 /** The rows that a statement may reach. */
 export interface Reach {
   /**
-   * Undefined reaches every tenant: for the system, a resource without tenants, or a key that only one tenant
-   * has.
+   * Undefined to reach every tenant: for the system, a resource without tenants, or a key that only one
+   * tenant has.
    */
   readonly tenant: string | undefined
   /** Rows that do not match count as missing. */
   readonly where?: FilterNode | undefined
 }
 
-/** The rows that an operation may reach, and the call that it runs for. */
+/** The rows that an operation may reach, and the context of its call. */
 export interface Scope extends Reach {
   readonly context: RequestContext
 }
 
-/** Which row a write means, and what it has to be. */
+/** The row to be written, and the conditions that it must meet. */
 export interface RowCondition {
-  /** As the caller gave it. */
+  /** The key as the caller passed it. */
   readonly key: unknown
   readonly scope: Scope
   /** The etag that the row must have. */
@@ -34,10 +34,10 @@ export interface RowCondition {
 }
 
 /**
- * The scope of an operation: whose rows, from its principal alone, and which of them.
- * @throws TypeError for a `where` that is wrong or blank.
- * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can
- * be of.
+ * Returns the scope of an operation: the tenant, from its principal alone, and the condition on its rows.
+ * @throws TypeError for an invalid or empty `where`.
+ * @throws PermissionDenied if the resource belongs to tenants and the call has no tenant, or a tenant that no
+ * row can have.
  */
 export function scopeOf(model: ResourceModel, options: RowOptions | undefined): Scope {
   const where = options?.where === undefined ? undefined : conditionOf(model, options.where)
@@ -59,7 +59,7 @@ function conditionOf(model: ResourceModel, where: Filter): FilterNode {
   return condition
 }
 
-/** The error of a system call over all tenants that names a key of several tenants. */
+/** Returns the error of a system call over all tenants that names a key of several tenants. */
 export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
   new InvalidArgument(
     model.key.proto,
@@ -67,12 +67,16 @@ export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
   )
 
 /**
- * A key that is taken. If another tenant may have it, the caller does not learn that the key is the cause.
+ * Returns the error for a key that is taken. If another tenant may have it, the caller does not learn that
+ * the key is the cause.
  */
 export const keyConflict = (model: ResourceModel): ErrConflict =>
   new ErrConflict(undefined, model.tenant === undefined || model.tenantInKey ? ruleNames([model.key]) : [])
 
-/** Entities by their keys. @throws InvalidArgument when several tenants have one of them. */
+/**
+ * Maps entities by their keys.
+ * @throws InvalidArgument if several tenants have the same key.
+ */
 export function byKey<E extends object>(model: ResourceModel<E>, entities: readonly E[]): Map<string, E> {
   const found = new Map<string, E>()
   for (const entity of entities) {

@@ -6,7 +6,7 @@ import type { Encryptor } from '../../secrets/encryptor.js'
 import { type SecretCaller, coalescedRequests } from '../../secrets/coalesced-requests.js'
 import type { Values } from './new-entity.js'
 
-/** The encryptor and the minter, which turn secrets and credentials into their stored form. */
+/** The encryptor and the minter, which convert secrets and credentials to their stored form. */
 export interface SecretOptions {
   /** Required by resources with a credential. */
   readonly minter?: CredentialMinter
@@ -15,8 +15,8 @@ export interface SecretOptions {
 }
 
 /**
- * The call that may abort. The signal is read only if there is something to protect, because a context
- * creates it on first use, which takes as long as the rest of a small write.
+ * The call, which may abort. The signal is read only if there is something to protect: a context creates it
+ * on first use, which takes as long as the rest of a small write.
  */
 export interface Caller {
   readonly signal?: AbortSignal | undefined
@@ -34,7 +34,8 @@ export function checkMinter(model: ResourceModel, options: SecretOptions): void 
 }
 
 /**
- * Protects the secrets of a new entity: a new token for every credential, whatever the caller sent for it.
+ * Protects a new entity's secrets, and mints a new token for every credential, whatever the caller sent for
+ * it.
  * @throws ErrNoEncryptor if a secret is given without an encryptor.
  */
 export async function protectNew(
@@ -62,13 +63,13 @@ export async function protectNew(
 const NOTHING: ProtectedSecrets = Object.freeze({ columns: {}, tokens: {} })
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
-/** The secrets that are written of one entity. */
+/** The secrets of one entity to be written. */
 export interface SecretWrite {
   readonly secrets: readonly SecretField[]
   readonly input: Readonly<Values>
 }
 
-/** The columns of the secrets that an entity carries; `''` clears one. */
+/** Returns the columns of the secrets that an entity contains; `''` clears a secret. */
 export async function protectSecrets(
   secrets: readonly SecretField[],
   input: Readonly<Values>,
@@ -91,7 +92,7 @@ export async function protectSecrets(
 }
 
 /**
- * The same of the items of a batch, in one request of an encryptor that takes several texts.
+ * Protects the secrets of a batch's items, in one request if the encryptor accepts several strings.
  * @throws an error that names the item in `requests`.
  */
 export function protectBatch(
@@ -110,7 +111,7 @@ export function protectBatch(
   return protectEach(writes, options, context, encrypt, (index, name) => `requests[${index}].${name}`)
 }
 
-/** A secret to protect, and where its columns go. */
+/** A secret to protect, and the destination of its columns. */
 interface Wanted {
   readonly text: string
   readonly secret: SecretField
@@ -167,7 +168,9 @@ function textOf(value: unknown, name: string): string {
   return value
 }
 
-/** Of several texts a server names the item that failed: the log gets the name of its field. */
+/**
+ * For several strings the server reports the index of the failed item; the log gets the name of its field.
+ */
 function named(error: unknown, asked: readonly Wanted[]): unknown {
   if (!(error instanceof TransitError) || error.item === undefined) return error
   const name = asked[error.item]?.name ?? ''
@@ -186,7 +189,7 @@ interface StoredSecret {
   readonly cipher: string
 }
 
-/** Secrets that were protected before a transaction began for a call, by what they are made of. */
+/** Secrets that were protected before a transaction began for a call, by plaintext. */
 class PreparedSecrets {
   readonly #stored = new Map<Encryptor, Map<string, StoredSecret[]>>()
 
@@ -197,8 +200,8 @@ class PreparedSecrets {
   }
 
   /**
-   * Rows with the same secret get different ones in turn. They are kept, because a transaction may begin
-   * again.
+   * Rows with the same secret get different stored values in turn. The values are retained, because a
+   * transaction may run again.
    */
   take(encryptor: Encryptor, text: string): StoredSecret | undefined {
     const stored = this.#stored.get(encryptor)?.get(text)
@@ -208,12 +211,12 @@ class PreparedSecrets {
   }
 }
 
-/** By what all contexts of a call have in common. */
+/** By the object that all contexts of a call share. */
 const PREPARED = new WeakMap<object, PreparedSecrets>()
 
 /**
- * An entity that is about to be written, and which of its fields; all of them where it has no mask, or an
- * empty one.
+ * An entity to be written, and the fields to write. Without a mask, or with an empty one, all fields are
+ * written.
  */
 export interface EntityToWrite {
   readonly entity: object
@@ -227,7 +230,9 @@ export type PrepareSecrets = (
   isBatch: boolean,
 ) => Promise<void>
 
-/** The secrets that the call is about to write are protected once, and its writes ask no encryptor. */
+/**
+ * Protects the secrets that the call is about to write, so that its writes do not call the encryptor again.
+ */
 export async function prepareSecrets(
   model: ResourceModel,
   options: SecretOptions,
@@ -255,7 +260,7 @@ export async function prepareSecrets(
   context.kept(PREPARED, prepared)
 }
 
-/** A fresh token for one credential, with its stored form. */
+/** Mints a new token for a credential, and returns it with its stored form. */
 export async function mint(
   model: ResourceModel,
   property: string,
@@ -275,7 +280,7 @@ export async function mint(
   return { columns, tokens: { [property]: token } }
 }
 
-/** The plaintext behind a cipher column; undefined when no secret is set. */
+/** Returns the plaintext of a cipher column; undefined if no secret is set. */
 export async function reveal(
   cipher: unknown,
   options: SecretOptions,

@@ -1,23 +1,23 @@
-/** The time a nested transaction that makes no call itself may hold up others, in milliseconds. */
+/** Milliseconds for which a nested transaction that makes no calls may block others. */
 export const NESTED_IDLE_MS = 5000
 
 /**
  * Runs the calls of a transaction one after another. While a nested transaction is open, calls of the outer
- * one wait, so that a rollback of the nested one cannot undo them. If the nested one waits for such a call in
- * turn, both would wait forever. So a nested transaction that makes no call itself holds up others only for a
- * limited time.
+ * one wait, so that a rollback of the nested one cannot undo them. If the nested transaction waits for such a
+ * call in turn, both would wait forever. A nested transaction that makes no calls therefore blocks others
+ * only for a limited time.
  */
 export class TransactionQueue {
   #last: Promise<unknown> = Promise.resolve()
-  /** The functions that reject waiting calls. */
+  /** Functions that reject the waiting calls. */
   readonly #waiting = new Set<(error: Error) => void>()
   #running = 0
   #finished = 0
-  /** Of the nested transaction that is open. */
+  /** The queue of the open nested transaction. */
   #nested: TransactionQueue | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @throws TypeError when a nested transaction that may wait for this call holds it up. */
+  /** @throws TypeError if this call is blocked by a nested transaction that may be waiting for it. */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let isRefused = false

@@ -8,7 +8,7 @@ import type { ResourceModel, SecretField } from '../../resource/resource-model.j
 import { mayWrite } from '../free-form/inside-mask.js'
 import type { UpdateOptions } from './repository.js'
 
-/** The fields that an update writes: plain fields, and secrets whose value is replaced. */
+/** The fields that an update writes: plain fields, and secrets whose values are replaced. */
 export interface Writes {
   readonly fields: readonly Field[]
   readonly secrets: readonly SecretField[]
@@ -33,9 +33,9 @@ const WHY_NOT_UPDATED = 'it is set at create and never changes'
 const WHY_NAME = 'the name of a resource never changes'
 
 /**
- * Resolves a mask of proto names. Empty or `*` is a full update (AIP-134): every writable field, zero values
- * included, and the secrets the entity carries a new value for.
- * @throws InvalidArgument for a name that is unknown or may not be written, saying why, and for a part of an
+ * Resolves a mask of proto names. An empty mask or `*` is a full update (AIP-134): it writes every writable
+ * field, including zero values, and the secrets for which the entity has a new value.
+ * @throws InvalidArgument with the reason for a name that is unknown or may not be written, and for a partial
  * entity without a mask.
  */
 export function resolveMask(
@@ -69,7 +69,7 @@ export function resolveMask(
   return { fields: ordered, secrets: [...secrets] }
 }
 
-/** The columns of an embedded class that an update of the whole message writes. */
+/** Returns the columns of an embedded class that an update of the whole message writes. */
 const columnsIn = (
   { embedded }: ResourceModel,
   name: string,
@@ -89,9 +89,9 @@ function fullUpdate(model: ResourceModel): readonly Field[] {
 }
 
 /**
- * Detects a part of an entity whose mask was forgotten: a full update would set the rest to zero. A plain
- * object is such a part when it lacks a field without presence in the message. Instances of the class and
- * entities made from a client's message are whole. `*` means that missing fields become zero.
+ * Rejects a partial entity without a mask, because a full update would set all other fields to zero. A plain
+ * object counts as partial if it lacks a field without presence in the message. Instances of the class, and
+ * entities made from a client's message, are complete. `*` states that missing fields become zero.
  */
 function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
   if (model.message === undefined || entity instanceof model.entity) return
@@ -111,7 +111,7 @@ function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknow
 
 const isNewSecret = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
-/** A mask may name a relation for its reference, except where a field of the message has that name. */
+/** Returns the reference of a relation that a mask names, unless a field of the message has that name. */
 function referenceNamed({ relations, message }: ResourceModel, name: string): Field | undefined {
   const relation = relations.find(({ proto }) => proto === name)
   if (relation === undefined || !isOwning(relation)) return undefined
@@ -129,12 +129,12 @@ function writableField(model: ResourceModel, name: string, options: UpdateOption
   throw refusalOf(model, name, field, isOfCode)
 }
 
-/** The fields that code writes with `outputOnly: true` if clients may not write them. */
+/** The roles of fields that clients may not write but code may, with `outputOnly: true`. */
 const CODE_ALONE: ReadonlySet<Role> = new Set(['outputOnly', 'expireTime', 'plain'])
 
 /**
- * Checks the mask of a request, before code of the application has run.
- * @throws InvalidArgument for a name that clients may not write, saying why.
+ * Checks the mask of a request before application code runs.
+ * @throws InvalidArgument with the reason for a name that clients may not write.
  */
 export function checkRequestMask(model: ResourceModel, mask: readonly string[]): void {
   checkMaskPaths('update_mask', mask)
