@@ -7,11 +7,11 @@ export { ANONYMOUS, frozenPrincipal, type Principal } from './principal.js'
 /** The scope of a system context: all tenants, or one. */
 export interface SystemScope {
   readonly tenant?: string
-  /** Why the bypass is needed; it is logged. */
+  /** The reason for the bypass, which is logged. */
   readonly reason?: string
 }
 
-/** The span that a call is in, as W3C Trace Context names it. */
+/** The current trace and span, as in W3C Trace Context. */
 export interface TraceIds {
   readonly traceId: string
   readonly spanId: string
@@ -25,59 +25,61 @@ interface ContextFields {
   readonly system: SystemScope | undefined
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal | undefined
-  /** Milliseconds since the epoch; undefined when the call has no deadline. */
+  /** In milliseconds since the epoch; undefined if the call has no deadline. */
   readonly deadline: number | undefined
-  /** The transactions that the call is inside of. */
+  /** The transactions around the call. */
   readonly transaction: CallTransaction | undefined
-  /** The call only validates (AIP-163): all writes of repositories are rolled back. Only a server sets it. */
+  /**
+   * True if the call only validates (AIP-163): all repository writes are rolled back. Only a server sets it.
+   */
   readonly validateOnly: boolean
-  /** The decision about an operation of a repository; undefined outside of one. Only a server sets it. */
+  /** The decision about a repository's operation; undefined outside an operation. Only a server sets it. */
   readonly access: OperationDecision | undefined
 }
 
-/** The decision about an operation of a repository that the server or a function has called. */
+/** The decision about a repository's operation that the server or a function has called. */
 export interface OperationDecision {
   /**
-   * Carries an operation out as it was decided.
-   * @param repository - that was asked for it.
-   * @param unrestricted - carries operations of the repository out on all rows of the tenant.
-   * @returns undefined where nothing was decided about operations of its kind on the repository.
+   * Carries out an operation as decided.
+   * @param repository - on which the operation was called.
+   * @param unrestricted - carries out the repository's operations on all rows of the tenant.
+   * @returns undefined if no decision was made about operations of this kind on the repository.
    */
   carryOut(repository: object, operation: object, unrestricted: object): Promise<unknown> | undefined
 }
 
-/** The state of a call's transactions that a context holds. The rest belongs to the databases. */
+/** The part of a call's transactions that a context uses. The databases add the rest. */
 export interface CallTransaction {
-  /** Runs `work`, and then checks the rules that the database otherwise checks at COMMIT. */
+  /** Runs `work`, and then checks the constraints that the database otherwise checks at COMMIT. */
   checked<T>(work: () => Promise<T>): Promise<T>
-  /** @throws TypeError when all of them have ended. */
+  /** @throws TypeError if all transactions have ended. */
   afterCommit(fn: () => unknown, context: RequestContext): void
-  /** Of a call that joins none of them. */
+  /** Returns the state for a call that joins none of the transactions. */
   detached(): CallTransaction
 }
 
-/** A failure whose outcome has no caller. */
+/** A failure that no caller receives. */
 export interface CallFailure {
   readonly requestId: string
   readonly message: string
   readonly error: unknown
-  /** It works, and should be looked at. */
+  /** True if the call succeeded but the problem should be investigated. */
   readonly isWarning?: boolean
 }
 
 export type FailureReport = (failure: CallFailure) => void
 
 /**
- * The fields as they are given. `signal` may be an object with a signal, which is created only when it is
+ * The fields as passed to the constructor. `signal` may be an object that creates the signal when it is first
  * read.
  */
 type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | (CallEnd & { readonly signal: AbortSignal }) | undefined
-  /** Receives uses of the system's rights. Default: the function given to `RequestContext.onSystem`. */
+  /** Called when code uses the system's rights. Default: the function given to `RequestContext.onSystem`. */
   readonly onSystem: SystemReport | undefined
-  /** Receives failures without a caller. Default: a line on stderr. */
+  /** Called for failures that no caller receives. Default: writes a line to stderr. */
   readonly onFailure: FailureReport | undefined
-  /** The same for all contexts of a call. */
+  /** Shared by all contexts of a call. */
   readonly call: object | undefined
 }
 
@@ -87,22 +89,22 @@ export interface SystemUse {
   /** The principal of the call. */
   readonly principal: Pick<Principal, 'subject' | 'tenant'>
   readonly reason: string | undefined
-  /** The type of the resource; empty when no repository was used, as with the application's own SQL. */
+  /** The type of the resource; empty if no repository was used, as with the application's own SQL. */
   readonly resource: string
-  /** The tenant to which the use was limited; `*` for every tenant. */
+  /** The tenant to which the use was limited; `*` for all tenants. */
   readonly tenant: string
 }
 
 export type SystemReport = (use: SystemUse) => void
 
 const storage = new AsyncLocalStorage<RequestContext>()
-/** The last one is used. */
+/** The function that was added last is used. */
 const reports = new Set<SystemReport>()
 /** The resources that were reported for each use of `asSystem`. */
 const reported = new WeakMap<SystemScope, Set<string>>()
 
 /**
- * The identity and state of a call. The chain passes it explicitly; your code finds it with
+ * The identity and state of a call. The chain passes it explicitly; application code gets it with
  * `RequestContext.current()`. An AsyncLocalStorage in use slows every promise of a Node 20 process, so only
  * code that needs it enters it.
  * @example
@@ -141,7 +143,7 @@ export class RequestContext implements ContextFields {
     this.transaction = fields.transaction
     this.validateOnly = fields.validateOnly === true
     this.access = fields.access
-    // Code that holds the context of a call must not be able to turn it into another call.
+    // Code that has a call's context must not be able to turn it into another call's.
     if (new.target === RequestContext) Object.freeze(this)
   }
 
@@ -150,24 +152,24 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Tells the same as `signal`. Repositories use it, so that a signal is created only for a call that asks
-   * for one.
+   * Reports the same end as `signal`. Repositories use it, so that a signal is created only for calls that
+   * read it.
    */
   get end(): CallEnd | undefined {
     return this.#signal
   }
 
-  /** The tenant whose rows can be accessed: `''` for none, undefined for all of them (system only). */
+  /** The tenant whose rows can be accessed: `''` for none, undefined for all (system only). */
   get tenant(): string | undefined {
     return this.system === undefined ? this.principal.tenant : this.system.tenant
   }
 
-  /** A copy with other fields. */
+  /** Returns a copy with changed fields. */
   with(fields: Partial<GivenFields>): RequestContext {
     return new RequestContext(RequestContext.fieldsOf(this, fields))
   }
 
-  /** The fields of a context, to create another one from. */
+  /** Returns the fields of a context, to create another one from. */
   protected static fieldsOf(context: RequestContext, changed: Partial<GivenFields>): Partial<GivenFields> {
     return {
       ...context,
@@ -179,20 +181,23 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** The value cached for this call, in any of its contexts. If `value` is given, it is stored. */
+  /**
+   * Returns the value cached for this call, whichever of its contexts this is. If `value` is given, stores it
+   * first.
+   */
   kept<T>(calls: WeakMap<object, T>, value?: T): T | undefined {
     return (value === undefined ? calls : calls.set(this.#call, value)).get(this.#call)
   }
 
-  /** True if both contexts come from one call. */
+  /** True if both contexts belong to the same call. */
   isOfSameCallAs(other: RequestContext): boolean {
     return this.#call === other.#call
   }
 
   /**
-   * Runs `fn` after the outermost transaction of this context has committed, or at once outside of a
-   * transaction. `fn` does not run when the transaction, or its savepoint, is rolled back or retried, or when
-   * it is unknown whether the commit took place. Errors of `fn` are logged: the changes are already saved.
+   * Runs `fn` after the outermost transaction of this context has committed, or at once outside a
+   * transaction. `fn` does not run if the transaction or its savepoint is rolled back or retried, or if it is
+   * unknown whether the commit succeeded. Errors of `fn` are logged, because the changes are already saved.
    */
   get afterCommit(): (fn: () => unknown) => void {
     return (fn) => {
@@ -201,7 +206,7 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** Runs `fn` in this context, and logs its errors. */
+  /** Runs `fn` in this context and logs its errors. */
   async runLogged(fn: () => unknown): Promise<void> {
     try {
       await (this.access === undefined ? this : this.with({ access: undefined })).run(fn)
@@ -210,13 +215,19 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** Reports a failure whose outcome has no caller. @param isWarning - it works, and should be looked at. */
+  /**
+   * Reports a failure that no caller receives.
+   * @param isWarning - whether the call succeeded but the problem should be investigated.
+   */
   reportFailure(message: string, error: unknown, isWarning = false): void {
     const failure = { requestId: this.requestId, message, error, ...(isWarning && { isWarning }) }
     ;(this.#onFailure ?? failureToStderr)(failure)
   }
 
-  /** Reports an access of the system: once for each use of `asSystem` and resource. Repositories call it. */
+  /**
+   * Reports an access with the system's rights, once for each use of `asSystem` and resource. Called by
+   * repositories.
+   */
   reportSystemUse(resource: string): void {
     const { requestId, principal, system } = this
     const known = system && reported.get(system)
@@ -235,7 +246,8 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Reports a use of the system's rights that ended, or is no longer visible, without a reported resource.
+   * Reports a use of the system's rights that ended, or can no longer be observed, without a reported
+   * resource.
    */
   #reportUnseen(): void {
     if (this.system !== undefined && reported.get(this.system)?.size === 0) this.reportSystemUse('')
@@ -246,18 +258,18 @@ export class RequestContext implements ContextFields {
     return storage.run(this, fn)
   }
 
-  /** The context of the running call; an anonymous one outside of any. */
+  /** Returns the context of the running call, or an anonymous one outside any call. */
   static current(): RequestContext {
     return storage.getStore() ?? outside
   }
 
-  /** Runs `fn` outside of every transaction of the running call, with the rest of its context. */
+  /** Runs `fn` outside the running call's transactions. The rest of the context remains. */
   static detached<T>(fn: () => T): T {
     const current = RequestContext.current()
     return current.with({ transaction: current.transaction?.detached(), access: undefined }).run(fn)
   }
 
-  /** Runs `fn` as `principal`, with the rest of the current context. */
+  /** Runs `fn` as `principal`. The rest of the current context remains. */
   static as<T>(principal: Partial<Principal>, fn: () => T): T {
     return RequestContext.current()
       .with({ principal: frozenPrincipal(principal), system: undefined, access: undefined })
@@ -265,9 +277,9 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Runs `fn` outside of tenancy. It is the only bypass. The server of the call logs each resource that is
-   * accessed this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty
-   * resource. The `tenant` of a scope limits the bypass to one tenant.
+   * Runs `fn` without tenant isolation. This is the only bypass. The call's server logs each resource that is
+   * accessed this way, at level info. A use that accesses no repository is logged when `fn` ends, with an
+   * empty resource. The scope's `tenant` limits the bypass to one tenant.
    */
   static asSystem<T>(fn: () => T): T
   static asSystem<T>(scope: SystemScope, fn: () => T): T
@@ -291,9 +303,9 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Sets where uses of `asSystem` outside of a server's call are reported, instead of stderr. A serving
+   * Sets the function that receives uses of `asSystem` outside a server's call, instead of stderr. A running
    * server sets its own logger.
-   * @returns a function that ends it.
+   * @returns a function that removes it.
    */
   static onSystem(report: SystemReport): () => void {
     const mine: SystemReport = (use) => report(use)
@@ -302,7 +314,10 @@ export class RequestContext implements ContextFields {
   }
 }
 
-/** An immutable copy. The scope of a context is used as it is, because reports are remembered by it. */
+/**
+ * Returns an immutable copy. A context's own scope is returned unchanged, because reports are recorded by
+ * scope.
+ */
 function ownScope(scope: SystemScope): SystemScope {
   if (reported.has(scope)) return scope
   const own = Object.freeze({ ...scope })
@@ -310,7 +325,7 @@ function ownScope(scope: SystemScope): SystemScope {
   return own
 }
 
-/** A line in the format of the server's default logger. */
+/** Writes a line in the format of the server's default logger. */
 function toStderr(level: string, msg: string, more: object): void {
   const record = { time: new Date().toISOString(), level, msg, ...more }
   process.stderr.write(`${JSON.stringify(record)}\n`)
@@ -321,7 +336,7 @@ const failureToStderr: FailureReport = ({ requestId, message, error, isWarning =
   toStderr(isWarning ? 'warn' : 'error', message, { requestId, err: { name, message: text } })
 }
 
-/** The message of the log record for a use of `asSystem`. */
+/** The message of log records about a use of `asSystem`. */
 export const SYSTEM_USE = 'asSystem'
 
 const outside = new RequestContext()
