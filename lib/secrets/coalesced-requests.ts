@@ -2,25 +2,25 @@ import { AshlarError, type Code, TransitError } from '../errors.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
 import { abortError } from '../bounds/abort-error.js'
 
-/** The caller that requests a secret. A call's context is one. */
+/** The caller that requests a secret, such as a call's context. */
 export interface SecretCaller {
   readonly signal?: AbortSignal | undefined
-  /** The tenant whose rows it reaches; undefined for all. */
+  /** The caller's tenant; undefined for all tenants. */
   readonly tenant?: string | undefined
-  /** The transactions that it is inside of. */
+  /** The transactions around the caller. */
   readonly transaction?: object | undefined
 }
 
-/** The most texts of one request. */
+/** The maximum number of strings in one request. */
 const MAX_TEXTS = 200
-/** While so many are in flight, further calls wait for each other. */
+/** The number of requests in flight above which further calls wait to be coalesced. */
 const MAX_REQUESTS = 4
-/** A request that takes longer keeps no call waiting. */
+/** Milliseconds after which a request no longer makes other calls wait. */
 const SLOW_MS = 20
 
 const known = new WeakMap<Encryptor, CoalescedRequests>()
 
-/** The requests of all repositories that have the encryptor. */
+/** Returns the coalesced requests of all repositories that use the encryptor. */
 export function coalescedRequests(encryptor: Encryptor): CoalescedRequests {
   let requests = known.get(encryptor)
   if (requests === undefined) known.set(encryptor, (requests = new CoalescedRequests(encryptor)))
@@ -28,9 +28,10 @@ export function coalescedRequests(encryptor: Encryptor): CoalescedRequests {
 }
 
 /**
- * Calls of one turn of the event loop share a request, where the encryptor takes several texts in one, and so
- * do those that come while some are in flight. Those of different tenants never do, because an encryptor may
- * have a key for each; nor does a call inside of a transaction. An item that fails fails its own call alone.
+ * Coalesces calls if the encryptor accepts several strings in one request: calls in the same turn of the
+ * event loop, and calls that arrive while requests are in flight. Calls of different tenants are never
+ * coalesced, because an encryptor may have a key for each tenant; nor are calls inside a transaction. An item
+ * that fails only fails its own call.
  */
 export class CoalescedRequests {
   readonly #encrypt: Coalescing
@@ -66,9 +67,9 @@ interface Waiting {
 }
 
 class Coalescing {
-  /** By tenant: what has not been sent. */
+  /** The calls that have not been sent, by tenant. */
   readonly #groups = new Map<string | undefined, Waiting[]>()
-  /** Requests in flight that are not slow. */
+  /** The number of requests in flight that are not slow. */
   #inFlight = 0
   #isDue = false
 
@@ -88,7 +89,7 @@ class Coalescing {
     })
   }
 
-  /** After everything that this turn brings. */
+  /** Sends after all calls of this turn have arrived. */
   #sendSoon(): void {
     if (this.#isDue) return
     this.#isDue = true
@@ -170,7 +171,10 @@ class Coalescing {
 
 const OF_ALL: ReadonlySet<Code> = new Set(['UNAVAILABLE', 'CANCELLED', 'DEADLINE_EXCEEDED'])
 
-/** An encryptor of an application need not say which item it was. */
+/**
+ * True if the error may concern a single item. An application's own encryptor need not report which item
+ * failed.
+ */
 export function mayBeOneItem(error: unknown): boolean {
   if (error instanceof TransitError) return error.item !== undefined && !OF_ALL.has(error.code)
   return !(error instanceof AshlarError && OF_ALL.has(error.code))

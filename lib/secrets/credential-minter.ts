@@ -18,7 +18,7 @@ import type { StoredCredential } from './stored-credential.js'
 
 /** The default prefix of tokens. */
 export const DefaultPrefix = 'ib'
-/** The number of random bits in a token by default. */
+/** The default number of random bits in a token. */
 export const DefaultSecretBits = 256
 
 const PUBLIC_ID_BITS = 128
@@ -32,17 +32,17 @@ const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
 /** Options of a `CredentialMinter`. */
 export interface MinterOptions {
-  /** The beginning of tokens, such as the product's name; {@link DefaultPrefix} when empty. */
+  /** The beginning of tokens, such as the product's name; {@link DefaultPrefix} if empty. */
   readonly prefix?: string
-  /** Applies to credentials minted from now on; older ones keep theirs. Default {@link AlgoSHA512_256}. */
+  /** Applies to new credentials; existing ones keep their own. Default {@link AlgoSHA512_256}. */
   readonly spec?: HashSpec
-  /** 128 to 2048; {@link DefaultSecretBits} when not positive. */
+  /** 128 to 2048; {@link DefaultSecretBits} if not positive. */
   readonly secretBits?: number
   /** The source of randomness. Default: node's `crypto.randomBytes`; tests can pass known bytes. */
   readonly randomBytes?: (size: number) => Uint8Array
 }
 
-/** A new credential: the token is shown once, the rest is stored. */
+/** A new credential: the token is shown once, and the rest is stored. */
 export interface MintedCredential {
   /** Given to the client once; it cannot be recovered. */
   readonly token: string
@@ -65,13 +65,13 @@ export interface CredentialOptions {
 /** Options of a check. */
 export interface CheckOptions extends CredentialOptions {
   /**
-   * Called by a check that fails: returns the specs of stored credentials that may be new to the minter. It
-   * knows its own, and the specs of credentials that it has checked.
+   * Called by a failing check: returns the specs of stored credentials, of which some may be new to the
+   * minter. The minter knows its own spec and those of the credentials that it has checked.
    */
   readonly specs?: () => Promise<readonly HashSpec[]> | undefined
   /**
-   * The token's public id. Few checks of one public id may wait, whether it is known or not. Default: the
-   * stored credential's; for an unknown one, the secret.
+   * The token's public id. Few checks of one public id may wait, whether or not the id exists. Default: the
+   * stored credential's public id; for an unknown one, the secret.
    */
   readonly publicId?: string
 }
@@ -95,7 +95,10 @@ export class CredentialMinter {
   readonly spec: HashSpec
   readonly secretBits: number
   readonly #randomBytes: (size: number) => Uint8Array
-  /** No secret matches it; its hash takes as long as a real one. Undefined if hashes are slow. */
+  /**
+   * A stored credential that no secret matches and whose hash takes as long as a real one's. Undefined if
+   * hashes are slow.
+   */
   readonly #decoy: StoredCredential | undefined
   /** The work of the most expensive spec in use, as far as it is known. It never decreases. */
   #mostExpensive: number
@@ -117,7 +120,7 @@ export class CredentialMinter {
       this.#mostExpensive > 0 ? undefined : { publicId: '', ...randomHash(algorithm), spec: this.spec }
   }
 
-  /** Mints a token, and returns it with what to store. */
+  /** Mints a token, and returns it with the values to store. */
   async mint(options: CredentialOptions = {}): Promise<MintedCredential> {
     const publicId = randomBase62(base62Length(PUBLIC_ID_BITS), this.#randomBytes)
     const secret = randomBase62(base62Length(this.secretBits), this.#randomBytes)
@@ -130,7 +133,7 @@ export class CredentialMinter {
   }
 
   /**
-   * The parts of a token with any prefix: compare that with `minter.prefix`.
+   * Returns the parts of a token with any prefix: compare the prefix with `minter.prefix`.
    * @throws InvalidArgument for a malformed token; the error does not repeat it.
    */
   parse(token: string): ParsedToken {
@@ -147,8 +150,8 @@ export class CredentialMinter {
   }
 
   /**
-   * True if `secret` was minted with `stored`; compared in constant time. Verifying a wrong secret takes as
-   * long as the most expensive spec in use, whatever its own is.
+   * Returns whether `secret` was minted with `stored`, comparing in constant time. Verifying a wrong secret
+   * takes as long as the most expensive spec in use, whatever its own spec is.
    * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere
    * mismatch; Unavailable if too many checks wait for slow hashes: 100, or 4 of one public id.
    */
@@ -157,8 +160,8 @@ export class CredentialMinter {
   }
 
   /**
-   * For an unknown public id: returns false after the work that a wrong secret takes, so that timing does not
-   * reveal which ids exist.
+   * Verifies a secret with an unknown public id: returns false after the time that a wrong secret takes, so
+   * that timing does not reveal which ids exist.
    * @throws Unavailable as `verify` does.
    */
   async verifyUnknown(secret: string, options: CheckOptions = {}): Promise<boolean> {
@@ -187,11 +190,11 @@ export class CredentialMinter {
         timingSafeEqual(fastHash(algorithm.digest, salt, secret), expected) ||
         this.#fail(publicId, secret, work, options)
       )
-    // The same for all who ask for this check meanwhile.
+    // Read once, so that all callers that share this check use the same value.
     const mostExpensive = this.#mostExpensive
     const check = async (): Promise<boolean> => {
       if (timingSafeEqual(await derived(algorithm, salt, secret), expected)) return true
-      // In the same turn, so that it waits no longer than an unknown public id.
+      // In the same turn, so that it waits no longer than a check of an unknown public id.
       await takeWork(secret, mostExpensive - work)
       return false
     }
@@ -206,7 +209,10 @@ export class CredentialMinter {
     if (work > this.#mostExpensive) this.#mostExpensive = work
   }
 
-  /** Takes what is left of the work of a failed check. @param done - the work that it has taken. */
+  /**
+   * Performs the rest of a failed check's work.
+   * @param done - the work already performed.
+   */
   async #fail(publicId: string, secret: string, done: number, options: CheckOptions): Promise<false> {
     for (const spec of (await options.specs?.()) ?? []) {
       const algorithm = parseHashSpec(spec)

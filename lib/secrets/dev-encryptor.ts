@@ -9,10 +9,10 @@ import { checkPlaintext, toPlaintext } from './plaintext.js'
 const KEY_BYTES = 32
 
 /**
- * An encryptor that holds its key in this process: AES-256-GCM and HMAC-SHA256, for development and tests. A
- * server that is not allowed development parts refuses it.
+ * Returns an encryptor that holds its key in this process: AES-256-GCM and HMAC-SHA256, for development and
+ * tests. A server that does not allow development parts rejects it.
  * @param key - exactly 32 bytes; a string counts in UTF-8 bytes.
- * @throws RangeError at once for any other length: a key is neither cut nor filled up.
+ * @throws RangeError at once for any other length: a key is neither truncated nor padded.
  * @example
  * ```ts
  * import { newDev } from 'ashlar'
@@ -26,7 +26,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
   if (bytes.length !== KEY_BYTES) {
     throw new RangeError(`newDev: the key must be exactly ${KEY_BYTES} bytes, not ${bytes.length}`)
   }
-  // Holds a copy, and does not show it when printed.
+  // Stores a copy that is not shown when the object is printed.
   const secretKey = createSecretKey(bytes)
 
   const encrypt = async (plaintext: string, options: EncryptorOptions = {}): Promise<string> => {
@@ -40,7 +40,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
     const frame = typeof ciphertext === 'string' ? decodeBase64(ciphertext) : undefined
     const bytes = frame === undefined ? undefined : open(secretKey, frame, options.associatedData)
     const plaintext = bytes === undefined ? undefined : toPlaintext(bytes)
-    // One message for every cause: naming the failed check would help an attacker.
+    // The same message for every cause: naming the failed check would help an attacker.
     if (plaintext === undefined) throw new SecretUnreadable('the ciphertext cannot be decrypted')
     return plaintext
   }
@@ -62,7 +62,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
   }
 }
 
-/** An encryptor with a key in the process, for development. */
+/** An encryptor for development, whose key is in the process. */
 export interface DevEncryptor extends Required<Omit<Encryptor, 'rewrapBatch'>> {
   readonly development: true
 }

@@ -2,13 +2,13 @@ import { SecretUnreadable } from '../errors.js'
 import type { Encryptor } from './encryptor.js'
 
 const CHECKED = 'ashlar check'
-/** The time a result is reused: several balancers may ask every second. */
+/** Milliseconds for which a result is reused: several load balancers may probe every second. */
 const REUSED_MS = { success: 5_000, failure: 1_000 } as const
 
 /**
- * A readiness check that encrypts and decrypts a text, for the option `readinessChecks` of a server. While it
- * fails, the service takes no call, including those that need no encryptor. A success is reused for 5
- * seconds, and a failure for 1 second.
+ * Returns a readiness check that encrypts and decrypts a string, for a server's option `readinessChecks`.
+ * While it fails, the service receives no calls, not even those that need no encryptor. A success is reused
+ * for 5 seconds, a failure for 1 second.
  * @example
  * ```ts
  * import { type Config, newDev } from 'ashlar'
@@ -22,11 +22,11 @@ export const encryptorCheck = (
   encryptor: Encryptor,
 ): {
   readonly name: string
-  /** @throws the error of the encryptor; SecretUnreadable if it returns another text. */
+  /** @throws the encryptor's error; SecretUnreadable if it returns another string. */
   check(signal: AbortSignal): Promise<void>
 } => reusingCheck(encryptor, () => performance.now())
 
-/** @param now - milliseconds from any point in time. */
+/** @param now - a monotonic clock, in milliseconds. */
 export const reusingCheck = (encryptor: Encryptor, now: () => number): ReturnType<typeof encryptorCheck> => {
   let last: { readonly result: Promise<void>; until: number } | undefined
   return {
@@ -35,7 +35,7 @@ export const reusingCheck = (encryptor: Encryptor, now: () => number): ReturnTyp
       if (last !== undefined && now() < last.until) return last.result
       const checked = { result: run(encryptor, signal), until: Number.POSITIVE_INFINITY }
       const reuse = (ms: number) => (): void => {
-        // A check whose probe has left says nothing.
+        // If the probe has left, the result is meaningless.
         checked.until = signal.aborted ? now() : now() + ms
       }
       checked.result.then(reuse(REUSED_MS.success), reuse(REUSED_MS.failure))

@@ -3,7 +3,7 @@ import { SecretUnreadable } from '../errors.js'
 import { atMost } from '../bounds/at-most.js'
 
 /**
- * The hash parameters of a credential's secret. Stored with every credential, so that a new default
+ * The hash parameters of a credential's secret. They are stored with every credential, so that a new default
  * invalidates none.
  */
 export interface HashSpec {
@@ -13,7 +13,7 @@ export interface HashSpec {
 
 /** SHA-512/256: fast, which is right for a secret of 256 random bits. */
 export const AlgoSHA512_256 = 'sha512-256'
-/** The default algorithm of hashes. */
+/** SHA-384, another fast algorithm. */
 export const AlgoSHA384 = 'sha384'
 
 const MAX_ITERATIONS = 1_000_000
@@ -30,7 +30,8 @@ const SHA512_256: Algorithm = { digest: 'sha512-256', length: 32 }
 const SHA384: Algorithm = { digest: 'sha384', length: 48 }
 
 /**
- * Undefined for an algorithm that is unknown or out of bounds (1 to 1,000,000 iterations, 16 to 128 bytes).
+ * Parses a spec; returns undefined for an algorithm that is unknown or out of bounds (1 to 1,000,000
+ * iterations, 16 to 128 bytes).
  */
 export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
   if (spec.algo === AlgoSHA512_256 || spec.algo === '') return SHA512_256
@@ -42,7 +43,7 @@ export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
   return isBounded ? { digest: 'pbkdf2', iterations, length } : undefined
 }
 
-/** The bytes of one block of a derivation; a longer key takes all iterations once per block. */
+/** The bytes in one block of a derivation. A longer key takes all iterations once per block. */
 const BLOCK = 32
 
 /** The work of a hash: PBKDF2 iterations, summed over blocks. 0 for a fast hash. At most 4,000,000. */
@@ -50,8 +51,9 @@ export const workOf = (algorithm: Algorithm): number =>
   algorithm.digest === 'pbkdf2' ? algorithm.iterations * Math.ceil(algorithm.length / BLOCK) : 0
 
 /**
- * The hash of salt, then secret. Fast algorithms return the hash itself. PBKDF2 (password: the secret)
- * returns a promise from the thread pool; at most two derivations run at a time in the process.
+ * Returns the hash of the salt followed by the secret. Fast algorithms return the hash directly. PBKDF2
+ * (whose password is the secret) returns a promise from the thread pool; at most two derivations run at a
+ * time in the process.
  * @throws SecretUnreadable for an unsupported algorithm.
  */
 export function hashWith(
@@ -66,13 +68,13 @@ export function hashWith(
   return derivations(() => derived(algorithm, salt, secret), signal)
 }
 
-/** A fast hash, at once. */
+/** Returns a fast hash synchronously. */
 export function fastHash(digest: 'sha512-256' | 'sha384', salt: Uint8Array, secret: string): Buffer {
-  // Through text and back into bytes: a buffer created by native code costs as much as the hash.
+  // Converts the hash through a string: creating a buffer in native code takes as long as the hash.
   return Buffer.from(hash(digest, concat(salt, secret), 'binary'), 'latin1')
 }
 
-/** A key of PBKDF2, in the thread pool. Call it in a turn of `derivations`. */
+/** Derives a PBKDF2 key in the thread pool. Call it in a turn of `derivations`. */
 export const derived = (
   { iterations, length }: Extract<Algorithm, { readonly digest: 'pbkdf2' }>,
   salt: Uint8Array,
@@ -84,16 +86,16 @@ export const derived = (
     ),
   )
 
-/** The error of a check that finds too many others. */
+/** The error message if too many checks are waiting. */
 export const TOO_MANY_CHECKS = 'too many secrets are being checked: retry later'
 
 /**
- * Turns for derivations. One queue per process, like the thread pool: eight at once block its file and DNS
- * work for a second.
+ * The turns of derivations. There is one queue per process, like the thread pool: eight derivations at once
+ * block its file and DNS work for a second.
  */
 export const derivations = atMost(2, TOO_MANY_CHECKS)
 
-/** The message quotes the algorithm: it is not secret, and an operator must find the row. */
+/** The message quotes the algorithm: it is not secret, and an operator must be able to find the row. */
 export const unsupported = (spec: HashSpec): SecretUnreadable =>
   new SecretUnreadable(`unsupported hash algorithm ${JSON.stringify(String(spec.algo).slice(0, 64))}`)
 

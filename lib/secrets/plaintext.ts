@@ -1,7 +1,8 @@
 import { InvalidArgument } from '../errors.js'
 
 /**
- * Refuses text with lone surrogates: UTF-8 cannot encode them, so they would read back as other characters.
+ * Rejects strings with lone surrogates: UTF-8 cannot encode them, so that they would be read back as other
+ * characters.
  * @throws InvalidArgument
  */
 export function checkPlaintext(plaintext: string): void {
@@ -12,7 +13,7 @@ export function checkPlaintext(plaintext: string): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of UTF-8 bytes; undefined for bytes that are not UTF-8. */
+/** Decodes UTF-8 bytes; returns undefined for invalid UTF-8. */
 export function toPlaintext(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes)

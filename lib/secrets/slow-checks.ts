@@ -5,44 +5,44 @@ import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
 
 /**
  * The number of checks that may wait for their turn to derive a key. A separate limit for checks that can
- * only fail would show which public ids exist.
+ * only fail would reveal which public ids exist.
  */
 const LONGEST_QUEUE = 100
-/** The number of them that may be of one public id, so that one cannot fill the queue. */
+/** The number of waiting checks per public id, so that one id cannot fill the queue. */
 const MAX_OF_ONE = 4
 
 /**
- * The time for which a correct check is cached, from its last use. A caller who knows a public id can fill
- * its places with wrong secrets, and must not lock out the key's holder.
+ * Milliseconds for which a correct check is cached after its last use. A caller who knows a public id can
+ * fill its places in the queue with wrong secrets, and must not lock out the key's holder.
  */
 const KNOWN_MS = 30_000
 const MAX_KNOWN = 10_000
 
-/** Which check it is. The same one is done once for all who ask at the same time. */
+/** Identifies a check. Concurrent callers with the same check share one derivation. */
 export interface SlowCheck {
   readonly publicId: string
   readonly secret: string
-  /** All that the secret is compared with; `''` where it can only fail. */
+  /** The stored values with which the secret is compared; `''` if the check can only fail. */
   readonly hash: string
 }
 
 /**
- * The checks that derive keys: one queue per process, as there is one thread pool. A check that was right a
- * moment ago is not done again. What it was compared with is a part of it, so that it is another check once
- * the stored credential has changed.
+ * The checks that derive keys, in one queue per process because there is one thread pool. A check that
+ * recently succeeded is not repeated. The stored values are part of its identity, so that a changed
+ * credential is checked again.
  */
 export class SlowChecks {
   readonly #known = new KnownChecks()
   readonly #running = new Map<string, Running>()
   readonly #ofOne = new Map<string, number>()
 
-  /** @param now - a clock that does not jump, in milliseconds. */
+  /** @param now - a monotonic clock, in milliseconds. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * @param check - derives keys; called in its turn, or not at all.
-   * @param signal - ends the wait of this caller.
-   * @throws Unavailable when too many wait.
+   * @param check - derives keys. Called when it is its turn, or not at all.
+   * @param signal - ends this caller's wait.
+   * @throws Unavailable if too many checks are waiting.
    */
   async run(
     { publicId, secret, hash }: SlowCheck,
@@ -83,10 +83,12 @@ export class SlowChecks {
   }
 }
 
-/** Right checks of the last seconds, as digests: neither secrets nor what proves them stays in memory. */
+/**
+ * The checks that succeeded recently, as digests: neither secrets nor values that prove them stay in memory.
+ */
 class KnownChecks {
   readonly #key = randomBytes(32)
-  /** When each was asked for last; the one that was not asked for the longest is first. */
+  /** The time of each check's last use; the least recently used check is first. */
   readonly #askedAt = new Map<string, number>()
 
   has(check: string, now: number): boolean {
@@ -119,7 +121,7 @@ export const slowChecks = new SlowChecks()
 
 interface Running {
   readonly result: Promise<boolean>
-  /** Aborts when all who wait for it have gone. */
+  /** Aborts when no caller waits any longer. */
   readonly given: AbortController
   callers: number
 }

@@ -1,14 +1,17 @@
 import type { HashSpec } from './hash-spec.js'
 
-/** The time for which a table's result is cached. Another process may use a more expensive spec meanwhile. */
+/**
+ * Milliseconds for which a table's specs are cached. Meanwhile, another process may use a more expensive
+ * spec.
+ */
 const FRESH_MS = 600_000
 
-/** The time a table may take to respond. */
+/** Milliseconds that a table may take to respond. */
 const LONGEST_MS = 5_000
 
 /**
- * The hash specs of one field's stored credentials. The table is read when a check fails: once for all that
- * fail meanwhile, and again after ten minutes. If it does not respond within five seconds, the minter
+ * The hash specs of one field's stored credentials. The table is read when a check fails: once for all checks
+ * that fail concurrently, and again after ten minutes. If it does not respond within five seconds, the minter
  * continues with the specs that it knows.
  */
 export class SpecsInUse {
@@ -19,7 +22,7 @@ export class SpecsInUse {
 
   /**
    * @param ask - reads the specs of all tenants' credentials.
-   * @param now - milliseconds that never go back.
+   * @param now - a monotonic clock, in milliseconds.
    */
   constructor(
     ask: (signal: AbortSignal) => Promise<readonly unknown[]>,
@@ -29,7 +32,7 @@ export class SpecsInUse {
     this.#now = now
   }
 
-  /** Undefined while the minter knows them. */
+  /** Returns undefined if the minter already knows the specs. */
   read(): Promise<readonly HashSpec[]> | undefined {
     if (this.#pending === undefined && this.#now() - this.#askedAt >= FRESH_MS) {
       this.#askedAt = this.#now()
@@ -43,7 +46,7 @@ export class SpecsInUse {
       const found = await this.#ask(AbortSignal.timeout(LONGEST_MS))
       return [...new Set(found)].filter((algo) => typeof algo === 'string').map((algo) => ({ algo }))
     } catch {
-      // The check has failed already: it needs no more than what is known.
+      // The check has failed anyway, so the known specs are sufficient.
       return []
     }
   }

@@ -2,16 +2,16 @@ import { TransitError } from '../errors.js'
 import { itemError } from './vault/vault-client.js'
 
 /**
- * A server of default settings takes 1,000 strings in a request, names of fields included: an item has two
- * for each of its fields.
+ * Keeps a batch below the server's default limit of 1,000 strings per request. Names of fields count too, so
+ * that each field of an item counts as two strings.
  */
 const MAX_BATCH_STRINGS = 400
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 
 /**
- * Bounds of the slices in which a batch is sent: servers limit requests by size and by number of strings. 200
- * items are sent at once, and 100 where each has associated data.
- * @param fields - of each item.
+ * Returns the slices in which a batch is sent: servers limit requests by size and by number of strings. A
+ * slice has at most 200 items, or 100 if each has associated data.
+ * @param fields - the number of fields of each item.
  */
 export function chunksOf(texts: readonly string[], fields: number): [from: number, to: number][] {
   const mostItems = Math.floor(MAX_BATCH_STRINGS / (2 * fields))
@@ -31,7 +31,8 @@ export function chunksOf(texts: readonly string[], fields: number): [from: numbe
 }
 
 /**
- * One result for each item. An item's error rejects the whole batch, even when the server returns success.
+ * Returns one result for each item. An item's error rejects the whole batch, even if the server reports
+ * success.
  */
 export function batchResultsOf(
   data: Readonly<Record<string, unknown>>,

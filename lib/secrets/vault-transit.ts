@@ -12,25 +12,27 @@ import { vaultClient } from './vault/vault-client.js'
 export interface VaultTransit extends Required<Encryptor> {
   readonly development: false
   /**
-   * Encrypts the secret with the key's latest version. The plaintext never leaves the server. Not for
-   * associated data.
+   * Encrypts the secret with the key's latest version. The plaintext never leaves the server. Does not
+   * support associated data.
    */
   rewrap(ciphertext: string, options?: RewrapOptions): Promise<string>
   /**
-   * Encrypts what is encrypted with the newest key, without seeing it; in the order of the arguments.
+   * Re-encrypts ciphertexts with the newest key without exposing the plaintext, in the order of the
+   * arguments.
    * @throws TransitError
    */
   rewrapBatch(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
-  /** Ends its connections, and renews and follows its token no longer. */
+  /** Closes the connections, and stops renewing and following the token. */
   close(): Promise<void>
 }
 
 /**
- * An encryptor on the transit engine of the server at `addr`. A call whose response is not status 200 rejects
- * with a TransitError that has status and body. Redirects are not followed; no environment variable is read.
- * @param token - with a policy that allows encrypt, decrypt and rewrap on the key. A function returns one,
- * such as by a login; `''` is for an agent that adds its own, and for `tokenFile`. A token that can be
- * renewed is renewed at two thirds of its life.
+ * Returns an encryptor that uses the transit engine of the server at `addr`. A call whose response does not
+ * have status 200 rejects with a TransitError with status and body. Redirects are not followed, and
+ * environment variables are not read.
+ * @param token - with a policy that allows encrypt, decrypt and rewrap on the key. A function returns a
+ * token, such as from a login. Pass `''` if an agent adds its own token, or with `tokenFile`. A renewable
+ * token is renewed at two thirds of its lifetime.
  * @param keyName - an existing transit key.
  * @throws DeclarationError at once, with everything that is wrong with the arguments.
  * @example
@@ -76,7 +78,7 @@ export function newVaultTransit(
     try {
       return kind.fromItem(await call(operation, item, kind.secrets([text]), callOptions), operation)
     } catch (error) {
-      // A batch of one shows whether the text or the server failed.
+      // A batch with one item shows whether the item or the server failed.
       if (!(error instanceof TransitError) || error.statusCode !== 500) throw error
       const [result] = await many(operation, [text], callOptions)
       return result as string
@@ -126,7 +128,7 @@ export function newVaultTransit(
   }
 }
 
-/** The text that is encrypted and decrypted to check that both work. */
+/** The string that is encrypted and decrypted to check that both work. */
 const CHECKED = 'ashlar check'
 
 type Operation = 'encrypt' | 'decrypt' | 'rewrap'
@@ -136,7 +138,7 @@ type Item = Readonly<Record<string, unknown>>
 interface Kind {
   readonly toItem: (text: string, options: EncryptorOptions) => Item
   readonly fromItem: (item: Item, operation: Operation) => string
-  /** Which of the sent texts an error must not repeat. */
+  /** Returns the strings of a request that an error must not repeat. */
   readonly secrets: (texts: readonly string[]) => readonly string[]
 }
 

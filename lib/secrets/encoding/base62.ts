@@ -1,13 +1,13 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BITS_PER_CHARACTER = Math.log2(ALPHABET.length)
-/** Bytes from here on are discarded: `% 62` of all 256 would favour the first eight characters. */
+/** Larger bytes are discarded: `% 62` of all 256 values would favour the first eight characters. */
 const REJECTED_FROM = 256 - (256 % ALPHABET.length)
 
-/** Uniform base62 text of `length` characters. */
+/** Returns a uniformly random base62 string of `length` characters. */
 export function randomBase62(length: number, randomBytes: (size: number) => Uint8Array): string {
   let text = ''
   while (text.length < length) {
-    // A quarter more than needed: one draw is nearly always enough.
+    // A quarter more than needed, so that one draw is nearly always enough.
     for (const byte of randomBytes(length + (length >> 2))) {
       if (byte < REJECTED_FROM && text.length < length) text += ALPHABET.charAt(byte % ALPHABET.length)
     }
@@ -15,5 +15,5 @@ export function randomBase62(length: number, randomBytes: (size: number) => Uint
   return text
 }
 
-/** Characters that carry at least `bits` bits. */
+/** Returns the number of characters that contain at least `bits` bits. */
 export const base62Length = (bits: number): number => Math.ceil(bits / BITS_PER_CHARACTER)

@@ -3,8 +3,8 @@ const DIGITS = new Int8Array(128).fill(-1)
 for (const [value, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = value
 
 /**
- * The bytes of standard, padded base64 text; undefined for anything else. `Buffer.from` ignores unknown
- * characters, reads the URL alphabet and ignores spare bits, so that many texts would mean one value.
+ * Decodes standard, padded base64; returns undefined for anything else. `Buffer.from` ignores unknown
+ * characters, accepts the URL alphabet and ignores spare bits, so that many strings would mean one value.
  */
 export function decodeBase64(text: string): Buffer | undefined {
   const length = text.length
@@ -14,7 +14,7 @@ export function decodeBase64(text: string): Buffer | undefined {
   const whole = padding === 0 ? length : length - 4
   let to = 0
   for (let at = 0; at < whole; at += 4) {
-    // A single character that is not a digit makes the whole number negative.
+    // One character that is not a digit makes the whole number negative.
     const bits =
       (digit(text, at) << 18) | (digit(text, at + 1) << 12) | (digit(text, at + 2) << 6) | digit(text, at + 3)
     if (bits < 0) return undefined

@@ -1,7 +1,7 @@
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 
-/** The object of a JSON text; undefined for any other text. */
+/** Parses a JSON object; returns undefined for any other string. */
 export function jsonIn(text: string): Record<string, unknown> | undefined {
   try {
     const body: unknown = JSON.parse(text)

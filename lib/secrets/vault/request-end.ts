@@ -1,4 +1,4 @@
-/** The end of a call: by its time limit, or by its caller's signal. */
+/** Ends a call at its time limit or when its caller's signal aborts. */
 export class RequestEnd {
   #isOver = false
   #cancel: (() => void) | undefined
@@ -25,25 +25,25 @@ export class RequestEnd {
     return this.#isOver
   }
 
-  /** Milliseconds until the time is over. */
+  /** The remaining milliseconds. */
   get leftMs(): number {
     return this.#endsAt - performance.now()
   }
 
-  /** Has `cancel` called when the call ends, in place of what was to be called before. */
+  /** Sets the function that is called when the call ends, replacing the previous one. */
   onEnd(cancel: () => void): void {
     this.#cancel = cancel
     if (this.#isOver) cancel()
   }
 
-  /** For functions that take one. It costs more than `onEnd`, and is made at its first use. */
+  /** A signal for functions that need one. It is more expensive than `onEnd`, and is created on first use. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#isOver) this.#controller.abort()
     return this.#controller.signal
   }
 
-  /** The call has its response. */
+  /** Notes that the call has its response. */
   close(): void {
     clearTimeout(this.#timer)
     this.outer?.removeEventListener('abort', this.#end)

@@ -2,21 +2,21 @@ const SHOWN = 1024
 const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
 // Line breaks and terminal codes would let a server forge log lines.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
-/** A shorter secret occurs in other words by chance: what is replaced would tell what was sent. */
+/** A shorter secret occurs in other words by chance. Redacting these occurrences would reveal it. */
 const SHORTEST_SECRET = 8
 const META = /[.*+?^${}()|[\]\\]/g
 
 /**
- * A server's response body, made safe for an error: without tokens and secrets in any form that a server
- * would echo, without decrypted values, on one line, at most 1024 characters. If a secret of fewer than eight
- * characters was sent, the text is omitted.
+ * Returns a server's response body in a form that is safe for errors: on one line, at most 1024 characters,
+ * without decrypted values, and without tokens and secrets in any form that a server would echo. If a secret
+ * of fewer than eight characters was sent, the body is omitted.
  */
 export function safeBody(body: string, tokens: readonly string[], secrets: readonly string[]): string {
   if (secrets.some((secret) => secret !== '' && secret.length < SHORTEST_SECRET))
     return '(the text is omitted, because a short secret was sent)'
   const hidden = [...tokens, ...secrets].filter(Boolean).flatMap(formsOf)
-  // The longest first: replacing a part of a secret must not split it. In one pass, so that no part of what
-  // was replaced is searched again.
+  // Longest first, because replacing a part of a secret must not split it. In one pass, so that replaced text
+  // is not searched again.
   hidden.sort((a, b) => b.length - a.length)
   let text = body.replace(PLAINTEXT_FIELD, '$1[redacted]')
   if (hidden.length > 0)

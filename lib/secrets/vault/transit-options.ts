@@ -5,40 +5,40 @@ const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
 export const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 /**
- * A token, or a function that returns one: at the first call, when the server rejects the previous token, and
- * before that one ends. The function has `timeoutMs`; then its signal aborts, its result is dropped, and the
- * next call asks again.
+ * A token, or a function that returns one. The function is called at the first call, when the server rejects
+ * the previous token, and before that token expires. It has `timeoutMs` to respond. After that its signal
+ * aborts, its result is dropped, and the next call invokes it again.
  */
 export type TokenSource = string | ((options: { readonly signal: AbortSignal }) => string | Promise<string>)
 
 /** The address of the transit server, and its login. */
 export interface VaultTransitOptions {
   /**
-   * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes.
-   * Default: the SHA-256 of the token, so that a new token orphans every stored hash. A token that changes
-   * needs one.
+   * The key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes.
+   * Default: the SHA-256 of the token, so that a new token orphans every stored hash. It is required if the
+   * token can change.
    */
   readonly indexKey?: Uint8Array | string
   /**
-   * A file that holds the token, such as the sink of an agent; the argument `token` is then `''`. It is
-   * followed: another token in it is used from then on.
+   * A file that contains the token, such as an agent's sink. Pass `''` as the argument `token` then. When the
+   * file's content changes, the new token is used.
    */
   readonly tokenFile?: string
-  /** Timeout of each request in milliseconds, from connecting to the last byte; default 5000. */
+  /** The timeout of each request in milliseconds, from connecting to the last byte. Default 5000. */
   readonly timeoutMs?: number
-  /** The mount path of the transit engine; default `transit`. */
+  /** The mount path of the transit engine. Default `transit`. */
   readonly mount?: string
   /** Sent as `X-Vault-Namespace`. */
   readonly namespace?: string
   /**
-   * Called when a token ends and cannot be renewed, when the server rejects calls (at most once per
+   * Called when a token expires and cannot be renewed, when the server rejects calls (at most once per
    * operation, status and minute), and once when `hash` is used without an `indexKey`. Default
    * `process.emitWarning`.
    */
   readonly warn?: (message: string) => void
   /**
-   * A `fetch` in the place of the client of node:http, for a private certificate authority or a proxy. It
-   * must honour `redirect: 'manual'`. It costs about three times the processor time.
+   * A `fetch` to use instead of the node:http client, for a private certificate authority or a proxy. It must
+   * honour `redirect: 'manual'`. It takes about three times as much processor time.
    */
   readonly fetch?: typeof fetch
 }
@@ -56,8 +56,8 @@ export interface ResolvedTransit {
 }
 
 /**
- * The arguments with all defaults.
- * @throws DeclarationError with everything that is wrong with them; the token is never in it.
+ * Returns the arguments with all defaults.
+ * @throws DeclarationError with everything that is wrong with the arguments. It never contains the token.
  */
 export function resolveTransit(
   addr: string,
@@ -121,7 +121,7 @@ function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
 /** A value that is not a string, such as an unset variable, would otherwise match as 'undefined'. */
 const matches = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
 
-/** Origin and path without a trailing slash; undefined for text that is not a server's address. */
+/** Returns origin and path without a trailing slash; undefined if the string is not a server's address. */
 function endpointOf(addr: string): string | undefined {
   if (!URL.canParse(addr)) return undefined
   const url = new URL(addr)

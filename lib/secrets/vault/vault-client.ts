@@ -18,42 +18,42 @@ import {
 import { VaultToken } from './vault-token.js'
 
 export interface VaultCall {
-  /** Below `/v1/`. */
+  /** The path after `/v1/`. */
   readonly path: string
-  /** For error texts. */
+  /** The operation's name in errors. */
   readonly operation: string
   readonly body: Readonly<Record<string, unknown>>
   /** Strings that an error must not contain, in addition to the tokens. */
   readonly secrets: readonly string[]
-  /** The index of the first item of a batch in the whole of it. */
+  /** The index in the whole batch of this request's first item. */
   readonly offset?: number
   readonly signal: AbortSignal | undefined
 }
 
-/** A client of one server. */
+/** A client of one Vault server. */
 export interface VaultClient {
   /**
-   * Posts, and returns the body's `data`. A refused token is replaced once, and a server that cannot respond
-   * for the moment gets the request once more.
+   * Sends a POST request and returns the response's `data`. If the token is rejected, it is replaced once. If
+   * the server temporarily cannot respond, the request is sent once more.
    * @throws TransitError for anything but status 200 with a JSON object that has `data`.
    */
   post(call: VaultCall): Promise<Record<string, unknown>>
-  /** Strings that an error must not contain: every token so far. */
+  /** The strings that an error must not contain: every token so far. */
   readonly tokens: readonly string[]
   close(): Promise<void>
 }
 
-/** More connections than this wait for each other. */
+/** The maximum number of connections. Further requests wait. */
 const MAX_SOCKETS = 64
-/** The statuses of a standby, a busy server, or one that does not have the requested state yet. */
+/** The statuses of a standby, a busy server, or a server without the requested state yet. */
 const TRANSIENT = new Set([412, 429, 473, 503])
-/** Before the second attempt, if the server names no time. */
+/** Milliseconds before the second attempt, if the server states no time. */
 const PAUSE_MS = 50
-/** The shortest wait after 429: the server rounds `Retry-After` down, and counts whole seconds. */
+/** The minimum wait after status 429: the server rounds `Retry-After` down to whole seconds. */
 const BUSY_MS = 1_000
-/** So much is added at random, so that clients do not come back together. */
+/** The maximum random delay that is added, so that clients do not retry simultaneously. */
 const JITTER = { busyMs: 500, pauseMs: 50 } as const
-/** The interval at which a rejected call is reported, by operation and status. */
+/** Milliseconds between two reports of a rejected call, by operation and status. */
 const REPORT_MS = 60_000
 
 export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>): VaultClient {
@@ -119,7 +119,7 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
       } catch (error) {
         if (error instanceof TransitError) throw error
         if (signal?.aborted) throw abortError(signal)
-        // A server that does not respond to one connection does not to others that are kept.
+        // If a server does not respond on one connection, its other idle connections are closed as well.
         if (end.isOver) destroyIdle(agent)
         if (end.isOver)
           throw new TransitError(`${operation}: no response within ${timeoutMs} ms`, { reason: 'timeout' })
@@ -140,7 +140,9 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
   }
 }
 
-/** `X-Vault-Request` is what an agent in front of a server asks for: a page in a browser cannot send it. */
+/**
+ * An agent in front of a server may require `X-Vault-Request`, because a page in a browser cannot send it.
+ */
 const headersOf = (token: string, namespace: string): Record<string, string> => ({
   ...(token !== '' && { 'X-Vault-Token': token }),
   ...(namespace !== '' && { 'X-Vault-Namespace': namespace }),
@@ -149,11 +151,14 @@ const headersOf = (token: string, namespace: string): Record<string, string> => 
   Accept: 'application/json',
 })
 
-/** A sealed server stays so until a person unseals it. */
+/** True if the server is sealed, which it remains until an operator unseals it. */
 const isSealed = ({ statusCode, text = '' }: VaultResponse): boolean =>
   statusCode === 503 && /\bsealed\b/.test(text)
 
-/** Milliseconds until the second attempt. `Retry-After` is a number of seconds or a date (RFC 9110). */
+/**
+ * Returns the milliseconds until the second attempt. `Retry-After` is a number of seconds or a date (RFC
+ * 9110).
+ */
 function waitOf({ retryAfter = '', statusCode }: VaultResponse): number {
   const given = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
   const ms = Number.isNaN(given) ? 0 : Math.max(0, given)
@@ -166,8 +171,8 @@ const destroyIdle = ({ freeSockets }: Agent): void => {
 }
 
 /**
- * Of a batch, the item that failed is named: its text alone is the cause, and the whole body could be cut
- * before it.
+ * Returns the error of a response. For a batch, only the failed item's error is the cause: in the whole body
+ * it could be cut off.
  */
 function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly string[]): TransitError {
   const { statusCode, text } = response
@@ -188,7 +193,7 @@ function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly st
   return new TransitError(`${operation} returned ${statusCode}${hint}: ${body}`, { statusCode, body, reason })
 }
 
-/** The error of one item, whose own text is the cause. */
+/** Returns the error of one batch item, whose own error text is the cause. */
 export function itemError(
   operation: string,
   text: string,
@@ -206,14 +211,17 @@ const adviceOf = (body = ''): string =>
     ? ' (the key is derived, and needs a context with each call: use a key that was made without "derived")'
     : ''
 
-/** Only the code of a failed connection: messages of lower layers may quote what was sent. */
+/** Returns only the code of a failed connection: messages of lower layers may quote the request. */
 function reasonOf(error: unknown): string | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' && /^[A-Z0-9_/]{1,100}$/.test(code) ? code : undefined
 }
 
-/** The text of a successful response never enters an error: it may be a decrypted secret. */
+/**
+ * Returns the `data` of a successful response. Its text never enters an error, because it may be a decrypted
+ * secret.
+ */
 function dataOf(text: string | undefined, operation: string): Record<string, unknown> {
   if (text === undefined)
     throw new TransitError(`${operation}: the response is too long`, { statusCode: 200 })

@@ -10,10 +10,10 @@ export interface Address {
   readonly path: string
 }
 
-/** @param text - a URL of http or https. */
+/** @param text - an http or https URL. */
 export function addressOf(text: string): Address {
   const { href, hostname, port, pathname } = new URL(text)
-  // Node takes the address of IPv6 without brackets.
+  // Node expects an IPv6 address without brackets.
   return { href, hostname: hostname.replace(/^\[|\]$/g, ''), port, path: pathname }
 }
 
@@ -22,21 +22,21 @@ export interface VaultRequest {
   readonly method: string
   readonly address: Address
   readonly headers: Readonly<Record<string, string>>
-  /** JSON; empty for none. */
+  /** JSON; empty for a request without a body. */
   readonly body: string
   readonly end: RequestEnd
 }
 
-/** Its whole response. */
+/** A complete response. */
 export interface VaultResponse {
   readonly statusCode: number
-  /** Undefined where it is too long. */
+  /** Undefined if the body is too long. */
   readonly text: string | undefined
-  /** The header `Retry-After`. */
+  /** The value of the header `Retry-After`. */
   readonly retryAfter: string | undefined
 }
 
-/** Sends a request and reads its response. Redirects are responses like others. */
+/** Sends a request and reads its response. Redirects are returned like any other response. */
 export type Exchange = (request: VaultRequest) => Promise<VaultResponse>
 
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
@@ -45,8 +45,8 @@ const MAX_ERROR_BYTES = 256 * 1024
 const mostBytes = (statusCode: number): number => (statusCode === 200 ? MAX_RESPONSE_BYTES : MAX_ERROR_BYTES)
 
 /**
- * Requests over connections that are kept alive. There are as many connections as requests run at the same
- * time, at most 64; idle ones do not keep the process alive.
+ * Sends requests over connections that are kept alive. There are as many connections as concurrent requests,
+ * at most 64. Idle connections do not keep the process alive.
  */
 export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
   const open = isHttps ? httpsRequest : httpRequest
@@ -61,7 +61,7 @@ export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
         reject(error)
       })
       sent.on('response', (response) => read(response, resolve, reject))
-      // The length of a body that comes with the end is sent by Node.
+      // Node sets the length of a body that is passed to `end`.
       sent.end(body)
     })
   return async (asked) => {
@@ -70,8 +70,8 @@ export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
       try {
         return await once(asked, reused)
       } catch (error) {
-        // The server may close a kept connection at the moment at which it is used again. Nothing of the
-        // transit engine changes by a request.
+        // The server may close an idle connection just when it is used again. The request is repeated,
+        // because requests change nothing in the transit engine.
         if (!reused.isReused || asked.end.isOver || !isReset(error)) throw error
         reused.isReused = false
       }
@@ -102,7 +102,7 @@ function read(
   response.on('error', reject)
 }
 
-/** Requests by a `fetch` of the application. */
+/** Sends requests with the application's own `fetch`. */
 export const exchangeByFetch =
   (fetchOf: typeof fetch): Exchange =>
   async ({ method, address, headers, body, end }) => {

@@ -7,29 +7,35 @@ import { jsonIn } from './json-object.js'
 import type { VaultResponse } from './vault-request.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
-/** Asks the server about a token, with that token. */
+/** Sends a request about a token to the server, with that token. */
 type Ask = (method: 'GET' | 'POST', path: string, token: string) => Promise<VaultResponse>
 
-/** Tokens that were held before, which errors must not repeat either. */
+/** The number of previous tokens that errors must not repeat either. */
 const MAX_SEEN = 16
-/** The interval at which a token file is read. A folder that is created or replaced later is found, too. */
+/**
+ * Milliseconds between two reads of a token file. Reading it repeatedly also detects a folder that is created
+ * or replaced later.
+ */
 const LOOK_MS = 500
-/** Of the time of a login, from when on no other call waits for it. */
+/**
+ * The fraction of a login's time limit after which further calls start a new login instead of waiting for it.
+ */
 const HALF_OVER = 0.5
-/** Until the next attempt to renew, after one that failed. */
+/** Milliseconds between a failed renewal and the next attempt. */
 const AGAIN_MS = 10_000
 /**
- * The time for which the check of a rejected token is cached, and the shortest time between two logins for
- * rejected tokens.
+ * Milliseconds for which the check of a rejected token is cached. Also the minimum time between two logins
+ * for rejected tokens.
  */
 const REJECTED_MS = 10_000
 
 /**
- * The token of a client: a string, what a function returns, or what a file contains now. A renewable token is
- * renewed at two thirds of its life; for another token of a function, a new one is requested then.
+ * A client's token: a string, a function's result, or the present content of a file. A renewable token is
+ * renewed at two thirds of its lifetime. If a function's token is not renewable, a new one is requested at
+ * that time.
  */
 export class VaultToken {
-  /** The newest first. */
+  /** The tokens so far, newest first. */
   readonly #seen: string[] = []
   #held: string | undefined
   #getting:
@@ -37,9 +43,9 @@ export class VaultToken {
   #followed: string | undefined
   #renewal: NodeJS.Timeout | undefined
   #isClosed = false
-  /** The last check of a token that a call was rejected with. */
+  /** The last check of a token after a rejected call. */
   #check: { readonly at: number; readonly isRejected: Promise<boolean> } | undefined
-  /** When a rejected token was last replaced. */
+  /** The time at which a rejected token was last replaced. */
   #replacedAt = Number.NEGATIVE_INFINITY
 
   constructor(
@@ -52,16 +58,19 @@ export class VaultToken {
     return this.#seen
   }
 
-  /** The token that is held; the first call gets it. @throws TransitError if it cannot be had. */
+  /**
+   * Returns the current token. The first call requests it.
+   * @throws TransitError if there is no token.
+   */
   held(end: RequestEnd): Promise<string> | string {
     if (this.#held !== undefined) return this.#held
     return within(this.#get(), end)
   }
 
   /**
-   * Another token to use instead of the one with which a call was rejected; undefined if there is none. A
-   * policy may have rejected the call and not the token: a function is called only if the server rejects the
-   * token itself.
+   * Returns another token to use instead of the token of a rejected call; undefined if there is none. A
+   * policy may have rejected the call rather than the token, so a function is called only if the server
+   * rejects the token itself.
    */
   async replaced(rejected: string, end: RequestEnd): Promise<string | undefined> {
     if (this.#held !== rejected) return this.#held
@@ -83,13 +92,13 @@ export class VaultToken {
     if (this.#followed !== undefined) unwatchFile(this.#followed, this.#onChange)
   }
 
-  /** True if the server rejects the token, and not only what a call wanted with it. */
+  /** Returns whether the server rejects the token itself, not only the operation of a call. */
   #isRejected(token: string): Promise<boolean> {
     if (this.#check === undefined || this.now() - this.#check.at >= REJECTED_MS) {
       const isRejected = this.ask('GET', 'auth/token/lookup-self', token).then(
         ({ statusCode }) => statusCode === 403,
         () => {
-          // Nothing is known: the next call asks again.
+          // The result is unknown, so the next call checks again.
           this.#check = undefined
           return false
         },
@@ -99,7 +108,10 @@ export class VaultToken {
     return this.#check.isRejected
   }
 
-  /** Callers at the same time share one, but not one whose time is half over: that one is abandoned. */
+  /**
+   * Concurrent callers share one login unless half of its time limit has passed; the old login is then
+   * abandoned.
+   */
   #get(): Promise<string> {
     const known = this.#getting
     if (known !== undefined && this.now() - known.at < this.source.timeoutMs * HALF_OVER) return known.token
@@ -107,7 +119,7 @@ export class VaultToken {
     const controller = new AbortController()
     const token = this.#inTime(controller).then(
       (got) => {
-        // The result of one that was abandoned is dropped.
+        // The result of an abandoned login is dropped.
         if (this.#getting === getting) this.#take(got)
         if (this.#getting === getting) this.#getting = undefined
         return got
@@ -123,7 +135,7 @@ export class VaultToken {
     return token
   }
 
-  /** Abandons what has not settled in time. */
+  /** Abandons a login that has not settled in time. */
   async #inTime(controller: AbortController): Promise<string> {
     const { timeoutMs, tokenFile } = this.source
     const what = tokenFile === undefined ? 'the token function' : 'the token file'
@@ -149,7 +161,7 @@ export class VaultToken {
     const given = await Promise.resolve()
       .then(() => token({ signal }))
       .catch((error: unknown) => {
-        // Its text may have what it logs in with.
+        // The function's error message may contain its login's secrets.
         const name = error instanceof Error ? ` (${error.name})` : ''
         throw new TransitError(`the token function failed${name}`)
       })
@@ -171,7 +183,7 @@ export class VaultToken {
     watchFile(path, { interval: LOOK_MS, persistent: false }, this.#onChange)
   }
 
-  /** A file that cannot be read for the moment leaves the token as it is. */
+  /** If the file temporarily cannot be read, the token remains unchanged. */
   readonly #onChange = (): void => {
     textOf(this.source.tokenFile ?? '').then(
       (token) => this.#take(token),
@@ -179,7 +191,7 @@ export class VaultToken {
     )
   }
 
-  /** A policy may deny the question how long the token lives: then nothing renews it. */
+  /** A policy may forbid looking up the token's lifetime. The token is then not renewed. */
   async #planFirst(token: string): Promise<void> {
     const { life } = await this.#lifeOf('GET', 'auth/token/lookup-self', token)
     if (life !== undefined) this.#plan(token, life)
@@ -196,7 +208,7 @@ export class VaultToken {
     this.#renewal.unref()
   }
 
-  /** @param leftMs - until the token ends. */
+  /** @param leftMs - milliseconds until the token expires. */
   async #renew(token: string, isRenewable: boolean, leftMs: number): Promise<void> {
     if (this.#isClosed || token !== this.#held) return
     const renewed = isRenewable ? await this.#lifeOf('POST', 'auth/token/renew-self', token) : undefined
@@ -212,7 +224,7 @@ export class VaultToken {
     const status = renewed?.statusCode
     const why =
       login ?? (status === undefined ? 'the server did not respond' : `the server returned ${status}`)
-    // A token that the server has rejected cannot be renewed any more.
+    // A token that the server has rejected cannot be renewed.
     const isOver = status === 403 && typeof this.source.token !== 'function'
     const next = isOver ? 'it is not renewed any more' : `the next attempt is in ${AGAIN_MS / 1000} s`
     this.source.warn(`newVaultTransit: the token could not be renewed (${why}); ${endsIn(leftMs)}; ${next}`)
@@ -266,7 +278,7 @@ function checked(token: unknown, what: string): string {
   throw new TransitError(`${what} nothing, or characters that no header can carry`)
 }
 
-/** The result, or the end of the call: other callers may go on waiting for it. */
+/** Waits for the result until this call ends. Other callers may continue to wait for the result. */
 function within<T>(result: Promise<T>, end: RequestEnd): Promise<T> {
   return new Promise((resolve, reject) => {
     end.onEnd(() => reject(new Error('the call has ended')))
