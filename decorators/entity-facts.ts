@@ -23,7 +23,7 @@ export interface PropertyFacts {
   readonly default?: () => unknown
   /** True if it is declared as a generated UUID, which the repository generates. */
   readonly mintsUuid?: true
-  /** True if it is declared as a generated number, which the database generates. */
+  /** True if it is declared as a number that the database generates. */
   readonly mintsNumber?: true
   /** Computes the value from the entity. */
   readonly compute?: (entity: object) => unknown

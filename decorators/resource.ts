@@ -148,7 +148,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         type: held = column.type,
       } = inheritedFacts(entity).properties.get(propertyName) ?? {}
       const designType: unknown = Reflect.getMetadata('design:type', owner, propertyName)
-      // TypeORM says Number of every number that it generates, whatever the property is.
+      // TypeORM's type for every generated number is Number, whatever the property's type is.
       const isWide = mintsNumber === true && held === Number && designType === BigInt
       const type = isWide ? BigInt : held
       const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)

@@ -118,7 +118,7 @@ export const OF_CLASSES: OfClasses = {
 }
 
 let isCalled = false
-/** The first class whose model was read. */
+/** The name of the first class whose model was read. */
 let firstRead: string | undefined
 
 /**

@@ -235,7 +235,7 @@ export interface ServerCall {
   readonly path: string
   readonly requestId: string
   readonly principal: Principal
-  /** The `{ context }` for repositories; it is current while a handler runs. */
+  /** The context to pass to repositories as `{ context }`. It is the current context while a handler runs. */
   readonly context: RequestContext
   readonly metadata: Metadata
   readonly headers: Metadata

@@ -284,7 +284,7 @@ export class SecretUnreadable extends AshlarError {
 
 /** An error of a transit server. It never contains its token or a plaintext. */
 export class TransitError extends AshlarError {
-  /** HTTP status; undefined without a response. */
+  /** The HTTP status; undefined if there was no response. */
   readonly statusCode: number | undefined
   /** The response's body, cut and with secrets removed. */
   readonly body: string

@@ -46,7 +46,7 @@ const asReason = (name: string): string =>
     .slice(0, MAX_REASON_LENGTH)
     .replace(/^_|_$/g, '')
 
-/** As many as a caller is sent; the first of them always. */
+/** Returns as many violations as a caller receives, but always the first. */
 export function boundedViolations(violations: readonly FieldViolation[]): FieldViolation[] {
   const kept: FieldViolation[] = []
   let bytes = 0

@@ -136,7 +136,7 @@ const registeredAs = ({ facts, source }: LoadedEntity): RegisteredEntity => ({
   source,
 })
 
-/** True if an earlier run wrote the .proto of a class. */
+/** True if an earlier run has written a class's .proto file. */
 const isWritten = (files: ChangedFiles, { facts }: LoadedEntity): boolean =>
   files.text(`proto/${snakeCase(resourceName(facts.name))}.proto`) !== undefined
 

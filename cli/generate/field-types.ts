@@ -71,7 +71,7 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 
 /** The forms of an `id` type of `--fields` in the entity and in a test. */
 export interface KeyType {
-  /** The TypeScript type of the property, and of those that refer to it. */
+  /** The TypeScript type of the property and of properties that refer to it. */
   readonly property: string
   /** The argument of `@PrimaryColumn()`, and of `@Column()` in references. */
   readonly column: string

@@ -24,7 +24,7 @@ export class ExampledHelp extends Help {
     return `${this.withExamples(text.join('\n\n'), first)}\n`
   }
 
-  /** Topics and commands of `ashlar` are among its groups. */
+  /** Prints the groups of `ashlar`, which contain its topics and commands. */
   protected override async showRootHelp(): Promise<void> {
     if (this.config.bin !== 'ashlar') return super.showRootHelp()
     this.log(this.formatRoot())
@@ -99,7 +99,7 @@ function firstExample(
   return [exampleText(first, { bin: config.bin, id })]
 }
 
-/** An example as a user types it: the program and the command replace their templates. */
+/** Returns an example as a user types it, with the program and the command in place of their placeholders. */
 export function exampleText(example: Command.Example, { bin, id }: { bin: string; id: string }): string {
   const template = typeof example === 'string' ? example : example.command
   return template

@@ -61,7 +61,8 @@ export class DatabaseRun {
   }
 
   /**
-   * @param mayBegin - whether the folder need not be there. @throws {Failure} for flags that cannot be used.
+   * @param mayBegin - whether the folder may be missing.
+   * @throws {Failure} for flags that cannot be used.
    */
   async connect(
     running: Parameters<typeof migratorOf>[1] = {},

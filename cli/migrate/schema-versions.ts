@@ -44,7 +44,7 @@ export interface SchemaVersions {
   /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
   readonly leftovers: readonly string[]
-  /** The differences between the live database and its files; then there are no versions. */
+  /** The differences between the live database and its files. If there are any, no versions are written. */
   readonly drift: readonly TableDifference[]
   /** The statements that bring it back, for each change of the drift. */
   readonly bringsBack: readonly string[]

@@ -1,4 +1,4 @@
-/** The parts that a project needs for its database, besides the templates of that name. */
+/** The needs of a project with this database, in addition to the templates with the database's name. */
 interface DatabaseFacts {
   readonly packages: readonly string[]
   readonly developmentPackages: readonly string[]

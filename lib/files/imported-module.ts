@@ -26,7 +26,10 @@ export async function importedModule(path: string, edition?: string): Promise<Ex
   }
 }
 
-/** `import` gives the exports of compiled CommonJS as one default export, and often not by name. */
+/**
+ * Returns the exports of a module. `import` returns those of compiled CommonJS as one default export, and
+ * often not by name.
+ */
 const ofSource = (module: Exports): Exports => {
   const whole = module['default'] as Exports | null | undefined
   return typeof whole === 'object' && whole?.['__esModule'] === true ? whole : module

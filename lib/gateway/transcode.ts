@@ -30,7 +30,7 @@ export interface RequestParts {
 }
 
 /**
- * Creates the request message: body first, then query, then path, so that the path wins.
+ * Creates the request message from body, query and path, in this order, so that the path takes precedence.
  * @throws InvalidArgument naming the field, OwnStatusError for a body of the wrong type.
  */
 export function toRequest(

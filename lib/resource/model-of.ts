@@ -284,7 +284,7 @@ const onceCalled = <T>(make: () => T): (() => T) => {
   return () => (made ??= make())
 }
 
-/** The conversions of a resource that nothing but code of the application reads. */
+/** Returns the conversions of a resource without a message, which only application code reads. */
 function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E> {
   const refuse = (): never => {
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)

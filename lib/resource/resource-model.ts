@@ -100,7 +100,7 @@ export interface ResourceModel<E extends object = object> {
   readonly expireTime: Field | undefined
   /** Milliseconds from create to `expire_time`, where the resource declares it. */
   readonly ttlMs: number | undefined
-  /** Filterable and sortable proto fields → columns (the specification's `<Msg>Columns`). */
+  /** Maps filterable and sortable proto fields to columns. */
   readonly columns: Columns
   /** Proto fields that callers see but that filters and orders cannot name, each with the reason. */
   readonly closed: ReadonlyMap<string, string>

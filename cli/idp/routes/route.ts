@@ -11,13 +11,13 @@ export const TILE_KEYS: readonly (keyof Tile)[] = ['displayName', 'description',
 /** One host (and path) that the edge serves, from the daemon or from a file. */
 export interface Route {
   readonly host: string
-  /** Empty for the whole host. */
+  /** Empty if the route covers the whole host. */
   readonly path: string
   readonly upstream: string
   readonly protocol: 'http' | 'tcp'
   /** Empty when the route names none. */
   readonly project: string
-  /** Absent when the route has no tile, or an empty one. */
+  /** Absent or empty if the route has no tile. */
   readonly tile?: Tile
   /** A file that a person edits takes precedence over what the daemon remembers. */
   readonly fromFile: boolean

@@ -78,7 +78,7 @@ function filledText({
   pauseMs,
   ms,
 }: Extract<Progress, { readonly kind: 'filled' }>): string {
-  // The server estimates: a table may have more rows than that.
+  // The number is the server's estimate: a table may have more rows.
   const isCounted = of !== undefined && of > 0 && of >= walked
   const total = isCounted ? ` of about ${of}` : ''
   const share = isCounted ? ` (${Math.floor((walked * 100) / of)} %)` : ''

@@ -8,7 +8,7 @@ export interface LoggedEvent {
   readonly tenant: string
   /** The type of the resource: `order`. */
   readonly resource: string
-  /** The verb of the event: `paid`. */
+  /** The event's verb, such as `paid`. */
   readonly verb: string
   /** The key of the resource. */
   readonly key: string

@@ -23,7 +23,7 @@ export class Markers {
     this.#statements = statementsFor(database)
   }
 
-  /** Looks for markers without a tenant. An older process may have written some until now. */
+  /** Checks for markers without a tenant, which processes of an older version may have written. */
   async begin(): Promise<void> {
     const [length, own] = this.#own
     const { rows } = await this.database.run(this.#statements.older, [length, own, length + 1, `${own}:`])

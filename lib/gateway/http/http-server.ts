@@ -29,8 +29,8 @@ export interface HttpServerOptions {
    */
   readonly requestTimeoutMs?: number
   /**
-   * Milliseconds that an idle connection is kept. Default 65,000, longer than common load balancers keep
-   * theirs.
+   * Milliseconds for which an idle connection is kept open. Default 65,000, longer than the idle timeout of
+   * common load balancers.
    */
   readonly keepAliveTimeoutMs?: number
   /** Bytes of request line and headers. Default 16,384. */

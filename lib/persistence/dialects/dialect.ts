@@ -112,7 +112,7 @@ export interface TextDialect {
   readonly quote: (name: string) => string
   /** A string literal. The text comes from a declaration, never from a caller. */
   readonly literal: (text: string) => string
-  /** At least two texts as one. */
+  /** Concatenates at least two strings. */
   readonly concat: (parts: readonly string[]) => string
   /** True if a text contains another, case counting. Writes the two in the order of their parameters. */
   readonly contains: (text: () => string, needle: () => string) => string

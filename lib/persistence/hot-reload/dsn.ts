@@ -9,7 +9,7 @@ export interface DsnFile {
   readonly path: string
 }
 
-/** A DSN as the driver takes it: a URL, or for SQLite the `database` of a SqliteDataSource. */
+/** A DSN in the driver's form: a URL, or for SQLite the `database` of a SqliteDataSource. */
 export interface ResolvedDsn {
   readonly driver: DsnDriver
   readonly dsn: string

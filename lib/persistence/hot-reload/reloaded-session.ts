@@ -42,7 +42,10 @@ export interface SessionListener<C> {
   cameBack(session: Session<C>): void
 }
 
-/** The time the server may take to close before the socket is cut: a host that is gone never does. */
+/**
+ * Milliseconds the server may take to close the connection before the socket is destroyed: an unreachable
+ * host never closes it.
+ */
 const GOODBYE_MS = 2000
 
 /** One login, from its beginning until its socket is closed. */

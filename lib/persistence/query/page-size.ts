@@ -2,7 +2,7 @@ import { InvalidArgument } from '../../errors.js'
 
 /** The default number of items of a page. */
 export const DEFAULT_PAGE_SIZE = 50
-/** The most items of a page. */
+/** The maximum number of items on a page. */
 export const MAX_PAGE_SIZE = 1000
 
 /**

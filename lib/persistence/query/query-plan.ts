@@ -14,7 +14,7 @@ export interface PlanColumn extends Omit<Column, 'kind'> {
    * row it is NULL.
    */
   readonly of?: RelatedRow
-  /** Every row that holds it has a value in it. */
+  /** True if the column has a value in every row that contains it. */
   readonly isSet?: true
 }
 

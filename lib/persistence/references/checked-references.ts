@@ -145,8 +145,8 @@ export class References {
   }
 
   /**
-   * Writes a row that refers to others. Undefined where the row does not match.
-   * @throws InvalidArgument where one of them is missing, and the row matches.
+   * Writes a row that refers to others. Returns undefined if the row does not match.
+   * @throws InvalidArgument if the row matches and a row to which it refers is missing.
    */
   async update<E>(
     rows: Pick<Rows<E>, 'get' | 'update'>,

@@ -38,7 +38,7 @@ export const spans = ({ source, target }: RelationLoad, tenant: string | undefin
 
 const known = new WeakMap<Relation, RelationLoad>()
 
-/** The search for the resources of a relation. */
+/** Returns the query that loads a relation's resources. */
 export function relationLoad(source: ResourceModel, relation: Relation): RelationLoad {
   let load = known.get(relation)
   if (load === undefined) known.set(relation, (load = Object.freeze(loadOf(source, relation))))

@@ -40,7 +40,7 @@ export interface Together<C extends RowCall> {
   readonly callsHooks: boolean
   /** True if it may write events. */
   readonly emits: boolean
-  /** The settings of a transaction that is opened for the operation alone. */
+  /** The settings of a transaction that the operation opens for itself alone. */
   readonly settings: BeginOptions
   /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
   checkJoined(call: C): Promise<void>

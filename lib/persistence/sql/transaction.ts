@@ -101,7 +101,7 @@ async function run<T>(
   return result
 }
 
-/** The transaction that a call joins, or the pool. */
+/** The transaction that a call joins; the database's pool if it joins none. */
 export type Joined = Database | TransactionScope
 
 /** The executor for a statement of this call: the transaction that the call joins, or the pool. */

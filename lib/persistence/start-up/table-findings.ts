@@ -57,7 +57,10 @@ export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFi
 
 const SET_BY_CODE: ReadonlySet<Role> = new Set<Role>(['plain', 'outputOnly'])
 
-/** Times of deletions, without milliseconds, by which an undelete would have to find what it restores. */
+/**
+ * Reports deletion times without milliseconds, because an undelete would use them to find the rows to
+ * restore.
+ */
 export function deletionsWithoutMillis({
   dataSource,
   model,

@@ -22,7 +22,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
 export const shapeOf = (message: DescMessage | undefined): Shape | undefined =>
   message && SHAPES.get(message.typeName)
 
-/** The shape of a singular field with free-form content. */
+/** Returns the shape of a singular field with free-form content; undefined for any other field. */
 export const shapeOfField = (field: DescField): Shape | undefined =>
   field.fieldKind === 'message' ? shapeOf(field.message) : undefined
 

@@ -49,7 +49,7 @@ interface Generator {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** The name of the service in `/notes.v1.NoteService/GetNote`, the path of a method. */
+/** Returns the service's name in a method's path, such as `/notes.v1.NoteService/GetNote`. */
 const serviceOf = (definition: unknown): string | undefined => {
   if (typeof definition !== 'object' || definition === null) return undefined
   const [method] = Object.values(definition) as readonly (Given | undefined)[]

@@ -19,7 +19,7 @@ export interface ResourceName<P extends string> {
   readonly type: string
   /** Such as `shelves/{shelf}/books/{book}`. */
   readonly pattern: P
-  /** @throws InvalidArgument for a part that is empty or holds a slash. */
+  /** @throws InvalidArgument for a part that is empty or contains a slash. */
   format(parts: NameParts<P>): string
   /**
    * @param field - has the name in the request, for the error; `name` when left out.

@@ -10,7 +10,7 @@ import { kindOf } from '../kinds/kinds.js'
 import { misspelt } from '../../text/misspelt.js'
 import { rawSqlProblem } from './raw-sql.js'
 
-/** One source of searchable text. An expression without `cel` needs PostgreSQL. */
+/** A source of searchable text. An expression without `cel` requires PostgreSQL. */
 export type SearchPart =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'expression'; readonly postgres: string | undefined; readonly cel: CelNode | undefined }

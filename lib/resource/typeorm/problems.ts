@@ -223,7 +223,7 @@ function* refusedOptions(
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 
-/** One that is misspelt, or that a newer TypeORM has and the table lacks. */
+/** Returns the rule for an unknown option: a misspelt name, or an option that only a newer TypeORM has. */
 function unknownOption(name: string, known: readonly string[]): OptionRule {
   const [near] = nearestNames(name, known)
   return {

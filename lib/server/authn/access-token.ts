@@ -24,7 +24,7 @@ const MARKS: readonly AccessTokenMark[] = [
   ({ typ }) => typ === 'Bearer',
   // Auth0
   ({ gty }) => hasText(gty),
-  // Auth0: with RBAC and without scopes, also of a caller without permissions
+  // Auth0 with RBAC and without scopes. `permissions` is also present if the caller has none.
   ({ iss, permissions }) => isOf(iss, AUTH0) && Array.isArray(permissions),
   // Entra: an application without roles
   ({ iss, idtyp }) => isOf(iss, ENTRA) && idtyp === 'app',

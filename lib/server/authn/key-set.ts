@@ -57,7 +57,7 @@ export class KeySet {
     }
   }
 
-  /** Fetches the keys. Returns whether that succeeded. */
+  /** Fetches the keys. Returns true if that succeeded. */
   async #reload(): Promise<boolean> {
     if (this.#pending === undefined) {
       const coolDown = this.#keys === undefined ? FIRST_COOL_DOWN_MS : COOL_DOWN_MS

@@ -1,7 +1,7 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { JWK } from 'jose'
 
-/** Verifiers must refuse smaller RSA keys (RFC 7518 section 3.3). */
+/** RFC 7518 section 3.3 requires verifiers to reject smaller RSA keys. */
 const MIN_RSA_BITS = 2048
 
 const KTY: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 'EC', Ed: 'OKP' }

@@ -123,7 +123,7 @@ export class Call {
 export interface Restrictions {
   /** The row-level restriction; omitted if the authorizer allowed all rows. */
   readonly rowAccess?: RowAccess | undefined
-  /** The restriction that `restricted` applies if the method itself is not restricted. */
+  /** The restriction that `restricted` applies if the method itself has none. */
   readonly ownAccess?: Pick<RowAccess, 'restrict'> | undefined
   /** The resources that the caller may refer to; omitted if the call writes no reference. */
   readonly references?: CallReferences | undefined

@@ -17,7 +17,7 @@ const SAME = [
 /** A configuration without second names. */
 export type PlainConfig = Omit<Config, (typeof SAME)[number][0]>
 
-/** One text for each field that is given under both of its names. */
+/** Returns one problem for each option that is given under both of its names. */
 export const doubleNames = (config: Config): Problem[] =>
   SAME.filter((names) => names.every((name) => config[name] !== undefined)).map(([other, name]) =>
     problem('option', `${name} and ${other} are the same`, 'give one of them'),

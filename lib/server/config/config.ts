@@ -74,7 +74,7 @@ export interface Config {
   readonly interceptors?: readonly UserInterceptor[]
   /** Served beside the gateway; needs `httpAddr`. Default: none. */
   readonly httpHandlers?: readonly HTTPHandler[]
-  /** Stores responses for the replay of repeated calls. Default: in memory, for 10 minutes. */
+  /** Stores responses, which are replayed for repeated calls. Default: in memory, for 10 minutes. */
   readonly idempotencyStore?: IdempotencyStore
   /** The same as `idempotencyStore`. */
   readonly deduplicationStore?: IdempotencyStore

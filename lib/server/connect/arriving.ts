@@ -9,7 +9,7 @@ import { checkCoding, isToInflate, messageOf, type RequestForm } from './request
 
 /** A request on its way in. */
 export interface Arriving {
-  /** Empty where the request is unreadable, or not read yet. */
+  /** Empty if the request is unreadable or has not been read yet. */
   readonly message: Message
   /** Reads the body of a large request, after authorization. */
   readonly rest?: RestOfRequest

@@ -46,7 +46,7 @@ interface Internals {
 
 const PRIVATE = ['_streamHandler', '_channelzHandler', '_verifyContentType', '_sessionHandler'] as const
 
-/** By the options of a server, which keeps them: servers of other code are not affected. */
+/** The hooks by the server's options object, which grpc-js keeps. Servers of other code are not affected. */
 const hooked = new WeakMap<ServerOptions, Hooks>()
 let isWrapped = false
 

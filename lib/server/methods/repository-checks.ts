@@ -51,7 +51,7 @@ export async function repositoryFindings(
   return { problems, warnings: [...reported.values()] }
 }
 
-/** Repositories that cannot carry out what an authorizer decides by row. */
+/** Reports repositories that cannot apply an authorizer's row-level decisions. */
 export const rowAccessProblems = (
   { decidesByRow }: Authorizer,
   repositories: readonly Repository<object>[],

@@ -17,7 +17,7 @@ export interface VariedRequest extends NamingRequest {
   readonly use: (rows: readonly Row[]) => Promise<unknown>
 }
 
-/** The time after which deferred work of a call is done. */
+/** Milliseconds after which a call's deferred work is done. */
 const LATER_MS = 110
 const SOON_MS = 20
 const LONGEST_MS = 2_000

@@ -9,8 +9,8 @@ import type { TableName } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
 /**
- * SQLite reports the type of a column, which says whether `01` becomes 1, but not its collation. The
- * collation is tested with a query that reads no row.
+ * SQLite reports a column's type, from which it follows whether `01` becomes 1, but not its collation. The
+ * collation is tested with a query that reads no rows.
  */
 export const inexactColumns: InexactColumns = async (query, table, columns) => {
   const rows = await query('SELECT name, type FROM pragma_table_info(?)', [table.name])

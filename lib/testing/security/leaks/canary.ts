@@ -12,7 +12,7 @@ export class Canaries {
     return text
   }
 
-  /** True if a text contains one of them. */
+  /** True if a string contains one of the canaries. */
   isIn(text: string): boolean {
     for (const form of this.#forms.keys()) if (text.includes(form)) return true
     return false

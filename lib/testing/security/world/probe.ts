@@ -14,7 +14,7 @@ export interface Caller {
   readonly mustNotSee: Canaries | undefined
 }
 
-/** Makes calls, and searches everything that their callers receive. */
+/** Makes calls, and searches everything that their callers receive for the canaries of others. */
 export class Probe {
   calls = 0
   /** Names of the operations that calls have started. */

@@ -71,7 +71,7 @@ export const requestFor = (
   return create(desc.input, init)
 }
 
-/** The parent of a name; undefined for a key that is not a name of the resource. */
+/** Returns the parent in a resource name; undefined for a key that is not a name of the resource. */
 export const parentIn = ({ name }: Subject, key: string): string | undefined =>
   name?.parent === undefined || name.parse(key) === undefined
     ? undefined

@@ -3,7 +3,7 @@ import { isLoopback } from '../clients/origins.js'
 
 /** Options of `startProvider`. */
 export interface ProviderOptions {
-  /** Default 8080. 0 takes a free port. */
+  /** The port. Default 8080; 0 chooses a free port. */
   readonly port?: number
   /** Default `http://127.0.0.1:<port>`. */
   readonly issuer?: string

@@ -15,11 +15,11 @@ const POSTED = ['/auth', '/session/end']
 /** The parameters become a request line, which Node.js bounds. */
 const MAX_POSTED_BYTES = 8 * 1024
 
-/** The paths that accept posts from other origins: clients call these endpoints. */
+/** The paths that accept POST requests from other origins, because clients call these endpoints. */
 const NO_FORMS = ['/token', '/token/introspection', '/token/revocation', '/device/auth', '/me']
 /** Endpoints whose token parameter may be an access token. */
 const TOKEN_ENDPOINTS = ['/token/introspection', '/token/revocation']
-/** The paths that a page of another origin may read. */
+/** The paths whose responses pages of other origins may read. */
 const PUBLIC = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks']
 
 /**
