@@ -1,18 +1,20 @@
-/** The maximum time that a chunk should take. */
+/** Milliseconds that a chunk should take at most. */
 const GOAL_MS = 250
 const FIRST_ROWS = 100
 const LONGEST_PAUSE_MS = 5_000
 const FIRST_PAUSE_MS = 100
 
 /**
- * The number of rows of a backfill's next chunk, and the wait before it: slow chunks mean that other clients
- * need the server.
+ * Computes the number of rows of a backfill's next chunk, and the pause before it. Slow chunks indicate that
+ * other clients need the server.
  */
 export class Pace {
   #rows: number
   #pauseMs = 0
 
-  /** @param most - rows of a chunk. */
+  /**
+   * @param most - the maximum number of rows in a chunk.
+   */
   constructor(private readonly most: number) {
     this.#rows = Math.min(FIRST_ROWS, most)
   }
@@ -25,7 +27,10 @@ export class Pace {
     return this.#pauseMs
   }
 
-  /** A chunk was written. A slow one is followed by a pause of the same length, and by a smaller one. */
+  /**
+   * Notes that a chunk was written. A slow chunk is followed by a pause of the same length and a smaller
+   * chunk.
+   */
   written(ms: number): void {
     const isSlow = ms > GOAL_MS
     this.#pauseMs = isSlow ? Math.min(ms, LONGEST_PAUSE_MS) : 0
@@ -33,7 +38,7 @@ export class Pace {
     else if (ms < GOAL_MS / 2) this.#rows = Math.min(this.most, this.#rows * 2)
   }
 
-  /** A chunk had to wait for another client's lock. */
+  /** Notes that a chunk had to wait for another client's lock. */
   blocked(): void {
     this.#rows = Math.max(1, Math.floor(this.#rows / 2))
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2))

@@ -4,18 +4,18 @@ import type { Row, Session } from './session.js'
 
 /** The progress of a backfill. */
 export interface BackfillPosition {
-  /** The table and its key. A position of another one is of no use. */
+  /** The table and its key. A position for another table or key is ignored. */
   readonly walks: string
-  /** The key of the last row of the last chunk, as texts; undefined before the first chunk. */
+  /** The key of the last chunk's last row, as strings; undefined before the first chunk. */
   readonly end: readonly string[] | undefined
-  /** Rows of the table up to there, and how many of them were written. */
+  /** The number of rows of the table up to that key, and the number of these that were written. */
   readonly walked: number
   readonly written: number
 }
 
 const tableOf = ({ prefix }: Session): string => prefix + BACKFILL_TABLE
 
-/** Undefined for a backfill that has not begun. Makes the table where it is missing. */
+/** Returns the position of a backfill; undefined if it has not begun. Creates the table if it is missing. */
 export async function readPosition(session: Session, version: number): Promise<BackfillPosition | undefined> {
   if (!(await session.hasTable(BACKFILL_TABLE))) {
     await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.backfills}`, 0)
@@ -25,7 +25,7 @@ export async function readPosition(session: Session, version: number): Promise<B
   return row && positionOf(row)
 }
 
-/** Those of all versions; none where the user may not read them. Changes nothing. */
+/** Returns the positions of all versions; an empty map if the user may not read them. Changes nothing. */
 export async function readPositions(session: Session): Promise<ReadonlyMap<number, BackfillPosition>> {
   try {
     if (!(await session.hasTable(BACKFILL_TABLE))) return new Map()
@@ -47,7 +47,7 @@ const positionOf = (row: Row): BackfillPosition => ({
   written: Number(row.rows_written),
 })
 
-/** Replaces the position of a version. Part of the transaction of a chunk. */
+/** Replaces a version's position, in the transaction of a chunk. */
 export async function writePosition(
   session: Session,
   version: number,

@@ -6,13 +6,11 @@ import type { Session } from './session.js'
 
 /** The effect of a running statement on other clients, as far as its text shows. */
 export interface Effect {
-  /** Tables that it locks, as written. */
+  /** The tables that it locks, as written. */
   readonly tables: readonly string[]
-  /**
-   * The lock on them, as the server calls it; empty for none. On PostgreSQL it is held until the file ends.
-   */
+  /** The server's name for the lock on them; empty for no lock. PostgreSQL holds it until the file ends. */
   readonly lock: string
-  /** The statements of other clients that wait meanwhile. */
+  /** The statements of other clients that wait in the meantime. */
   readonly blocks:
     'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
   /**
@@ -21,27 +19,28 @@ export interface Effect {
    */
   readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'in place' | 'unknown'
   /**
-   * It waits for transactions that were open before it. No lock timeout applies to that, except the timeout
-   * for such statements.
+   * True if it waits for transactions that were open before it. The lock timeout does not apply to this wait;
+   * the timeout for such statements does.
    */
   readonly waitsForOlder?: true
 }
 
-/** The size of a table, as far as the server has counted. */
+/** The size of a table, according to the server's statistics. */
 export interface TableSize {
-  /** 0 for a table that is known to be empty; undefined where the server has not counted. */
+  /** 0 for a table that is known to be empty; undefined if the server has no statistics. */
   readonly rows: number | undefined
   readonly bytes: number
 }
 
-/** Values that statements take away for good, and how large their table is. */
+/** Values that statements permanently remove, and the size of their table. */
 export interface Loss extends Lost {
-  /** As far as the server has counted; undefined where it does not have the table. */
+  /** Undefined if the table does not exist. */
   readonly size: TableSize | undefined
 }
 
 /**
- * The data that statements remove, once each. Generated columns can be computed again, and are not a loss.
+ * Returns the data that statements remove, without duplicates. Generated columns can be computed again and do
+ * not count.
  */
 export async function lossesOf(session: Session, statements: readonly Statement[]): Promise<readonly Loss[]> {
   const { effects } = session.engine
@@ -69,7 +68,7 @@ async function isComputed(session: Session, { what, name, table = '' }: Lost): P
 
 export interface HeldLock {
   readonly lock: string
-  /** Without its schema where that is the module's. */
+  /** The table's name, without its schema if that is the module's. */
   readonly table: string
 }
 
@@ -82,22 +81,22 @@ export type LockWait = 'whileItRuns' | 'atBothEnds'
 /** The effects of statements on an engine. */
 export interface EngineEffects {
   /**
-   * @param before - what runs before it, or has run: it may prove what the statement would else read every
-   * row for.
+   * @param before - the statements that run before it or have run. They may prove a property for which the
+   * statement would otherwise read every row.
    */
   readonly effectOf: (statement: Statement, before: readonly Statement[]) => Effect
   readonly lockWaits: LockWait
   /**
-   * The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`; undefined where the
-   * server does not tell.
+   * Returns the session's locks on tables, such as `ACCESS EXCLUSIVE` on `tasks`; undefined if the server
+   * does not report them.
    */
   readonly locks: (session: Session) => Promise<readonly HeldLock[] | undefined>
   /**
-   * Selects the tables of the module as `name`, with a `storage` that is another one when the table is
-   * rewritten; the schema is its only value.
+   * Selects the module's tables as `name`, with a `storage` that changes when the table is rewritten. The
+   * schema is its only value.
    */
   readonly storage: string
-  /** Undefined for a missing table. */
+  /** Returns undefined for a missing table. */
   readonly sizeOf: (session: Session, table: readonly string[]) => Promise<TableSize | undefined>
 }
 
@@ -111,7 +110,7 @@ export const isEmpty = (session: Session, table: string): Promise<boolean> =>
     () => false,
   )
 
-/** The table of an INSERT, UPDATE, DELETE or REPLACE. */
+/** Returns the table that an INSERT, UPDATE, DELETE or REPLACE writes. */
 export function writtenTable({ tokens }: Statement): string | undefined {
   const cursor = new Cursor(tokens)
   if (!['INSERT', 'UPDATE', 'DELETE', 'REPLACE'].some((verb) => cursor.take(verb))) return undefined
@@ -119,7 +118,7 @@ export function writtenTable({ tokens }: Statement): string | undefined {
   return cursor.name()
 }
 
-/** The table behind a word, such as ON or REFERENCES. */
+/** Returns the table after a word such as ON or REFERENCES. */
 export function tableAfter(word: string, tokens: readonly Token[]): string | undefined {
   const at = tokens.findIndex((token) => isWord(token, word))
   return at < 0 ? undefined : new Cursor(tokens.slice(at + 1)).name()

@@ -2,7 +2,10 @@ import type { MigrationStop } from '../../errors.js'
 import type { Advice } from '../messages/advices.js'
 import type { Broken } from '../sql/breaking-rows.js'
 
-/** Why a statement of a session failed. `failed` is any error that the statement itself may have caused. */
+/**
+ * The reason why a session's statement failed. `failed` is any error that the statement itself may have
+ * caused.
+ */
 export type SessionFailure = Extract<
   MigrationStop,
   'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
@@ -23,11 +26,11 @@ export interface EngineFailures {
   /** The server's name in messages. */
   readonly server: 'PostgreSQL' | 'MySQL'
   readonly failureOf: (error: DriverError, code: string) => SessionFailure
-  /** The message of a code without the values of rows that it quotes. */
+  /** Returns the message for a code without the row values that it quotes. */
   readonly withoutValues: (message: string, code: string) => string
   /** The codes of a lock timeout. */
   readonly lockTimeouts: readonly string[]
-  /** The codes of a transaction that another transaction blocked: it may be tried again. */
+  /** The codes of a transaction that another transaction blocked. It may be retried. */
   readonly passing: readonly string[]
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
@@ -35,12 +38,12 @@ export interface EngineFailures {
   readonly duplicates: readonly string[]
   /** The codes of a missing column or table. */
   readonly missing: readonly string[]
-  /** The rule that rows break if a statement does not fit, by code. */
+  /** The constraint that rows violate, by error code. */
   readonly rows: Readonly<Record<string, Broken>>
-  /** The codes whose detail names objects of the schema, and no value. */
+  /** The codes whose detail names objects of the schema but no values. */
   readonly detailed: readonly string[]
-  /** The usual meaning of a code, and its remedy; undefined for most. */
+  /** Returns the usual remedy for a code; undefined for most codes. */
   readonly hint: (code: string, schema: string, message: string) => Advice | undefined
-  /** The remedy for a refused connection, by code. */
+  /** The remedies for a rejected connection, by code. */
   readonly connection: readonly (readonly [codes: RegExp, advice: Advice])[]
 }

@@ -16,11 +16,11 @@ import type { AppliedVersion, VersionRow } from './version-table.js'
 /** The database that a connection string names, without user and password. */
 export interface DatabaseAddress {
   readonly dialect: Dialect
-  /** `shop`. */
+  /** The database's name, such as `shop`. */
   readonly name: string
-  /** `db.internal:5432`, or the path of a socket. */
+  /** Host and port, such as `db.internal:5432`, or the path of a socket. */
   readonly server: string
-  /** The schema of the module; PostgreSQL only. */
+  /** The module's schema; PostgreSQL only. */
   readonly schema?: string
 }
 
@@ -35,7 +35,7 @@ export interface Engine extends EngineFiles {
   readonly versionTable: VersionTableSql
   /** The schemes of connection strings for this engine, without `://`. */
   readonly schemes: readonly string[]
-  /** True if DDL is part of its transaction. */
+  /** True if transactions include DDL. */
   readonly hasTransactionalDdl: boolean
   /** The schema in which the files run; empty for the database of the connection string. */
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
@@ -46,49 +46,54 @@ export interface Engine extends EngineFiles {
    * one`.
    */
   readonly placeOf: (schema: string) => string
-  /**
-   * The requirement for keeping a module's tables apart from others: `give the module a database of its own`.
-   */
+  /** The way to separate a module's tables from others, such as `give the module a database of its own`. */
   readonly apart: string
-  /** Undefined where a database has no schemas. */
+  /** Undefined if the engine's databases have no schemas. */
   readonly schemas: SchemasSql | undefined
-  /** Why a connection string cannot be used, whatever its server; it repeats nothing of the string. */
+  /** Returns the reason why no server accepts a connection string. Repeats nothing of the string. */
   readonly urlProblem: (url: URL) => FileProblem | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
-  /** @throws {MigrationError} without a connection. */
+  /**
+   * @throws {MigrationError} if the connection fails.
+   */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
   /** Applies a version, after recovering from an earlier run. */
   readonly up: (step: Step, row: VersionRow, previous: AppliedVersion | undefined) => Promise<void>
   /** Rolls a version back. */
   readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
-  /** The state in which an earlier run left a version that runs again, and where it continues. */
+  /**
+   * Returns the state in which an earlier run left a version that runs again, and the point at which it
+   * continues.
+   */
   readonly resumes: (step: Step, row: AppliedVersion) => Recovery
-  /** @throws {MigrationError} when the file of a version that failed can no longer be run to its end. */
+  /**
+   * @throws {MigrationError} if a failed version's file can no longer be run to its end.
+   */
   readonly refuseResumed: (
     step: Pick<Step, 'version' | 'name' | 'direction' | 'statements'>,
     row: AppliedVersion,
   ) => void
   /**
-   * True if no part is left of a version whose up migration failed.
-   * @throws {MigrationError} if a part is left that only the up migration can finish.
+   * Returns true if nothing remains of a version whose up migration failed.
+   * @throws {MigrationError} if a part remains that only the up migration can finish.
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
   /**
-   * The same from the record alone; false if that is not enough.
-   * @throws {MigrationError} if a part is left that only the up migration can finish.
+   * Returns the same from the record alone; false if the record is not sufficient.
+   * @throws {MigrationError} if a part remains that only the up migration can finish.
    */
   readonly leavesNothing: (row: AppliedVersion) => boolean
-  /** The handling by `down` of such a version if the record is not enough; never of a backfill. */
+  /** The effect of `down` on such a version if the record is not sufficient; never for a backfill. */
   readonly mayLeave: 'mayBeDone' | 'dropsIndex'
-  /** True if an interrupted rollback has undone so much that it has to be finished. */
+  /** Returns true if an interrupted rollback has undone so much that it must be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
-  /** The same by what is recorded alone, and undefined where that does not tell. */
+  /** Returns the same from the record alone; undefined if the record is not sufficient. */
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
   /**
-   * Indexes of the module that no query can use. @param rows - the versions, some of which may have left one
-   * behind.
+   * Returns the module's indexes that no query can use.
+   * @param rows - the versions, some of which may have left such an index behind.
    */
   readonly unusableIndexes: (
     session: Session,
@@ -112,9 +117,9 @@ export interface SchemasSql {
 export interface VersionTableSql {
   /** Columns and options for CREATE TABLE. */
   readonly definition: string
-  /** The same for the table of the positions of backfills. */
+  /** The same for the table with the positions of backfills. */
   readonly backfills: string
-  /** `applied_at` as text that does not depend on session settings. */
+  /** Selects `applied_at` as a string that does not depend on session settings. */
   readonly appliedAt: string
   /** The server's clock in UTC. */
   readonly now: string
@@ -124,14 +129,14 @@ export interface VersionTableSql {
   readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
 }
 
-/** SQL for finding another tool's history, and for taking it over. */
+/** SQL for finding and taking over another tool's history. */
 export interface ForeignSql {
   /**
    * Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the
    * module.
    */
   readonly columns: (schema: string) => readonly [sql: string, values: readonly string[]]
-  /** The command line that dumps the schema to stdout. It has no password in it. */
+  /** Returns the command line that dumps the schema to stdout. It contains no password. */
   readonly dump: (session: Session, source: DumpSource) => Promise<string>
 }
 
@@ -139,31 +144,31 @@ export interface ForeignSql {
 export interface DumpSource {
   /** The connection string. */
   readonly url: URL
-  /** Of the database. */
+  /** The database's name. */
   readonly name: string
-  /** Of the module; empty where a database has no schemas. */
+  /** The module's schema; empty if the engine's databases have no schemas. */
   readonly schema: string
-  /** The tables that the dump leaves out. */
+  /** The tables to omit from the dump. */
   readonly tables: readonly string[]
 }
 
-/** Databases that a comparison makes for itself. */
+/** SQL for the databases that a comparison creates for itself. */
 export interface ScratchSql {
   readonly create: (name: string) => string
   readonly drop: (name: string) => string
   /** Selects, as `name`, the names of databases that begin with a prefix, which is its only value. */
   readonly find: string
-  /** Selects a row where the database has a table, a view, a routine or a schema of its own. */
+  /** Selects a row if the database contains a table, view, routine or schema of its own. */
   readonly occupied: string
-  /** Takes out whatever was made in a database that was empty. */
+  /** Removes everything that was created in a database that was empty before. */
   readonly empty: (session: Session) => Promise<void>
   /**
-   * The objects that the engine keeps although what they read is missing, such as `view report`; undefined if
-   * it keeps none.
+   * Returns the objects that the engine retains although the objects they read are missing, such as `view
+   * report`; undefined if the engine retains none.
    */
   readonly broken: ((session: Session) => Promise<readonly string[]>) | undefined
   /**
-   * Selects what is in the database, but for the runner's own tables: a row for each column, index,
+   * Selects the database's contents without the runner's own tables: a row for each column, index,
    * constraint, trigger and so on, as `object` and `definition`.
    */
   readonly contents: string

@@ -11,7 +11,7 @@ import { failureOf, type Step, watched } from './step.js'
 import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
-/** The number of times in a row that a chunk may wait for another client's lock. */
+/** The number of consecutive times that a chunk may wait for another client's lock. */
 const MAX_ATTEMPTS = 6
 
 /** The parts of a chunk. */
@@ -22,10 +22,10 @@ interface Walk {
 }
 
 /**
- * Runs the only statement of a backfill for one part of its table after the other, in primary key order. Each
- * chunk is a transaction that also moves the position, so that a killed run continues with the next row: no
- * row is written twice or left out.
- * @param isResumed - true if the version is dirty from an earlier run; otherwise an existing position is
+ * Runs a backfill's only statement for successive parts of its table, in primary key order. Each chunk is a
+ * transaction that also moves the position, so that a killed run continues with the next row: no row is
+ * written twice or left out.
+ * @param isResumed - true if the version is dirty from an earlier run. Otherwise an existing position is
  * ignored.
  * @throws {SessionError | MigrationError}
  */
@@ -33,7 +33,7 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   const { session, options, name: version, statements } = step
   const [statement] = statements
   const update = statement && boundedUpdate(statement)
-  // Lint has refused the file otherwise.
+  // Lint has rejected any other file.
   if (statement === undefined || update === undefined || step.backfill === undefined) return
   const event = { kind: 'statement', version, number: 1, of: 1, summary: summaryOf(statement) } as const
   options.report({ ...event, step: 'started' })
@@ -93,7 +93,7 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   options.report({ ...event, step: 'ended' })
 }
 
-/** An error of a chunk, with what is done before it and the key behind which it begins. */
+/** Returns the error of a chunk, with the rows written before it and the key after which it begins. */
 function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown, most: number): Error {
   const { end, written } = position
   const behind =
@@ -104,7 +104,7 @@ function failedChunk({ step, table }: Walk, position: BackfillPosition, error: u
     : failureOf(step, 0, error, remains)
 }
 
-/** After the version is recorded as applied: a position must not outlive it before. */
+/** Deletes the position after the version is recorded as applied. The position must exist until then. */
 export const endBackfill = ({ session, version }: Step): Promise<void> => forgetPosition(session, version)
 
 async function beginning({ step, table }: Walk, isResumed: boolean): Promise<BackfillPosition> {
@@ -121,7 +121,7 @@ async function beginning({ step, table }: Walk, isResumed: boolean): Promise<Bac
   return position
 }
 
-/** MySQL ignores case in names of columns. */
+/** MySQL ignores case in column names. */
 const isSame = (name: string, column: string): boolean => name.toLowerCase() === column.toLowerCase()
 
 const isPassing = ({ options }: Step, error: unknown): boolean =>

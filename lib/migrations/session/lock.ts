@@ -36,7 +36,7 @@ async function waitForLock(
     const waitedMs = Math.round(performance.now() - started)
     if (waitedMs >= waitTimeoutMs) throw stopped('locked', { kind: 'lockedTooLong', holder, waitedMs })
     if (working !== undefined) report({ kind: 'waiting', holder, session: working.session, waitedMs })
-    // Random, so that hosts that started together do not poll together.
+    // Random, so that hosts that started together do not poll simultaneously.
     const pauseMs = Math.min(wait * (0.5 + Math.random() / 2), waitTimeoutMs - waitedMs)
     await pause(pauseMs, undefined, signal && { signal }).catch(() => undefined)
     if (signal?.aborted === true) throw stopped('cancelled', { kind: 'cancelledWaiting', holder })

@@ -11,24 +11,24 @@ export interface MigrateOptions {
   /** The module's name, for messages. It is also the name of its schema, unless `schema` names another. */
   readonly module?: string
   /**
-   * PostgreSQL: the schema of the files and the version table; default `module`, or `public`. MySQL: the
-   * URL's database.
+   * PostgreSQL: the schema of the files and the version table. Default `module`, or `public`. MySQL: always
+   * the URL's database.
    */
   readonly schema?: string
-  /** The time a statement waits for table locks, in milliseconds. Default 2000. */
+  /** Milliseconds a statement waits for table locks. Default 2000. */
   readonly lockTimeoutMs?: number
-  /** The time a statement may run, in milliseconds. Default 60000. */
+  /** Milliseconds a statement may run. Default 60000. */
   readonly statementTimeoutMs?: number
   /**
-   * The time `CREATE INDEX CONCURRENTLY` and its like may run, in milliseconds. The other two timeouts do not
+   * Milliseconds `CREATE INDEX CONCURRENTLY` and similar statements may run. The other two timeouts do not
    * apply to them. Default 900000 (15 min).
    */
   readonly concurrentTimeoutMs?: number
-  /** The time to wait for another host that is migrating, in milliseconds. Default 3600000 (1 h). */
+  /** Milliseconds to wait for another host that is migrating. Default 3600000 (1 h). */
   readonly waitTimeoutMs?: number
   /**
-   * Cancels the running statement, on the server as well, or ends the wait for another host. Finished work
-   * stays.
+   * Cancels the running statement, on the server as well, or ends the wait for another host. Completed work
+   * remains.
    */
   readonly signal?: AbortSignal
   /** Called when a version begins and ends, and periodically during a long statement. */
@@ -45,7 +45,7 @@ export interface ResolvedOptions extends Timeouts {
   readonly url: string
   readonly engine: Engine
   readonly files: FileSource
-  /** For messages. */
+  /** The module's name in messages. */
   readonly module: string | undefined
   /** Empty on MySQL. */
   readonly schema: string
@@ -54,8 +54,8 @@ export interface ResolvedOptions extends Timeouts {
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
   /**
-   * Looks at what a file did, in its transaction and before its COMMIT, on engines whose DDL is part of a
-   * transaction.
+   * Inspects the effects of a file in its transaction, before its COMMIT. Only on engines whose transactions
+   * include DDL.
    */
   readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void

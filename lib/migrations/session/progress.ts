@@ -6,7 +6,7 @@ export type Progress =
       readonly kind: 'waiting'
       /** The session that is migrating, as far as the server shows it. */
       readonly holder: string
-      /** The number of its session on the server. */
+      /** The session's number on the server. */
       readonly session: number
       readonly waitedMs: number
     }
@@ -14,20 +14,20 @@ export type Progress =
       readonly kind: 'adopted'
       readonly from: string
       readonly versions: readonly string[]
-      /** Tables of the framework that were created. */
+      /** The tables of the framework that were created. */
       readonly created: readonly string[]
     }
   | {
       /**
-       * A generated search version that reads what is gone, and that another version makes unnecessary: it is
-       * not run.
+       * A generated search version that is recorded without running it: it reads objects that no longer
+       * exist, and another version makes it unnecessary.
        */
       readonly kind: 'recorded'
       readonly version: string
       readonly because: 'vectorNotMade' | 'sourceGone'
       readonly needless: { readonly replacedBy: string } | { readonly tableDroppedBy: string }
     }
-  /** The state in which an earlier run left a version, and its handling. */
+  /** The state in which an earlier run left a version, and how the run continues. */
   | { readonly kind: 'recovering'; readonly version: string; readonly how: Recovery }
   | {
       readonly kind: 'file'
@@ -37,21 +37,21 @@ export type Progress =
     }
   | {
       /**
-       * `started` before a statement is sent; `ended` after the server ran it and before that is recorded.
+       * `started` before a statement is sent; `ended` after the server has run it, before this is recorded.
        */
       readonly kind: 'statement'
       readonly step: 'started' | 'ended'
       readonly version: string
-      /** From 1. */
+      /** The statement's number, from 1. */
       readonly number: number
       readonly of: number
       readonly summary: string
     }
   | {
-      /** Every two seconds while a statement runs. */
+      /** Sent every two seconds while a statement runs. */
       readonly kind: 'running'
       readonly version: string
-      /** Of the statement, from 1. */
+      /** The statement's number, from 1. */
       readonly number: number
       readonly ms: number
       /** The server's report: its phase, or the session it waits for; undefined if there is none. */
@@ -59,29 +59,32 @@ export type Progress =
       readonly waitsFor: string | undefined
     }
   | {
-      /** After each chunk of a backfill. */
+      /** Sent after each chunk of a backfill. */
       readonly kind: 'filled'
       readonly version: string
-      /** Rows that were written so far, and rows of the table up to there, earlier runs included. */
+      /**
+       * The number of rows written so far, and the number of the table's rows up to the position. Both
+       * include earlier runs.
+       */
       readonly rows: number
-      /** The number of these rows earlier runs have written. */
+      /** The number of these rows that earlier runs have written. */
       readonly earlier: number
       readonly walked: number
-      /** The number of rows the server believes that the table has; undefined when it does not know. */
+      /** The server's estimate of the table's rows; undefined if it has none. */
       readonly of: number | undefined
-      /** Rows of the table that this run goes through in a second. */
+      /** The number of the table's rows that this run processes per second. */
       readonly rate: number
       /**
-       * The most rows of this chunk, and the pause before the next one: both follow the time that chunks
-       * take.
+       * The maximum number of rows in this chunk, and the pause before the next one. Both depend on the time
+       * that chunks take.
        */
       readonly chunk: number
       readonly pauseMs: number
-      /** Since this run of it began. */
+      /** Milliseconds since this run of the backfill began. */
       readonly ms: number
     }
   | {
-      /** A message of the server: `NOTICE`, `WARNING`, `INFO` of PostgreSQL; `NOTE`, `WARNING` of MySQL. */
+      /** A message of the server: PostgreSQL's `NOTICE`, `WARNING` or `INFO`; MySQL's `NOTE` or `WARNING`. */
       readonly kind: 'notice'
       readonly severity: string
       readonly text: string

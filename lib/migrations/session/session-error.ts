@@ -2,13 +2,13 @@ import type { DriverError, EngineFailures, SessionFailure } from './engine-failu
 import { hidePasswords } from '../../text/hide-passwords.js'
 
 /**
- * An error of the server or the connection. It holds neither the connection string's password nor values, so
- * that it can be shown and stored. A session throws no other driver errors.
+ * An error of the server or the connection. It contains neither the connection string's password nor values,
+ * so that it can be printed and stored. A session throws no other driver errors.
  */
 export class SessionError extends Error {
   constructor(
     text: string,
-    /** PostgreSQL's five characters, MySQL's number, or Node's code for the connection. */
+    /** PostgreSQL's five-character code, MySQL's number, or Node's code for the connection. */
     readonly code: string,
     readonly failure: SessionFailure,
     /** The sessions that held the lock it waited for; undefined if unknown. */

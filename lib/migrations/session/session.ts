@@ -9,16 +9,16 @@ import type { EngineFailures } from './engine-failures.js'
 import { SessionError, sessionError } from './session-error.js'
 import { isAborted } from './stoppable.js'
 
-/** A row by the names of its columns. */
+/** A row, as values by column name. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** A session that migrates the module now. */
+/** A session that is migrating the module. */
 export interface Working {
   /** The description of that session, as far as the server shows it. */
   readonly holder: string
   /** The session's number on the server. */
   readonly session: number
-  /** Which version it works on; undefined where it does not say so. */
+  /** The version that it is working on; undefined if it does not report one. */
   readonly step: { readonly direction: 'up' | 'down'; readonly version: number } | undefined
 }
 
@@ -26,7 +26,7 @@ export interface Working {
 export interface Activity {
   /** The sessions that hold the lock it waits for; undefined if it waits for none, or if they are unknown. */
   readonly blockers: string | undefined
-  /** Such as the phase of an index; undefined when the server says nothing. */
+  /** Such as the phase of an index build; undefined if the server reports none. */
   readonly phase: string | undefined
 }
 
@@ -55,33 +55,33 @@ export interface Session {
   /** Resets every setting that a file may have changed, and sets the two timeouts (0 for none). */
   settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
   tryLock(): Promise<boolean>
-  /** The holder of the lock; undefined when there is none any more. */
+  /** Returns the holder of the lock; undefined if there is none any more. */
   lockHolder(): Promise<Working | undefined>
   unlock(): Promise<void>
-  /** The session, of this host or another, that is migrating the module now. */
+  /** Returns the session, of this host or another, that is migrating the module. */
   working(): Promise<Working | undefined>
-  /** Lets other sessions see which version this one works on, from the next `settle` on. */
+  /** Shows other sessions which version this one is working on, from the next `settle` on. */
   announce(step: NonNullable<Working['step']>): void
   /**
-   * @throws {MigrationError} when the lock was lost, or when another server session is behind the connection.
+   * @throws {MigrationError} if the lock was lost, or if the connection now leads to another server session.
    */
   guard(): Promise<void>
   /**
-   * The server's report of the statement that this session is running. Uses a connection of its own.
-   * @param hasGivenUp - it has just waited too long for a lock: the session that held it, if that can still
-   * be determined.
+   * Returns the server's report of the statement that this session is running, over a separate connection.
+   * @param hasGivenUp - the statement has just waited too long for a lock. The report then contains the
+   * session that held it, if that can still be determined.
    */
   activity(hasGivenUp?: boolean): Promise<Activity>
   hasTable(name: string): Promise<boolean>
-  /** Creates the module's schema when it does not exist. */
+  /** Creates the module's schema if it does not exist. */
   makeSchema(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Runs `work` on its own connection, and closes it afterwards. A session that makes changes refuses a
- * transaction pooler.
- * @throws {MigrationError} for anything the server refuses, with what to do.
+ * Runs `work` on its own connection, and closes the connection afterwards. A session that makes changes
+ * rejects a transaction pooler.
+ * @throws {MigrationError} for anything that the server rejects, with what to do.
  */
 export async function withSession<T>(
   options: ResolvedOptions,
@@ -98,7 +98,10 @@ export async function withSession<T>(
   }
 }
 
-/** For the framework's own statements. Errors of files are reported with their position. */
+/**
+ * Returns the error for one of the framework's own statements. Errors of files are reported with their
+ * position.
+ */
 function stoppedBy(
   error: SessionError,
   options: ResolvedOptions,
@@ -111,7 +114,7 @@ function stoppedBy(
     message,
     sqlState,
     advice: adviceFor(failure, sqlState, options, purpose),
-    // MySQL may have done a statement whose row can no longer be written.
+    // MySQL may have completed a statement whose row can no longer be written.
     isUndone: isRefused && purpose === 'change' && options.engine.hasTransactionalDdl,
     mayBeFile: failure === 'failed',
   })
@@ -120,7 +123,7 @@ function stoppedBy(
 const NO_URL =
   'the connection string is not a URL; write special characters of user and password as %XX, and a number as port'
 
-/** The message of the driver, which has no code for it. */
+/** The driver's message, for which it has no code. */
 const NO_TLS = /does not support SSL/i
 
 export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
@@ -141,7 +144,7 @@ export function connectionFailed(error: unknown, options: ResolvedOptions): Migr
   })
 }
 
-/** Undefined for an invalid URL, and if a character of the password may have ended up in the name. */
+/** Returns undefined for an invalid URL, and if a character of the password may be part of the name. */
 export function addressOf({
   url,
   engine,
@@ -152,13 +155,13 @@ export function addressOf({
     const address = engine.addressOf(new URL(url), schema)
     return /[@/]/.test(address.name) ? undefined : address
   } catch {
-    // An escape such as %zz.
+    // The URL contains an invalid escape such as %zz.
     return undefined
   }
 }
 
 /**
- * Waits for a connection. When the run is cancelled in the meantime, `giveUp` ends the attempt.
+ * Waits for a connection. If the run is cancelled in the meantime, `giveUp` ends the attempt.
  * @throws {MigrationError}
  */
 export async function connected<T>(
@@ -167,7 +170,7 @@ export async function connected<T>(
   giveUp: () => void,
 ): Promise<T> {
   const { signal } = options
-  // A connection that is opened to cancel a statement begins after the signal has aborted.
+  // A connection that cancels a statement is opened after the signal has aborted.
   const mayStop = signal?.aborted === false
   signal?.addEventListener('abort', giveUp)
   try {
@@ -180,7 +183,7 @@ export async function connected<T>(
   }
 }
 
-/** The remedy for Node's network error codes. A server of another kind sends no code. */
+/** Returns the remedies for Node's network errors. A server of another kind sends no code. */
 const network = (server: EngineFailures['server']): EngineFailures['connection'] => [
   [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, { kind: 'notReached', server }],
   [/^E(NOTFOUND|AI_AGAIN)$/, { kind: 'unknownHost' }],

@@ -16,26 +16,28 @@ import { isWord } from '../sql/cursor.js'
 import { type Broken, findingRows } from '../sql/breaking-rows.js'
 import { type Statement, summaryOf } from '../sql/split-statements.js'
 
-/** One direction of one version, as it runs. */
+/** One direction of a version while it runs. */
 export interface Step {
   readonly session: Session
   readonly options: ResolvedOptions
   readonly version: number
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
   readonly direction: 'up' | 'down'
-  /** `0002_widgets.up.sql`. */
+  /** The file's name, such as `0002_widgets.up.sql`. */
   readonly file: string
-  /** The file's text and its statements. */
+  /** The file's text and statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
   /** Undefined for a step that is not a backfill. */
   readonly backfill: Backfill | undefined
-  /** Computes the values of the rows of a backfill, in place of its statement. */
+  /** The function that computes the rows' values in a backfill, in place of a statement. */
   readonly fill: RowBackfill | undefined
 }
 
-/** @throws {MigrationError} where the run was cancelled, or its session is not its own any more. */
+/**
+ * @throws {MigrationError} if the run was cancelled, or its session was lost.
+ */
 export async function beforeStep(
   session: Session,
   { signal }: ResolvedOptions,
@@ -48,7 +50,7 @@ export async function beforeStep(
 }
 
 /**
- * Sends one statement of the step, within `timeoutMs` and until the caller cancels.
+ * Sends one of the step's statements, limited by `timeoutMs` and the caller's signal.
  * @throws {SessionError}
  */
 export async function send(step: Step, at: number, timeoutMs: number): Promise<void> {
@@ -78,10 +80,10 @@ const BETWEEN_REPORTS_MS = 2_000
 const SHORTEST_LOOK_MS = 100
 
 /**
- * Waits for a statement, and asks the server meanwhile what it does: often enough to learn who holds a lock
- * before the lock timeout is over.
+ * Waits for a statement, and meanwhile queries the server for its state: often enough to find out who holds a
+ * lock before the lock timeout ends.
  * @param report - called every two seconds.
- * @throws {SessionError} that names who held the lock, after a lock timeout.
+ * @throws {SessionError} that names the holder of the lock, after a lock timeout.
  */
 export async function watched<T>(
   { session, options }: Step,
@@ -120,15 +122,15 @@ export async function watched<T>(
   }
 }
 
-/** The end of a dirty version's run. */
+/** Returns how a dirty version's run ended. */
 export function endOf({ error, marks }: Pick<AppliedVersion, 'error' | 'marks'>): RunEnd {
   if (error === undefined) return 'unreported'
   return marks?.isCancelled === true ? 'cancelled' : 'failed'
 }
 
 /**
- * The failed statement, its position, the remains of the file, and the remedy. `at` is undefined for the
- * COMMIT.
+ * Returns the error of a failed statement: its position, what the file left behind, and the remedy. `at` is
+ * undefined for the COMMIT.
  */
 export function failureOf(
   step: Step,
@@ -140,7 +142,7 @@ export function failureOf(
   const { version, name, file, options, direction } = step
   const { failures, hasTransactionalDdl } = options.engine
   const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
-  // Its files are in the package, where they are not corrected.
+  // The framework's files are part of the package and cannot be corrected.
   const isFramework = isOfFramework(version)
   const isFine = failure !== 'failed' || failures.stopped.includes(code)
   const broken = failures.rows[code]
@@ -156,18 +158,18 @@ export function failureOf(
     sqlState: code,
     advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index', message),
     remains: options.isScratch === true ? undefined : remains,
-    // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by
+    // It is unknown whether a COMMIT was executed. The same holds for a statement that the server commits by
     // itself.
     isUnknown: failure === 'connection' && (at === undefined || !hasTransactionalDdl),
     mend: isFine ? 'nothing' : broken === undefined ? cause : 'rows',
-    // The file is right, and the advice says when to run it again.
+    // The file is correct, and the advice states when to run it again.
     isBlocked: failures.lockTimeouts.includes(code),
     isThere: direction === 'up' && failures.duplicates.includes(code),
     ...(broken !== undefined && { rows: breakingRows(step, at, broken) }),
   })
 }
 
-/** The error that is stored with a failed version: without the remedy, which the next command states. */
+/** Returns the error to store with a failed version. It omits the remedy, which the next command prints. */
 export function storedText({ problem, stop }: MigrationError): string {
   const { remains } = problem as { readonly remains?: Remains }
   const text = problemText(
@@ -177,8 +179,8 @@ export function storedText({ problem, stop }: MigrationError): string {
 }
 
 /**
- * Existing rows violate a change of a table. Rows that a statement itself writes may also be wrong in the
- * file.
+ * Returns the existing rows that violate a table change. If the statement writes the rows itself, the file
+ * may be wrong instead.
  */
 function breakingRows(
   { statements, options }: Step,
@@ -199,7 +201,7 @@ function placeOf({ statements }: Step, at = -1): StatementFailed['place'] {
   return statement && { statement: at + 1, of: statements.length, line: statement.line }
 }
 
-/** Not from the server: a function of the caller threw. */
+/** The error is not the server's: a function of the caller threw it. */
 const foreign = (error: unknown) =>
   ({
     message: error instanceof Error ? error.message : String(error),

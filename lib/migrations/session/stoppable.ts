@@ -2,7 +2,7 @@ import { SessionError } from './session-error.js'
 
 /** The limits that can stop a statement before it ends. */
 export interface Bounds {
-  /** 0 for none. */
+  /** 0 for no limit. */
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -10,11 +10,11 @@ export interface Bounds {
 export interface Stopping {
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
-  /** Asks the server to cancel the running statement. It must stop waiting when `ended` aborts. */
+  /** Requests that the server cancel the running statement. It must stop waiting when `ended` aborts. */
   readonly stop: (ended: AbortSignal) => Promise<void>
-  /** Runs something harmless instead: a late cancel request must not hit the next statement. */
+  /** Runs a harmless statement, so that a delayed cancel request does not hit the next one. */
   readonly absorb: () => Promise<unknown>
-  /** True if the statement returns as if it were done when it is cancelled. */
+  /** True if a cancelled statement may return as if it were done. */
   readonly mayEndQuietly: boolean
 }
 

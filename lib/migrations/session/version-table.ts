@@ -6,18 +6,18 @@ import type { Row, Session, Working } from './session.js'
 export interface AppliedVersion {
   readonly version: number
   readonly name: string
-  /** Undefined when another tool applied the version. */
+  /** Undefined if another tool applied the version. */
   readonly checksum: string | undefined
   readonly dirty: boolean
   /**
-   * The number of statements of the up migration that are done; 0 for a version recorded as applied without
+   * The number of completed statements of the up migration; 0 for a version recorded as applied without
    * running. A negative number means that the version is being rolled back, with `-1 - n` statements done:
    * the table alone must show the direction.
    */
   readonly statementsDone: number
   readonly upSql: string | undefined
   readonly downSql: string | undefined
-  /** Undefined for a dirty version whose run ended without a report: how far the statement got is unknown. */
+  /** Undefined for a dirty version whose run ended without a report. How far it got is then unknown. */
   readonly error: string | undefined
   /** Other facts about the run that ended with the error. */
   readonly marks?: RunMarks
@@ -26,21 +26,24 @@ export interface AppliedVersion {
 
 /** The facts stored in front of an error, because the table has no column for them. */
 export interface RunMarks {
-  /** The caller cancelled the run. */
+  /** True if the caller cancelled the run. */
   readonly isCancelled: boolean
-  /** MySQL: its statement may be done, because a run before it ended without a report. */
+  /** MySQL: true if its statement may be done, because an earlier run ended without a report. */
   readonly mayBeDone: boolean
 }
 
 /** A row to write; `appliedAt` is the server's clock. */
 export type VersionRow = Omit<AppliedVersion, 'appliedAt'>
 
-/** The end of its step is not recorded: it runs, or its run ended without a report. */
+/** True if the end of its step is not recorded: it is running, or its run ended without a report. */
 export const isUnfinished = ({ dirty, error }: AppliedVersion): boolean => dirty && error === undefined
 
 export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean => dirty && statementsDone < 0
 
-/** In the order in which they were applied. That is not the numeric order when `0006` came after `9002`. */
+/**
+ * Returns the versions in the order in which they were applied. This is not the numeric order if `0006` was
+ * applied after `9002`.
+ */
 export async function readVersions(session: Session): Promise<readonly AppliedVersion[]> {
   if (!(await session.hasTable(VERSION_TABLE))) return []
   const rows = await session.rows(
@@ -50,8 +53,8 @@ export async function readVersions(session: Session): Promise<readonly AppliedVe
 }
 
 /**
- * The version table, and who works on the module; without it, the run of an unfinished version has ended
- * without a report.
+ * The version table and the session that is working on the module. Without such a session, the run of an
+ * unfinished version has ended without a report.
  */
 export interface VersionsNow {
   readonly rows: readonly AppliedVersion[]
@@ -61,7 +64,7 @@ export interface VersionsNow {
 export async function readVersionsNow(session: Session): Promise<VersionsNow> {
   const rows = await readVersions(session)
   const working = await session.working()
-  // It may have finished in between.
+  // The session may have finished in between.
   if (working === undefined && rows.some(isUnfinished)) return { rows: await readVersions(session), working }
   return { rows, working }
 }
@@ -71,15 +74,15 @@ export async function makeVersionTable(session: Session): Promise<void> {
     await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.definition}`, 0)
 }
 
-/** Writes a version's row and replaces an existing one. */
+/** Writes a version's row, replacing an existing one. */
 export async function writeVersion(session: Session, row: VersionRow): Promise<void> {
   const [verb, ending] = session.engine.versionTable.replace(COLUMNS.split(', '))
   await insert(session, verb, ending, row)
 }
 
 /**
- * Writes a version's row unless the version is applied; then the statement fails. So no two transactions can
- * apply one version, even without the lock.
+ * Writes a version's row. The statement fails if the version is applied already, so that no two transactions
+ * can apply a version, even without the lock.
  */
 export async function claimVersion(session: Session, row: VersionRow): Promise<void> {
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ? AND dirty = ?`, [row.version, true])
@@ -90,7 +93,7 @@ export async function deleteVersion(session: Session, version: number): Promise<
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ?`, [version])
 }
 
-/** Records that a version is applied now, at its end. */
+/** Records a version as applied when it has finished. */
 export async function markApplied(session: Session, version: number, statements: number): Promise<void> {
   await session.rows(
     `UPDATE ${tableOf(session)} SET dirty = ?, statements_done = ?, error = NULL, applied_at = ${session.engine.versionTable.now} WHERE version = ?`,
@@ -98,7 +101,9 @@ export async function markApplied(session: Session, version: number, statements:
   )
 }
 
-/** Records how far a version got. `applied_at` stays, so that the order of the versions stays. */
+/**
+ * Records the progress of a version. `applied_at` remains unchanged, and with it the order of the versions.
+ */
 export async function markVersion(
   session: Session,
   version: number,
@@ -115,7 +120,7 @@ export async function keepDown(session: Session, version: number, downSql: strin
   await session.rows(`UPDATE ${tableOf(session)} SET down_sql = ? WHERE version = ?`, [downSql, version])
 }
 
-/** Stores the file of a version as what was applied. */
+/** Stores a version's file as the applied one. */
 export async function keepFile(
   session: Session,
   { version, name, checksum, up, down }: Migration,
@@ -126,7 +131,7 @@ export async function keepFile(
   )
 }
 
-/** A version that is fully applied. */
+/** Returns the row of a completely applied version. */
 export const appliedRow = (
   { version, name, checksum, up, down }: Migration,
   statements: number,
@@ -141,14 +146,16 @@ export const appliedRow = (
   error: undefined,
 })
 
-/** A version that counts as applied, and whose file was not run here. */
+/** Returns the row of a version that counts as applied although its file was not run here. */
 export const recordedRow = (migration: Migration): VersionRow => appliedRow(migration, 0)
 
-/** True if a version counts as applied without having been run here. */
+/** True if a version counts as applied although it was not run here. */
 export const isRecorded = ({ dirty, statementsDone }: AppliedVersion): boolean =>
   !dirty && statementsDone === 0
 
-/** Version and state of another tool's two-column table; undefined when it is missing or empty. */
+/**
+ * Returns version and state from another tool's two-column table; undefined if the table is missing or empty.
+ */
 export async function readAdopted(
   session: Session,
 ): Promise<{ readonly version: number; readonly dirty: boolean } | undefined> {
@@ -195,10 +202,10 @@ function fromRow(row: Row): AppliedVersion {
   }
 }
 
-/** In the order of the marks, each for itself; nothing where there is none. */
+/** Each mark is optional; they are stored in this order. */
 const MARKS = { isCancelled: '[cancelled] ', mayBeDone: '[may be done] ' } as const
 
-/** An error as it is stored. */
+/** Returns an error in its stored form. */
 export const withMarks = (error: string, { isCancelled, mayBeDone }: RunMarks): string =>
   `${isCancelled ? MARKS.isCancelled : ''}${mayBeDone ? MARKS.mayBeDone : ''}${error}`
 

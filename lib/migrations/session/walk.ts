@@ -1,47 +1,47 @@
 import type { BoundedUpdate } from '../sql/backfill.js'
 import type { Session } from './session.js'
 
-/** A column of a primary key, by which a table is walked through. */
+/** A column of the primary key by which a table is traversed. */
 export interface KeyColumn {
-  /** As the catalog has it. */
+  /** The name in the catalog. */
   readonly column: string
-  /** Quoted. */
+  /** The quoted name. */
   readonly name: string
-  /** Selects a value as text that `literal` turns back into the same value. */
+  /** Selects a value as a string that `literal` converts back to the same value. */
   readonly text: (expression: string) => string
-  /** The text of a value as SQL. */
+  /** Returns a value's string as an SQL literal. */
   readonly literal: (text: string) => string
-  /** The right side of `=`, with its values. */
+  /** Returns the right side of `=`, with its values. */
   readonly equals: (text: string) => { readonly sql: string; readonly values: readonly unknown[] }
 }
 
 /** A table in the order of its primary key. */
 export interface WalkedTable {
-  /** Quoted. */
+  /** The quoted name. */
   readonly name: string
-  /** Empty for a table without a primary key, and for anything that is not a table. */
+  /** Empty for a table without a primary key, and for anything else than a table. */
   readonly key: readonly KeyColumn[]
-  /** The number of rows the server believes that it has; undefined when it has not counted yet. */
+  /** The server's estimate of the number of rows; undefined if it has none. */
   readonly rows: number | undefined
 }
 
 /** The engine's SQL for iterating over a table. */
 export interface WalkSql {
   readonly find: (session: Session, path: BoundedUpdate['table']) => Promise<WalkedTable>
-  /** Compares the key with a position, in a form for which the server reads only these rows of the index. */
+  /** Compares the key with a position in a form for which the server reads only these rows from the index. */
   readonly compare: (columns: readonly string[], operator: '>' | '<=', position: readonly string[]) => string
 }
 
-/** The rows behind a position, up to another one. */
+/** The rows after a position, up to another one. */
 export interface Stretch {
-  /** The key of its last row, as texts. */
+  /** The key of the last row, as strings. */
   readonly end: readonly string[]
   readonly rows: number
 }
 
 /**
- * The next rows of a table in the order of its key; undefined when there are none. @param from - undefined
- * for the beginning.
+ * Returns the next rows of a table in key order; undefined if there are none.
+ * @param from - undefined for the beginning.
  */
 export async function nextStretch(
   session: Session,
@@ -60,8 +60,8 @@ export async function nextStretch(
 }
 
 /**
- * The condition for the rows of a table behind `from`, up to `to`. @param alias - what its columns are
- * qualified with.
+ * Returns the condition for a table's rows after `from`, up to `to`.
+ * @param alias - the qualifier of the columns.
  */
 export function rowsBetween(
   session: Session,
