@@ -3,11 +3,10 @@ import type { Script, Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
 /**
- * The `-- ashlar:backfill` comment of a file: its only statement runs for one part of its table after the
- * other.
+ * The `-- ashlar:backfill` comment of a file, whose only statement runs for successive parts of its table.
  */
 export interface Backfill {
-  /** The most rows of a chunk. */
+  /** The maximum number of rows in a chunk. */
   readonly chunk: number
   /** The part of the comment that is invalid. */
   readonly problem: string | undefined
@@ -17,7 +16,7 @@ const MARK = /^(?:--|#|\/\*)\s*ashlar:backfill\b(.*?)(?:\*\/)?$/s
 const DEFAULT_CHUNK = 1_000
 const MAX_ROWS = 100_000
 
-/** Undefined for a file that is not a backfill. */
+/** Returns undefined for a file that is not a backfill. */
 export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | undefined {
   const [mark] = comments.flatMap((comment) => MARK.exec(comment) ?? []).slice(1)
   if (mark === undefined) return undefined
@@ -30,22 +29,22 @@ export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | u
   }
 }
 
-/** An UPDATE of one table, which can be bounded to some of its rows. */
+/** An UPDATE of one table that can be limited to some of its rows. */
 export interface BoundedUpdate {
-  /** The name of the table in its parts. */
+  /** The parts of the table's name. */
   readonly table: readonly string[]
   /** The qualifier of the table's columns, as written. */
   readonly alias: string
   /** The columns that it sets. */
   readonly sets: readonly string[]
-  /** The same UPDATE for the rows of a condition. */
+  /** Returns the same UPDATE, limited to the rows that match a condition. */
   readonly within: (condition: string) => string
 }
 
-/** Bound the UPDATE as a whole, or return its rows. */
+/** Clauses that limit the UPDATE as a whole, or return its rows. */
 const WHOLE = ['LIMIT', 'ORDER', 'RETURNING'] as const
 
-/** The columns on the left of `a = …`, `t.a = …` or `(a, b) = …`. */
+/** Returns the columns on the left side of `a = …`, `t.a = …` or `(a, b) = …`. */
 function columnsOf(assignment: readonly Token[]): readonly string[] {
   const cursor = new Cursor(assignment)
   const several = cursor.inParentheses()
@@ -55,8 +54,8 @@ function columnsOf(assignment: readonly Token[]): readonly string[] {
 }
 
 /**
- * Undefined for anything but one UPDATE of one table that says which columns it sets, and for which rows at
- * most.
+ * Returns undefined for anything but a single UPDATE of one table that names the columns it sets and has no
+ * LIMIT, ORDER BY or RETURNING.
  */
 export function boundedUpdate({ text, tokens }: Statement): BoundedUpdate | undefined {
   const cursor = new Cursor(tokens)
@@ -68,7 +67,7 @@ export function boundedUpdate({ text, tokens }: Statement): BoundedUpdate | unde
   if (table !== undefined && !cursor.sees('SET')) cursor.name()
   const alias = tokens[tokens.length - cursor.rest.length - 1]
   const [first, last] = [tokens[0], tokens.at(-1)]
-  // Comments that the server executes are not tokens: where they begin or end the statement, its parts are
+  // Comments that the server executes are not tokens. If they begin or end the statement, its parts are
   // unknown.
   if (!cursor.sees('SET') || table === undefined || alias === undefined || tokens[named] === undefined)
     return undefined

@@ -4,20 +4,21 @@ import type { Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
 /**
- * The rule that rows break; `column` is NOT NULL and a length, `other` is a rule without a known query, such
- * as an invalid number.
+ * The constraint that rows violate. `column` is NOT NULL or a length; `other` is a constraint without a known
+ * query, such as an invalid number.
  */
 export type Broken = 'unique' | 'foreign' | 'check' | 'column' | 'other'
 
-/** A query for the rows that break a rule. */
+/** A query for the rows that violate a constraint. */
 interface Finder {
   readonly broken: Broken
   readonly query: string
 }
 
 /**
- * A query that finds the rows that break a change of a table; undefined where its text does not show it.
- * @param before - the statements of its file before it.
+ * Returns a query that finds the rows that violate a table change; undefined if its text does not show the
+ * constraint.
+ * @param before - the preceding statements of the file.
  * @param prefix - of a table that is named without a schema, such as `inventory.`.
  */
 export function findingRows(
@@ -31,8 +32,9 @@ export function findingRows(
 }
 
 /**
- * Queries for the rows with which a statement fails that looks at the rows, as `findingRows`.
- * @param before - the statements before it, of its file and of earlier ones.
+ * Returns queries for the rows that make a statement fail, as `findingRows` does, if the statement reads
+ * existing rows.
+ * @param before - the preceding statements, of its file and of earlier ones.
  */
 export const rowsThatFail = (
   statement: Statement,
@@ -41,8 +43,8 @@ export const rowsThatFail = (
 ): readonly string[] => findersOf(statement, before, prefix).map(({ query }) => query)
 
 /**
- * The columns of a unique key that a statement adds to a table; undefined where it adds none, or one of
- * expressions.
+ * Returns the columns of a unique key that a statement adds to a table; undefined if it adds none, or a key
+ * of expressions.
  */
 export function uniqueColumns(statement: Statement): readonly string[] | undefined {
   const index = uniqueIndex(statement.tokens)?.columns
@@ -52,7 +54,7 @@ export function uniqueColumns(statement: Statement): readonly string[] | undefin
   return names === undefined || names.includes('') ? undefined : names
 }
 
-/** The columns of `ADD CONSTRAINT name UNIQUE (a, b)`. */
+/** Returns the columns of `ADD CONSTRAINT name UNIQUE (a, b)`. */
 function addedKey(action: readonly Token[]): readonly (readonly (readonly Token[])[])[] {
   const added = addedConstraint(action)
   if (added?.kind !== 'UNIQUE') return []
@@ -76,7 +78,7 @@ function findersOf(statement: Statement, before: readonly Statement[], prefix: s
   })
 }
 
-/** The action that added a constraint without looking at the rows. */
+/** Returns the action that added a constraint without checking the rows. */
 const earlier = (before: readonly Statement[], table: string, name: string): readonly Token[] =>
   before
     .flatMap((one) => alterTable(one) ?? [])
@@ -127,7 +129,7 @@ function ofConstraint(table: string, action: readonly Token[], prefix: string): 
   return [{ broken: 'foreign', query }]
 }
 
-/** `ALTER COLUMN a SET NOT NULL` and `ALTER COLUMN a TYPE varchar(5)`, or MODIFY and CHANGE. */
+/** Handles `ALTER COLUMN a SET NOT NULL` and `ALTER COLUMN a TYPE varchar(5)`, or MODIFY and CHANGE. */
 function ofColumn(table: string, action: readonly Token[]): readonly Finder[] {
   const cursor = new Cursor(action)
   const isChanged = cursor.take('CHANGE')
@@ -147,7 +149,7 @@ function ofColumn(table: string, action: readonly Token[]): readonly Finder[] {
 
 const LENGTH = /^(?:SET DATA )?(?:TYPE )?(?:character varying|varchar|character|char)\s*\(\s*(\d+)\s*\)/i
 
-/** Duplicate rows. NULLs are not duplicates. */
+/** Finds duplicate rows. NULLs are not duplicates. */
 function duplicates(table: string, columns: readonly Token[], where: string): readonly Finder[] {
   const keys = listOf(columns).map(keyOf)
   if (keys.includes(undefined)) return []
@@ -158,7 +160,10 @@ function duplicates(table: string, columns: readonly Token[], where: string): re
   return [{ broken: 'unique', query }]
 }
 
-/** A column of an index as an expression; undefined for what is none, such as one with an operator class. */
+/**
+ * Returns an index column as an expression; undefined if it is more than an expression, such as a column with
+ * an operator class.
+ */
 function keyOf(tokens: readonly Token[]): string | undefined {
   const end = tokens.findIndex((token) => ['ASC', 'DESC', 'NULLS'].some((word) => isWord(token, word)))
   const [first, open, length, ...more] = end < 0 ? tokens : tokens.slice(0, end)
@@ -171,20 +176,20 @@ function keyOf(tokens: readonly Token[]): string | undefined {
   return isWord(first, '(') || isWord(open, '(') || isWord(open, 'COLLATE') ? text : undefined
 }
 
-/** The constraint that an action of ALTER TABLE adds or validates. */
+/** Returns the name of the constraint that an action of ALTER TABLE adds or validates. */
 function constraintOf(action: readonly Token[], verb: 'ADD' | 'VALIDATE'): string | undefined {
   const cursor = new Cursor(action)
   return cursor.take(verb, 'CONSTRAINT') ? cursor.name() : undefined
 }
 
-/** The name behind ALTER TABLE, as written. */
+/** Returns the name after ALTER TABLE, as written. */
 function tableOf(tokens: readonly Token[]): string {
   const cursor = new Cursor(tokens)
   cursor.skip('ALTER', 'ONLINE', 'IGNORE', 'FOREIGN', 'TABLE', 'IF', 'EXISTS', 'ONLY')
   return writtenName(cursor)
 }
 
-/** Takes a name, and returns it with its quotes. */
+/** Reads a name, and returns it with its quotes. */
 function writtenName(cursor: Cursor): string {
   const { rest } = cursor
   cursor.path()
@@ -193,7 +198,7 @@ function writtenName(cursor: Cursor): string {
 
 const placed = (table: string, prefix: string): string => (table.includes('.') ? table : prefix + table)
 
-/** As written, on one line. */
+/** Returns the tokens as written, on one line. */
 const textOf = (tokens: readonly Token[]): string =>
   tokens
     .map(({ text, start }, at) => (at > 0 && start > (tokens[at - 1]?.end ?? 0) ? ` ${text}` : text))

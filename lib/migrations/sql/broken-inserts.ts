@@ -8,15 +8,17 @@ export interface BrokenInserts {
   readonly table: string
   /** Columns that lose their default. */
   readonly withoutDefault: readonly string[]
-  /** Columns that a MODIFY defines without a default, which they may have had. */
+  /** Columns that a MODIFY defines without a default. They may have had one before. */
   readonly redefined: readonly string[]
-  /** Columns that take no NULL afterwards; they may have taken none before. */
+  /** Columns that accept no NULL afterwards. They may not have accepted it before either. */
   readonly required: readonly string[]
-  /** True if it adds another kind of rule for rows. */
+  /** True if it adds another kind of constraint. */
   readonly hasCheck: boolean
 }
 
-/** The requirements of a statement for rows that code writes after it; undefined if there are none. */
+/**
+ * Returns the requirements of a statement for rows that code writes after it; undefined if there are none.
+ */
 export function brokenInserts(statement: Statement): BrokenInserts | undefined {
   const altered = alterTable(statement)
   if (altered === undefined) return undefined
@@ -42,13 +44,13 @@ function changed(action: readonly Token[], ...words: readonly string[]): readonl
   return altered !== undefined && hasWords(altered.change, ...words) ? [altered.name] : []
 }
 
-/** `MODIFY a int NOT NULL` and `CHANGE a b int NOT NULL`: the column as it is called before. */
+/** Returns the column of `MODIFY a int NOT NULL` or `CHANGE a b int NOT NULL`, under its previous name. */
 function redefined(action: readonly Token[]): readonly string[] {
   const { name, definition } = modified(action)
   return name !== undefined && hasWords(definition, 'NOT', 'NULL') ? [name] : []
 }
 
-/** The column of such an action that says neither DEFAULT nor AUTO_INCREMENT, and is not generated. */
+/** Returns the column of such an action if it has neither DEFAULT nor AUTO_INCREMENT and is not generated. */
 function undefaulted(action: readonly Token[]): readonly string[] {
   const { name, definition } = modified(action)
   const isFilled = ['DEFAULT', 'AUTO_INCREMENT', 'AS'].some((word) => hasWords(definition, word))
@@ -66,7 +68,7 @@ function modified(action: readonly Token[]): {
   return name === undefined ? { definition: [] } : { name, definition: cursor.rest }
 }
 
-/** The condition of a CHECK that is added. */
+/** Returns the condition of an added CHECK. */
 function checkOf(action: readonly Token[]): readonly (readonly Token[])[] {
   const added = addedConstraint(action)
   if (added?.kind !== 'CHECK') return []
@@ -75,7 +77,7 @@ function checkOf(action: readonly Token[]): readonly (readonly Token[])[] {
   return [cursor.inParentheses() ?? []]
 }
 
-/** The column of a condition that says nothing but `a IS NOT NULL`. */
+/** Returns the column of a condition that is exactly `a IS NOT NULL`. */
 function notNull([column, ...words]: readonly Token[]): readonly string[] {
   const isSo = words.length === 3 && ['IS', 'NOT', 'NULL'].every((word, at) => isWord(words[at], word))
   return isSo && column !== undefined ? [nameOf(column)] : []

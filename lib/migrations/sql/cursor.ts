@@ -1,12 +1,12 @@
 import type { Token } from './tokenize.js'
 
-/** Reads tokens from the left. Words are given in upper case. */
+/** Reads tokens from left to right. Words must be passed in upper case. */
 export class Cursor {
   #at = 0
 
   constructor(private readonly tokens: readonly Token[]) {}
 
-  /** The tokens that were not taken yet. */
+  /** The tokens that have not been read. */
   get rest(): readonly Token[] {
     return this.tokens.slice(this.#at)
   }
@@ -16,24 +16,24 @@ export class Cursor {
     return words.every((word, index) => isWord(this.tokens[this.#at + index], word))
   }
 
-  /** Takes these words if they come next. */
+  /** Reads these words if they come next. */
   take(...words: readonly string[]): boolean {
     const found = this.sees(...words)
     if (found) this.#at += words.length
     return found
   }
 
-  /** Takes these words as long as one of them comes next. */
+  /** Reads these words as long as one of them comes next. */
   skip(...words: readonly string[]): void {
     while (words.some((word) => this.take(word)));
   }
 
-  /** Takes a name, qualified or not; undefined when none comes next. */
+  /** Reads a name, qualified or not; returns undefined if none comes next. */
   name(): string | undefined {
     return this.path()?.join('.')
   }
 
-  /** The same in its parts, each of which may contain a dot. */
+  /** Reads the same as parts, each of which may contain a dot. */
   path(): readonly string[] | undefined {
     const parts: string[] = []
     do {
@@ -45,7 +45,7 @@ export class Cursor {
     return parts
   }
 
-  /** Takes `( ... )` and returns what is between; undefined when no parenthesis comes next. */
+  /** Reads `( ... )` and returns the tokens inside; undefined if no parenthesis comes next. */
   inParentheses(): readonly Token[] | undefined {
     if (!this.sees('(')) return undefined
     const end = closing(this.tokens, this.#at)
@@ -58,11 +58,11 @@ export class Cursor {
 export const isWord = (token: Token | undefined, word: string): boolean =>
   token !== undefined && (token.kind === 'word' || token.kind === 'symbol') && token.value === word
 
-/** The name as both servers compare it: an unquoted name in lower case, a quoted one as written. */
+/** Returns a name as both servers compare it: an unquoted name in lower case, a quoted one as written. */
 export const nameOf = (token: Token): string =>
   token.kind === 'word' ? token.text.toLowerCase() : token.value
 
-/** The index of `words` in a row outside of parentheses; -1 when there is none. */
+/** Returns the index of consecutive `words` outside parentheses; -1 if there are none. */
 export function indexOfWords(tokens: readonly Token[], ...words: readonly string[]): number {
   for (let at = 0; at < tokens.length; at++) {
     if (words.every((word, index) => isWord(tokens[at + index], word))) return at
@@ -74,7 +74,7 @@ export function indexOfWords(tokens: readonly Token[], ...words: readonly string
 export const hasWords = (tokens: readonly Token[], ...words: readonly string[]): boolean =>
   indexOfWords(tokens, ...words) >= 0
 
-/** The parts between the commas that are outside of parentheses and brackets. */
+/** Returns the parts between the commas that are outside parentheses and brackets. */
 export function listOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const parts: Token[][] = [[]]
   let depth = 0

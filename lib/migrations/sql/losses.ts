@@ -3,10 +3,10 @@ import { Cursor, isWord } from './cursor.js'
 import { addedColumns, alterTable, createTable, dropped, droppedColumn } from './statement-shape.js'
 import type { Statement } from './split-statements.js'
 
-/** Values that a statement takes away for good. */
+/** Values that a statement permanently removes. */
 export interface Lost {
   readonly what: 'schema' | 'table' | 'column' | 'rows'
-  /** Of the schema, of the table, or of the column. */
+  /** The name of the schema, table or column. */
   readonly name: string
   /** Undefined for a schema. */
   readonly table: string | undefined
@@ -32,9 +32,9 @@ export function lostBy(statement: Statement): readonly Lost[] {
 }
 
 /**
- * The data that an up migration removes and the down migration does not restore. A down migration that writes
- * the column, creates it as a generated column, or adds rows to the table restores it from another source.
- * Objects that the up migration itself creates hold no other data.
+ * Returns the data that an up migration removes and the down migration does not restore. A down migration
+ * restores a column from another source if it writes it or creates it as a generated column, and a table if
+ * it adds rows to it. Objects that the up migration itself creates contain no other data.
  */
 export function notBroughtBack(up: readonly Statement[], down: readonly Statement[]): readonly Lost[] {
   const made = new Set(up.flatMap((statement) => createTable(statement)?.table ?? []))
@@ -53,7 +53,7 @@ export function notBroughtBack(up: readonly Statement[], down: readonly Statemen
   return [...new Map(lost.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-/** The columns that a statement adds and the database computes. */
+/** Returns the columns that a statement adds and that the database computes. */
 function computedBy(statement: Statement): readonly string[] {
   const alter = alterTable(statement)
   return (alter?.actions ?? [])

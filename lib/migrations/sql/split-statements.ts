@@ -3,26 +3,26 @@ import { type Token, tokenize } from './tokenize.js'
 
 /** One statement of a file, as sent to the server. */
 export interface Statement {
-  /** Without the closing semicolon and without leading comments. */
+  /** The statement without the closing semicolon and leading comments. */
   readonly text: string
-  /** The line where it starts, from 1. */
+  /** The line on which it starts, from 1. */
   readonly line: number
   readonly syntax: Syntax
-  /** Without comments. */
+  /** The tokens without comments. */
   readonly tokens: readonly Token[]
 }
 
-/** A file's text as statements. */
+/** A file as statements. */
 export interface Script {
   readonly statements: readonly Statement[]
   readonly comments: readonly string[]
-  /** Why the rest of the file cannot be read, such as an unterminated string. */
+  /** The reason why the rest of the file cannot be read, such as an unterminated string. */
   readonly problem: { readonly line: number; readonly text: string } | undefined
 }
 
 /**
- * Splits a file at its semicolons, except those in literals, in the bodies of routines and, where the engine
- * says so, in parentheses.
+ * Splits a file at its semicolons. Semicolons in literals and in the bodies of routines do not count; neither
+ * do semicolons in parentheses if the engine has statements there.
  */
 export function splitStatements(sql: string, syntax: Syntax): Script {
   const { tokens, unterminated } = tokenize(sql, syntax)
@@ -67,11 +67,11 @@ export function splitStatements(sql: string, syntax: Syntax): Script {
 }
 
 /**
- * The beginning of a statement on one line, as its file has it. Literals and comments are left out: literals
- * may hold data.
+ * Returns the beginning of a statement on one line, as its file writes it. Literals and comments are omitted,
+ * because literals may contain data.
  */
 export function summaryOf({ text, syntax }: Statement, longest = 72): string {
-  // With the marks around what only some servers run; each token has at least one character.
+  // Includes the marks around text that only some servers execute. Each token has at least one character.
   const shown = tokenize(text, syntax)
     .tokens.filter(({ kind }) => kind !== 'comment')
     .slice(0, longest + 1)
@@ -81,7 +81,7 @@ export function summaryOf({ text, syntax }: Statement, longest = 72): string {
 
 const shownText = ({ kind, text }: Token): string => (kind === 'string' ? "'…'" : text)
 
-/** None where the file has none, and none where it begins a new line within parentheses. */
+/** Returns no space if the file has none, or if the token begins a new line inside parentheses. */
 function spaceBetween(before: Token | undefined, { start, text }: Token): string {
   if (before === undefined || before.end === start) return ''
   return before.text === '(' || text === ')' || text === ',' ? '' : ' '
@@ -135,7 +135,7 @@ class Body {
   }
 }
 
-/** The line of an offset, from 1. Offsets must be requested in ascending order. */
+/** Returns the line of an offset, from 1. Offsets must be requested in ascending order. */
 function lineNumbers(sql: string): (at: number) => number {
   let line = 1
   let from = 0

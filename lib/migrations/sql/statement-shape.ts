@@ -38,7 +38,7 @@ export function createTable({ tokens, syntax }: Statement): CreateTable | undefi
 
 export interface AlterTable {
   readonly table: string
-  /** The parts between the commas. */
+  /** The parts between commas. */
   readonly actions: readonly Tokens[]
 }
 
@@ -54,7 +54,7 @@ export function alterTable({ tokens }: Statement): AlterTable | undefined {
   return { table, actions: listOf(cursor.rest) }
 }
 
-/** The columns that one action of ALTER TABLE adds; MySQL may add several in parentheses. */
+/** Returns the columns that one action of ALTER TABLE adds; MySQL may add several in parentheses. */
 export function addedColumns(action: Tokens, syntax: Syntax): readonly Column[] {
   const cursor = new Cursor(action)
   if (!cursor.take('ADD')) return []
@@ -83,7 +83,7 @@ export function addedConstraint(action: Tokens): AddedConstraint | undefined {
 
 const KINDS = ['PRIMARY', 'UNIQUE', 'FOREIGN', 'CHECK', 'EXCLUDE'] as const
 
-/** `ALTER [COLUMN] name …`: the column and what is done to it. */
+/** Returns the column of `ALTER [COLUMN] name …`, and the change to it. */
 export function alteredColumn(
   action: Tokens,
 ): { readonly name: string; readonly change: Tokens } | undefined {
@@ -94,7 +94,7 @@ export function alteredColumn(
   return { name, change: cursor.rest }
 }
 
-/** The column that one action of ALTER TABLE drops. */
+/** Returns the column that one action of ALTER TABLE drops. */
 export function droppedColumn(action: Tokens, syntax: Syntax): string | undefined {
   const cursor = new Cursor(action)
   if (!cursor.take('DROP')) return undefined
@@ -104,10 +104,10 @@ export function droppedColumn(action: Tokens, syntax: Syntax): string | undefine
 }
 
 export interface CreateIndex {
-  /** Empty when the server chooses the name. */
+  /** Empty if the server chooses the name. */
   readonly name: string
   readonly table: string
-  /** Both, in their parts. */
+  /** The parts of both names. */
   readonly paths: { readonly name: readonly string[]; readonly table: readonly string[] }
   readonly isConcurrent: boolean
 }
@@ -127,10 +127,10 @@ export function createIndex({ tokens }: Statement): CreateIndex | undefined {
 }
 
 export interface Drop {
-  /** `TABLE`, `INDEX`, `DATABASE` … */
+  /** Such as `TABLE`, `INDEX` or `DATABASE`. */
   readonly what: string
   readonly names: readonly string[]
-  /** The names in their parts. */
+  /** The parts of the names. */
   readonly paths: readonly (readonly string[])[]
   readonly isConcurrent: boolean
   readonly ifExists: boolean
@@ -149,14 +149,14 @@ export function dropped({ tokens }: Statement): Drop | undefined {
   return { what: first.value, names: paths.map((path) => path.join('.')), paths, isConcurrent, ifExists }
 }
 
-/** The type of a column: its words up to the first that starts a constraint, in upper case. */
+/** Returns a column's type: its words up to the first that starts a constraint, in upper case. */
 export function typeOf({ definition }: Column): { readonly name: string; readonly isQuoted: boolean } {
   const [first, dot, second] = definition
   const token = isWord(dot, '.') ? second : first
   return { name: token === undefined ? '' : nameOf(token).toUpperCase(), isQuoted: token?.kind === 'quoted' }
 }
 
-/** A part of a column list; nothing for a constraint or a key. */
+/** Returns the column in a part of a column list; empty for a constraint or a key. */
 function toColumn(part: Tokens, syntax: Syntax): readonly Column[] {
   return syntax.notColumns.some((word) => isWord(part[0], word)) ? [] : columnOf(part)
 }

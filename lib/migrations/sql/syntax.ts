@@ -1,19 +1,21 @@
 import type { Dialect } from '../files/dialect-name.js'
 
-/** An engine's SQL syntax, as far as files have to be split. The patterns are sticky. */
+/** An engine's SQL syntax, as far as it is needed to split files. The patterns are sticky. */
 export interface Syntax {
   readonly dialect: Dialect
   /** The start of a comment up to the end of the line. */
   readonly lineComment: RegExp
   readonly hasNestedComments: boolean
-  /** The opening of a comment whose content is executed; undefined when the engine has none. */
+  /** The opening of a comment whose content is executed; undefined if the engine has no such comments. */
   readonly executableComment: RegExp | undefined
-  /** Letters before a quote that make it another kind of literal. */
+  /** Letters before a quote that start another kind of literal. */
   readonly stringPrefix: RegExp
   readonly stringQuotes: readonly string[]
   /** True if a backslash escapes the next character in a literal with this prefix. */
   readonly hasBackslashes: (prefix: string) => boolean
-  /** The tag around a literal without escapes, such as `$body$`; undefined when the engine has none. */
+  /**
+   * The tag around a literal without escapes, such as `$body$`; undefined if the engine has no such literals.
+   */
   readonly dollarQuote: RegExp | undefined
   readonly nameQuote: string
   /** The opening of a quoted name, including its quote. */
