@@ -62,6 +62,7 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
   checkTenant(flags, chosen)
   const files = new ChangedFiles(folder)
   const written: { path: string; state: FileState }[] = []
+  const notes: string[] = []
   const write = (path: string, text: string, comment?: string) => {
     const state = writeMarked(files, path, text, comment)
     written.push({ path: state === 'beside' ? `${path}.new` : path, state })
@@ -93,11 +94,12 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
     return reportOf(loaded, made, addition)
   })
   if (registered.length > 0) {
-    for (const [path, text] of [
-      ['buf.yaml', bufYaml(folder)],
-      ['buf.gen.yaml', bufGenYaml('src/gen', extension)],
-    ] as const)
-      if (files.text(path) === undefined) write(path, text, '#')
+    const buf = bufYaml(folder)
+    const before = files.text(buf.path)
+    if (before === undefined) write(buf.path, buf.text, '#')
+    else if (!before.includes(buf.module))
+      notes.push(`${buf.path} has no module ${buf.module}: add it under modules, as - path: ${buf.module}`)
+    if (files.text('buf.gen.yaml') === undefined) write('buf.gen.yaml', bufGenYaml('src/gen', extension), '#')
     write(
       'src/resources.ts',
       registrationText(
@@ -121,6 +123,7 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
     entities: reports.map((one) => (decorated.sources.has(one.source) ? { ...one, decorators: [] } : one)),
     written: written.filter(({ state }) => state !== 'unchanged'),
     notes: [
+      ...notes,
       ...decorated.notes,
       ...unexported.map((name) => `${name} is left out: its module does not export it`),
       ...written

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { Failure } from '../errors/failure.js'
 import type { ChangedFiles } from '../generate/changed-files.js'
 
 /** The result of writing a file. `beside`: the file was edited, and its new version is beside it. */
@@ -39,28 +40,40 @@ export function writeMarked(files: ChangedFiles, path: string, text: string, com
   return 'beside'
 }
 
-/** The text of `buf.yaml` for a project. `node_modules` may be in a folder above, as in a monorepo. */
-export function bufYaml(folder: string): string {
-  const protos = annotationsFrom(folder)
-  return `version: v2
-modules:
-  - path: proto
-  - path: ${protos}
-lint:
-  except: [ENUM_VALUE_PREFIX, RPC_REQUEST_RESPONSE_UNIQUE, RPC_RESPONSE_STANDARD_NAME]
-  ignore: [${protos}]
-`
+const ANNOTATIONS = 'node_modules/ashlar-annotations/proto'
+
+/** A `buf.yaml`, and its place as a path from the folder of the project. */
+export interface BufYaml {
+  readonly path: string
+  readonly text: string
+  /** The module of the project in it. */
+  readonly module: string
 }
 
-/** The .proto files of ashlar-annotations, as a path from the folder. */
-function annotationsFrom(folder: string): string {
-  let prefix = ''
-  for (let at = folder; ; at = dirname(at), prefix += '../') {
-    const path = 'node_modules/ashlar-annotations/proto'
-    if (existsSync(join(at, path))) return `${prefix}${path}`
-    if (dirname(at) === at) return path
+/**
+ * The `buf.yaml` of a project. In a monorepo it is beside the `node_modules` that all packages share, because
+ * buf reads no module outside of its folder.
+ * @throws {Failure} if ashlar-annotations is not installed.
+ */
+export function bufYaml(folder: string): BufYaml {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ANNOTATIONS))) {
+      const module = join(relative(at, folder), 'proto').replaceAll('\\', '/')
+      return { path: join(relative(folder, at), 'buf.yaml'), text: bufYamlText(module), module }
+    }
+    if (dirname(at) === at)
+      throw new Failure('input', 'ashlar-annotations is not installed: run npm install ashlar-annotations')
   }
 }
+
+const bufYamlText = (module: string): string => `version: v2
+modules:
+  - path: ${module}
+  - path: ${ANNOTATIONS}
+lint:
+  except: [ENUM_VALUE_PREFIX, RPC_REQUEST_RESPONSE_UNIQUE, RPC_RESPONSE_STANDARD_NAME]
+  ignore: [${ANNOTATIONS}]
+`
 
 export const bufGenYaml = (out: string, extension: string): string => `version: v2
 inputs:
