@@ -37,9 +37,9 @@ export function decoratedSource(source: string, added: readonly AddedDecorators[
       statement.type === 'ExportNamedDeclaration' || statement.type === 'ExportDefaultDeclaration'
         ? statement.declaration
         : statement
-    if (declaration == null) continue
+    if (declaration === null || declaration === undefined) continue
     if ('id' in declaration && declaration.id?.type === 'Identifier') bound.add(declaration.id.name)
-    if (declaration.type !== 'ClassDeclaration' || declaration.id == null) continue
+    if (declaration.type !== 'ClassDeclaration' || !declaration.id) continue
     const decorators = declaration.decorators ?? []
     classes.set(declaration.id.name, {
       start: Math.min(statement.start as number, ...decorators.map(({ start }) => start as number)),
