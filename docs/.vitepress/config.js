@@ -31,7 +31,17 @@ const GUIDES = [
   ...['testing', 'events', 'connect', 'openapi', 'clients', 'other-languages', 'nest', 'installing'],
   ...['migrations', 'operating', 'telemetry', 'scaling', 'development'],
 ]
-const REFERENCE = ['entities', 'typeorm', 'persistence', 'server', 'gateway', 'protos', 'aips', 'errors', 'cli']
+const REFERENCE = [
+  'entities',
+  'typeorm',
+  'persistence',
+  'server',
+  'gateway',
+  'protos',
+  'aips',
+  'errors',
+  'cli',
+]
 const INTERNALS = ['comparison', 'life-of-a-request', 'packages']
 const ENTRIES = [
   'decorators',
