@@ -225,6 +225,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/files/package-file.ts',
       'lib/gateway/routing/path-template.ts',
       'lib/resource/messages/http-paths.ts',
+      'lib/resource/typeorm/tenant-names.ts',
     ],
   },
   { from: 'examples', own: ['examples', 'ENTRIES', 'lib/index.ts'] },

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { foreignModule } from '../loading/foreign-module.js'
 import { runTool } from '../proto/project-tool.js'
+import { manifestOf } from './project-manifest.js'
 import { type EntityFacts, entityClasses, unexportedClasses } from './entity-classes.js'
 
 /** An entity class, and the source file that exports it, as a path from the folder of the project. */
@@ -21,16 +22,13 @@ export interface LoadedEntities {
 
 /** Runs the build of a project. @throws {Failure} with the first lines of what it prints. */
 export async function buildProject(folder: string): Promise<void> {
-  const manifest = join(folder, 'package.json')
-  if (!existsSync(manifest))
+  const manifest = manifestOf(folder)
+  if (manifest === undefined)
     throw new Failure('input', `${folder} has no package.json: name the folder of a project`)
-  const { scripts } = JSON.parse(readFileSync(manifest, 'utf8')) as {
-    readonly scripts?: Readonly<Record<string, string>>
-  }
-  if (scripts?.build === undefined)
+  if (manifest.scripts?.build === undefined)
     throw new Failure(
       'input',
-      `${relative('.', manifest)} has no script build: build the project, and add --no-build`,
+      `${relative('.', join(folder, 'package.json'))} has no script build: build the project, and add --no-build`,
     )
   const { exit, stdout, stderr } = await runTool('npm', ['run', '--silent', 'build'], folder)
   if (exit === 0) return

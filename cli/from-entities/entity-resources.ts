@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { ChangedFiles } from '../generate/changed-files.js'
 import { generateCode } from '../proto/buf.js'
+import { namedLikeTenants } from '../../lib/resource/typeorm/tenant-names.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 import { buildProject, compiledEntities, type LoadedEntity } from './compiled-classes.js'
-import { entityProto, fieldNumbers, namesOf } from './entity-proto.js'
+import { type EntityNames, entityProto, fieldNumbers, namesOf } from './entity-proto.js'
 import { type AddedDecorators, decoratedSource } from './decorated-source.js'
 import { bufGenYaml, bufYaml, type FileState, importExtension, writeMarked } from './marked-files.js'
+import { manifestOf } from './project-manifest.js'
 import { registrationText, type RegisteredEntity } from './registration.js'
 import { type LeftOut, hasPaddedKey, resourceName, shownEntity, type ShownEntity } from './shown-fields.js'
-import { snakeCase } from '../../lib/text/snake-case.js'
 
 /** The parsed flags. */
 export interface FromEntitiesFlags {
@@ -85,7 +85,7 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
         : (paddedKey(loaded, padded) ?? resourceOf(loaded, flags, taken))
     if (typeof made === 'string') return refused(loaded, made)
     const { names, shown, isReadOnly, canCreate } = made
-    const path = `proto/${names.file}.proto`
+    const path = protoPath(names)
     const numbers = fieldNumbers(files.text(path) ?? '', names.type)
     write(path, entityProto(shown, { canCreate, isReadOnly }, packageName, numbers))
     registered.push(registeredAs(loaded))
@@ -133,6 +133,8 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
   }
 }
 
+const protoPath = ({ file }: EntityNames): string => `proto/${file}.proto`
+
 const registeredAs = ({ facts, source }: LoadedEntity): RegisteredEntity => ({
   names: namesOf(resourceName(facts.name)),
   entity: facts.name,
@@ -141,7 +143,7 @@ const registeredAs = ({ facts, source }: LoadedEntity): RegisteredEntity => ({
 
 /** True if an earlier run has written a class's .proto file. */
 const isWritten = (files: ChangedFiles, { facts }: LoadedEntity): boolean =>
-  files.text(`proto/${snakeCase(resourceName(facts.name))}.proto`) !== undefined
+  files.text(protoPath(namesOf(resourceName(facts.name)))) !== undefined
 
 /** Why a key of the type char prevents a resource: PostgreSQL compares it without trailing spaces. */
 function paddedKey({ facts }: LoadedEntity, padded: ReadonlySet<string>): string | undefined {
@@ -153,14 +155,12 @@ function paddedKey({ facts }: LoadedEntity, padded: ReadonlySet<string>): string
 }
 
 function usesPostgres(folder: string): boolean {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    readonly dependencies?: Readonly<Record<string, string>>
-  }
+  const { dependencies = {} } = manifestOf(folder) ?? {}
   return 'pg' in dependencies && !('mysql2' in dependencies)
 }
 
 interface MadeResource {
-  readonly names: ReturnType<typeof namesOf>
+  readonly names: EntityNames
   readonly shown: ShownEntity
   readonly isReadOnly: boolean
   readonly isShared: boolean
@@ -177,9 +177,7 @@ function resourceOf(
   const own = facts.columns.map(({ propertyName }) => propertyName)
   if (tenant !== undefined && !isShared && !own.includes(tenant))
     return `it has no property ${tenant}: add one, or name the class in --shared if all tenants share its rows`
-  const like = [...own, ...facts.relations.map(({ propertyName }) => propertyName)].find((one) =>
-    TENANTS.test(one),
-  )
+  const [like] = namedLikeTenants(facts.entity)
   if (withoutTenants && !isShared && like !== undefined)
     return `${like} looks like a tenant: pass --tenant ${like}, or name the class in --shared if all callers share its rows`
   const shown = shownEntity(facts, { tenant: isShared ? undefined : tenant, show: new Set(show) })
@@ -191,9 +189,6 @@ function resourceOf(
   const isReadOnly = readOnly.includes(facts.name)
   return { names, shown, isReadOnly, isShared, canCreate: !isReadOnly && shown.unfilled.length === 0 }
 }
-
-/** As the check of `withoutTenants()` has it. */
-const TENANTS = /^(?:tenant|account|org|organization|workspace|company|team)(?:_?id)?$/i
 
 const refused = ({ facts, source }: LoadedEntity, why: string): EntityReport => ({
   ...{ entity: facts.name, resource: undefined, fields: [], leftOut: [], source, decorators: [] },
@@ -287,13 +282,10 @@ function checkNames(
     for (const name of given)
       if (!known.includes(name)) {
         const [near] = nearestNames(name, known)
-        const what = flag === 'show' ? 'property of an entity class' : 'entity class'
+        const what = flag === 'show' ? 'a property of an entity class' : 'an entity class'
         throw new Failure(
           'input',
-          `--${flag}: ${name} is not an ${what}${near === undefined ? '' : `: did you mean ${near}?`}`.replace(
-            'an property',
-            'a property',
-          ),
+          `--${flag}: ${name} is not ${what}${near === undefined ? '' : `: did you mean ${near}?`}`,
         )
       }
 }
@@ -308,10 +300,10 @@ function checkTenant({ tenant, withoutTenants }: FromEntitiesFlags, entities: re
     return
   }
   if (withoutTenants) return
-  const like = [
-    ...new Set(entities.flatMap(({ facts }) => facts.columns.map(({ propertyName }) => propertyName))),
-  ].filter((one) => TENANTS.test(one))
-  const found = like.map((one) => `--tenant ${one} (${having(one)} of ${entities.length} classes have it)`)
+  const like = new Set(entities.flatMap(({ facts }) => namedLikeTenants(facts.entity)))
+  const found = [...like]
+    .filter((one) => having(one) > 0)
+    .map((one) => `--tenant ${one} (${having(one)} of ${entities.length} classes have it)`)
   throw new Failure('input', `say whose the rows are: ${[...found, '--without-tenants'].join(', or ')}`)
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Failure } from '../errors/failure.js'
+import { manifestOf } from './project-manifest.js'
 import type { ChangedFiles } from '../generate/changed-files.js'
 
 /** The result of writing a file. `beside`: the file was edited, and its new version is beside it. */
@@ -90,9 +91,5 @@ plugins:
 `
 
 /** The extension of imports in the sources of a project: ES modules need one. */
-export function importExtension(folder: string): 'js' | 'none' {
-  const manifest = join(folder, 'package.json')
-  if (!existsSync(manifest)) return 'none'
-  const { type } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly type?: unknown }
-  return type === 'module' ? 'js' : 'none'
-}
+export const importExtension = (folder: string): 'js' | 'none' =>
+  manifestOf(folder)?.type === 'module' ? 'js' : 'none'
