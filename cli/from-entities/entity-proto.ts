@@ -1,4 +1,5 @@
 import { snakeCase } from '../../lib/text/snake-case.js'
+import { methodsOf } from '../generate/proto-file.js'
 import { camelOf, pascalOf, pluralOf } from '../generate/words.js'
 import { labelName, type ShownEntity, type ShownField } from './shown-fields.js'
 
@@ -122,12 +123,7 @@ function serviceText(
   { type, types, snake, collection }: EntityNames,
   { canCreate, isReadOnly }: Methods,
 ): string {
-  const method = (verb: string, of: string, request: string, response: string, http: string) =>
-    `  rpc ${verb}${of}(${request}) returns (${response}) {
-    option (google.api.http) = { ${http} };
-    option (ashlar.api.v1.rule) = { verb: "${verb.toLowerCase()}", resource: "${snake}" };
-  }
-`
+  const method = methodsOf(snake)
   const one = `/v1/${collection}/{id}`
   const writes = [
     ...(canCreate

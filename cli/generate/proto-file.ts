@@ -84,16 +84,21 @@ const importsOf = (fields: readonly FieldSpec[]): string =>
     .map((name) => `import "${name}";\n`)
     .join('')
 
+/** Returns the text of a method with its route and its rule. @param resource - of the rule. */
+export const methodsOf =
+  (resource: string) =>
+  (verb: string, of: string, request: string, response: string, http: string): string =>
+    `  rpc ${verb}${of}(${request}) returns (${response}) {
+    option (google.api.http) = { ${http} };
+    option (ashlar.api.v1.rule) = { verb: "${verb.toLowerCase()}", resource: "${resource}" };
+  }
+`
+
 function serviceText({ type, types, snake, camels }: ResourceNames, { parent }: ProtoContext): string {
   const above = parent === undefined ? '' : `${parent.pattern.replaceAll(/\{[^}]*\}/g, '*')}/`
   const one = `${above}${camels}/*`
   const all = parent === undefined ? camels : `{parent=${above.slice(0, -1)}}/${camels}`
-  const method = (verb: string, of: string, request: string, response: string, http: string) =>
-    `  rpc ${verb}${of}(${request}) returns (${response}) {
-    option (google.api.http) = { ${http} };
-    option (ashlar.api.v1.rule) = { verb: "${verb.toLowerCase()}", resource: "${snake}" };
-  }
-`
+  const method = methodsOf(snake)
   return `service ${type}Service {
 ${[
   method('Get', type, `Get${type}Request`, type, `get: "/v1/{name=${one}}"`),
