@@ -65,15 +65,34 @@ const WHAT: Readonly<Record<string, string>> = {
   'startup/first response': 'first response',
 }
 
-/** How many times the processor time of a peer Ashlar needs, from the least to the most of these rows. */
-function costOf(run: RecordedRun, against: string, subject: string, operation?: string): string {
-  const found = (run.comparisons ?? [])
-    .filter((row) => row.against === against && row.subject === subject)
-    .filter((row) => operation === undefined || row.operation === operation)
-    .map((row) => 1 / row.cpuRatio.median)
-  if (found.length === 0) throw new TypeError(`no run of ${subject} against ${against} is recorded`)
-  const [least, most] = [two(Math.min(...found)), two(Math.max(...found))]
-  return least === most ? least : `${least} to ${most}`
+const CALLS: Readonly<Record<string, string>> = {
+  get: 'Get',
+  list: 'List 50',
+  create: 'Create',
+  update: 'Update',
+}
+
+/** Ashlar's processor time divided by a peer's: the median, and the lowest and highest round. */
+function costOf(
+  run: RecordedRun,
+  against: string,
+  subject: string,
+  operation: string,
+  callers: number,
+): string {
+  const row = (run.comparisons ?? []).find(
+    (one) =>
+      one.against === against &&
+      one.subject === subject &&
+      one.operation === operation &&
+      one.concurrency === callers,
+  )
+  if (row === undefined) throw new TypeError(`no run of ${subject} against ${against} is recorded`)
+  const { median, min, max } = row.cpuRatio
+  return spread({
+    median: 1 / median,
+    ...(min !== undefined && max !== undefined && { min: 1 / max, max: 1 / min }),
+  })
 }
 
 function idleMegabytes(run: RecordedRun): readonly [string, string] {
@@ -107,32 +126,67 @@ const MATRIX = /^\[\/\/\]: # 'matrix'\n(.*)^\[\/\/\]: # 'matrix end'$/ms
 
 const BLOCKS: Readonly<Record<string, () => string>> = {
   cost() {
-    const run = recordedRun('servers')
-    const [ours, theirs] = idleMegabytes(run)
+    const [servers, repository] = [recordedRun('servers'), recordedRun('repository')]
+    const [ours, theirs] = idleMegabytes(servers)
     const [code, proto, peer] = sizesOfOrders().map(({ lines }) => lines)
     const all = (code ?? 0) + (proto ?? 0)
+    const statements = (database: string) =>
+      (recordedRun('database').figures ?? []).map(
+        ({ what, unit, values }) => `${what} ${values[database] ?? ''}${unit}`,
+      )
+    const delivered = recordedRun('events').figures?.find(({ what }) => what.startsWith('delivered'))
+    const each = (
+      run: RecordedRun,
+      against: string,
+      subject: string,
+      callers: number,
+      calls: readonly string[],
+    ) =>
+      calls.map((call) => `${CALLS[call] ?? call} ${costOf(run, against, subject, call, callers)}`).join('; ')
+    const calls = ['get', 'list', 'create', 'update']
     return table(
-      ['against', 'what Ashlar needs'],
+      ['what', 'one caller', '64 callers'],
       [
         [
-          'NestJS and TypeORM, gRPC',
-          `${costOf(run, 'NestJS and TypeORM', 'stack')} of its processor time for Get, List, Create and Update`,
+          'time of PostgreSQL per call, without spread',
+          statements('PostgreSQL, alone').join(', '),
+          statements('PostgreSQL, 64 callers').join(', '),
         ],
         [
-          'grpc-js and prepared `pg`, by hand',
-          `${costOf(run, 'grpc-js and pg', 'stack')} for the same calls by many callers at a time, who share statements; ${costOf(run, 'grpc-js, bare', 'rpc')} for a call that does nothing`,
+          'the repository alone, against prepared `pg` by hand',
+          each(repository, 'raw pg', 'postgres', 1, calls),
+          each(repository, 'raw pg', 'postgres', 64, calls),
         ],
         [
-          'Fastify and prepared `pg`, by hand',
-          `${costOf(run, 'fastify and pg', 'gateway', 'get')} for GET of one row, ${costOf(run, 'fastify and pg', 'gateway', 'list')} for a page of 50`,
+          'a gRPC service, against NestJS and TypeORM',
+          'not measured',
+          each(servers, 'NestJS and TypeORM', 'stack', 64, calls),
         ],
         [
-          'Fastify and Kysely, by hand',
-          `${all} lines for [the order service](examples/orders/main.ts), ${code} of TypeScript and ${proto} of .proto, against ${peer}. Those have no gRPC, filters, idempotency and events`,
+          'a gRPC service, against grpc-js and `pg` by hand',
+          'not measured',
+          each(servers, 'grpc-js and pg', 'stack', 64, calls),
         ],
         [
-          'memory',
-          `${ours} MB when idle, NestJS with TypeORM ${theirs} MB; the first response takes ${costOf(run, 'NestJS and TypeORM', 'startup')} of its processor time`,
+          'HTTP/JSON, against Fastify and `pg` by hand',
+          'not measured',
+          each(servers, 'fastify and pg', 'gateway', 64, ['get', 'list']),
+        ],
+        ['memory when idle', `${ours} MB; NestJS with TypeORM ${theirs} MB`, ''],
+        [
+          'first response of a new process, against NestJS and TypeORM',
+          costOf(servers, 'NestJS and TypeORM', 'startup', 'first response', 1),
+          '',
+        ],
+        [
+          'events delivered to NATS, from PostgreSQL',
+          `${count(delivered?.values['PostgreSQL'] ?? Number.NaN)} a second`,
+          '',
+        ],
+        [
+          '[an order service](examples/orders/main.ts), against Fastify and Kysely',
+          `${all} lines (${code} of TypeScript, ${proto} of .proto); ${peer} lines, without gRPC, filters, idempotency and events`,
+          '',
         ],
       ],
     )

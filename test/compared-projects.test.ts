@@ -14,7 +14,7 @@ const [head = [], ...rows] = matrix
 
 describe('docs/internals/comparison.md', () => {
   it('has a source for each cell about another project, or a dash', () => {
-    expect([head.length, rows.length]).to.deep.equal([8, 6])
+    expect([head.length, rows.length]).to.deep.equal([8, 10])
     const listed = [...sources.matchAll(/^(\d+)\. .*<https:\/\/.*>$/gm)].map(([, number]) => Number(number))
     const named = rows.flatMap((row) => row.slice(2).filter((cell) => cell !== '-'))
     const numbers = named.map((cell) => Number(/ \[(\d+)\]$/.exec(cell)?.[1]))

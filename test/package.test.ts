@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readmeSources } from './support/sources/readme-project.js'
+import { widgetSources } from './support/sources/widget-sources.js'
 import { freePort } from './support/free-port.js'
 import { drilling } from './support/drill.js'
 import { compiledProject } from './support/projects/compiled-project.js'
@@ -231,7 +231,7 @@ describe('the package', () => {
       expect(run(project, join(project, 'node_modules/.bin/ashlar'), '--help')).to.include('ashlar')
     })
 
-    describe("README's service", () => {
+    describe("the widgets' service", () => {
       let server: ChildProcess | undefined
       const address = `http://127.0.0.1:${HTTP_PORT}`
       const staff = {
@@ -302,7 +302,7 @@ describe('the package', () => {
 
 /**
  * An empty project with TypeScript's own defaults, and in it the example as a user would write it: with the
- * names of the package, and README's blocks in place of the files that they name.
+ * names of the package, and the guide's blocks in place of the files that they name.
  */
 function writeConsumer(project: string): void {
   const compilerOptions = {
@@ -322,7 +322,7 @@ function writeConsumer(project: string): void {
     JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
   )
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['src/main.ts'] }))
-  for (const [file, text] of readmeSources())
+  for (const [file, text] of widgetSources())
     writeFileSync(
       join(project, 'src', file),
       text.replaceAll("':8080'", `'127.0.0.1:${HTTP_PORT}'`).replaceAll("':9090'", "'127.0.0.1:0'"),

@@ -23,16 +23,6 @@ before(() => {
 })
 
 describe('README.md and docs', () => {
-  it('begins with the two commands', () => {
-    const first = blocks.find(({ page, language }) => page === 'README.md' && language === 'sh')
-    expect(blocksOf('README.md').some(({ language }) => language === 'ts')).to.equal(true)
-    expect(blocksOf('README.md').flatMap(({ text }) => text.split('\n'))).to.include.members([
-      'npm ci && npm run demo',
-      'npm ci && npm test',
-    ])
-    expect(first).to.not.equal(undefined)
-  })
-
   it('compiles in every ts block', () => {
     expect(blocks.filter(({ language }) => language === 'ts').length).to.be.above(50)
     expect(compiledBlocks.pages).to.deep.equal([])

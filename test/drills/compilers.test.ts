@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drilling } from '../support/drill.js'
 import { root } from '../support/root.js'
-import { readmeSources } from '../support/sources/readme-project.js'
+import { widgetSources } from '../support/sources/widget-sources.js'
 import { declarationSources, emptyPackage, packageOptions } from '../support/sources/declaration-sources.js'
 
 /**
@@ -43,7 +43,7 @@ const checkedBy = (compiler: string, folder: string): readonly string[] => {
   return status === 0 || said.length > 0 ? said : [`exit status ${status}`]
 }
 
-/** What it says of README's service, with TypeScript's own defaults: declarations of packages are checked. */
+/** What it reports for the widgets, with TypeScript's own defaults, which check packages too. */
 const readmeCheckedBy = (compiler: string): readonly string[] => {
   const folder = emptyPackage()
   try {
@@ -51,7 +51,7 @@ const readmeCheckedBy = (compiler: string): readonly string[] => {
     for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
       if (!existsSync(join(folder, 'node_modules', name)))
         symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-    for (const [file, text] of readmeSources()) writeFileSync(join(folder, 'src', file), text)
+    for (const [file, text] of widgetSources()) writeFileSync(join(folder, 'src', file), text)
     const compilerOptions = {
       ...{ target: 'es2022', module: 'nodenext', strict: true, noEmit: true, types: ['node'] },
       ...{ experimentalDecorators: true, emitDecoratorMetadata: true, skipLibCheck: false },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../root.js'
-import { readmeSources } from '../sources/readme-project.js'
+import { widgetSources } from '../sources/widget-sources.js'
 
 /**
  * The sources of an application: the example of widgets in a Nest application, and its tests. `main.ts`
@@ -10,7 +10,7 @@ import { readmeSources } from '../sources/readme-project.js'
  */
 export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string>> {
   const sources = Object.fromEntries(
-    [...readmeSources()]
+    [...widgetSources()]
       .filter(([file]) => !/tour|main|schema/.test(file))
       .map(([file, text]) => [`src/${file}`, text]),
   )

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { asUser } from '../sources/readme-project.js'
+import { asUser } from '../sources/widget-sources.js'
 import { compiled, root } from '../root.js'
 import { type Packed, packedInto, run } from './packed-package.js'
 

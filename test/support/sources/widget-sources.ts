@@ -5,14 +5,14 @@ import { blocksOf } from './documents.js'
 
 /**
  * The example of widgets as a user would write it, file by file below `src`: with the names of the package,
- * and README's blocks in place of the files that they name.
+ * and the blocks of the page about installing in place of the files that they name.
  */
-export function readmeSources(): ReadonlyMap<string, string> {
+export function widgetSources(): ReadonlyMap<string, string> {
   const folder = join(root, 'examples/widgets')
   const sources = new Map<string, string>()
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     if (file.endsWith('.ts')) sources.set(file, asUser(readFileSync(join(folder, file), 'utf8')))
-  for (const { file, text, language } of blocksOf('README.md'))
+  for (const { file, text, language } of blocksOf('docs/guides/installing.md'))
     if (language === 'ts' && file !== undefined) sources.set(file, asUser(text))
   return sources
 }
