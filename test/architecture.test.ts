@@ -341,6 +341,7 @@ const AT_THE_ROOT = [
     'tsconfig.json',
     'ormconfig.ts',
     'README.md',
+    'AGENTS.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
     'LICENSE',

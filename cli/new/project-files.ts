@@ -17,6 +17,7 @@ export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
     ...callersOf(choices),
     about: `Projects of many tenants, over gRPC, HTTP/JSON and Connect: a service on [Ashlar](https://www.npmjs.com/package/ashlar)${nest ? ' in a Nest application' : ''}.`,
     files: filled(nest ? NEST_FILES : PLAIN_FILES, names),
+    security: nest ? '' : SECURITY_TEST,
     migrationWord: DATABASE_FACTS[database].isServer ? ', migration' : '',
     begin: part(database, PARTS.begin),
     database: part(database, PARTS.readme),
@@ -45,6 +46,7 @@ const callersOf = ({ authentication, name }: Choices): { readonly port: string; 
       }
     : { port: '8080', caller: "-H 'account-id: acme' -H 'subject: ada' -H 'groups: staff'" }
 
+const SECURITY_TEST = '. `test/security.test.ts` calls each method as a stranger and as another tenant'
 const PLAIN_FILES =
   '| `src/server.ts`        | the server with every service of `src/services.ts`                         |\n'
 const NEST_FILES =
