@@ -6,24 +6,19 @@ import { dumped } from '../../support/migration-tools/dumped.js'
 import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { compiled, root } from '../../support/root.js'
 import { textOf } from '../../support/sources/documents.js'
+import { commandsOf, guideSection, RECIPES } from '../../support/sources/migration-guides.js'
 
-const PAGE = textOf('docs/guides/migrations.md')
-
-/** The commands of the first block below a heading; without one, of the first block of the page. */
-const commandsBelow = (heading = '') =>
-  (/```sh\n(.*?)\n```/s.exec(PAGE.slice(PAGE.indexOf(heading)))?.[1] ?? '').split('\n')
-
-const [FIRST, CHANGE, ADOPTION] = [
-  commandsBelow(),
-  commandsBelow('\n## Changing tables\n'),
-  commandsBelow('\n## A database of another tool\n'),
+const CHANGING = textOf('docs/guides/changing-tables.md')
+const [FIRST, CHANGE, CONTRACT, ADOPTION] = [
+  commandsOf(textOf('docs/guides/migrations.md')),
+  commandsOf(CHANGING),
+  commandsOf(CHANGING.slice(CHANGING.indexOf('When no old image runs any more:\n'))),
+  commandsOf(guideSection('A database of another tool')),
 ]
-const CONTRACT = commandsBelow('When no old image runs any more:\n')
 
 describe('the commands of ashlar migrate', () => {
-  it('are each in the recipes of docs/guides/migrations.md or in a block that is run here', () => {
-    const recipes = /\n## Recipes\n(.*?)\n## /s.exec(PAGE)?.[1] ?? ''
-    const run = [...FIRST, ...CHANGE, ...CONTRACT, ...ADOPTION, ...recipes.split('\n')].join('\n')
+  it('are each in a recipe of the guides or in a block that is run here', () => {
+    const run = [...FIRST, ...CHANGE, ...CONTRACT, ...ADOPTION, ...RECIPES.values()].join('\n')
     const commands = readdirSync(join(root, 'cli/commands/migrate')).map((file) => file.replace('.ts', ''))
     const named = [...run.matchAll(/^ashlar migrate ([a-z-]+)/gm)].map(([, name]) => name)
     expect([...new Set(named)]).to.have.members(commands)
@@ -31,7 +26,7 @@ describe('the commands of ashlar migrate', () => {
 })
 
 onEachEngine(
-  'a block of docs/guides/migrations.md',
+  'a block of the guides to migrations',
   (database, dialect) => {
     const place = operatorFolder(database)
     beforeEach(() => {

@@ -7,11 +7,11 @@ import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { blocksOf, textOf } from '../../support/sources/documents.js'
 import { javascriptOf } from '../../support/sources/page-module.js'
 
-const PAGE = 'docs/guides/migrations.md'
+const PAGE = 'docs/guides/changing-tables.md'
 
 /** What is below a heading of the page: the commands, and the text of its blocks of a language. */
 const below = (title: string) => {
-  const text = textOf(PAGE).split(`\n### ${title}\n`)[1]?.split('\n### ')[0] ?? ''
+  const text = textOf(PAGE).split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
   const blocks = blocksOf(PAGE).filter((block) => text.includes(`\`\`\`${block.language}\n${block.text}\n`))
   const inLanguage = (language: string) =>
     blocks.filter((block) => block.language === language).map((block) => block.text)

@@ -7,7 +7,7 @@ import { breakingChanges } from '../../../cli/proto/breaking-changes.js'
 import { BUF, hasBuf } from '../../support/projects/linked-project.js'
 import { root } from '../../support/root.js'
 import { drilling } from '../../support/drill.js'
-import { textOf } from '../../support/sources/documents.js'
+import { guideSection } from '../../support/sources/migration-guides.js'
 import { runCommand } from '../../support/run-command.js'
 
 const PROTO = `syntax = "proto3";
@@ -181,8 +181,7 @@ service TaskService {
     })
 
     it('agrees with the guide about a required column', async () => {
-      const page = textOf('docs/guides/migrations.md')
-      const recipe = page.split('\n### A required column with real values\n')[1]?.split('\n### ')[0] ?? ''
+      const recipe = guideSection('A required column with real values')
       const field = /`(string queue = 4;)`/.exec(recipe)?.[1] ?? ''
       expect(await found(served(`  string note = 3;\n  ${field}\n`))).to.deep.equal([])
       const later = field.replace(';', ` ${REQUIRED};`)
