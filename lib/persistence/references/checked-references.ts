@@ -19,16 +19,18 @@ import type { Dialect } from '../dialects/dialect.js'
 import { partSql } from '../dialects/values/part-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import type { Statement } from '../engines/executor/executor.js'
+import type { Database, Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { and, compare, type PlanValue } from '../query/query-plan.js'
-import { type Naming, tableNameOf } from '../schema/table-name-of.js'
+import { tableNameOf } from '../schema/table-name-of.js'
 
 interface Reference {
   readonly relation: OwningRelation
   readonly target: ResourceModel
   /** True if the target belongs to a tenant, as the resource does. */
   readonly isOwned: boolean
+  /** True if the target belongs to no tenant. */
+  readonly isShared: boolean
   /** The values that the target must share, if the resource's name begins with the target's name. */
   readonly parts: readonly SharedPart[]
   readonly select: Parent['select']
@@ -62,22 +64,31 @@ const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 export class References {
   #known: readonly Reference[] | undefined
   readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS, 'reference_statements')
+  private readonly dialect: Dialect
 
   private constructor(
+    private readonly database: Database,
     private readonly model: ResourceModel,
-    private readonly dialect: Dialect,
-    private readonly naming: Naming,
     private readonly reading: (target: ResourceModel) => ReadTarget,
-  ) {}
+  ) {
+    this.dialect = database.dialect
+  }
 
   /** Undefined where the resource refers to nothing. */
   static of(
+    database: Database,
     model: ResourceModel,
-    dialect: Dialect,
-    naming: Naming,
     reading: (target: ResourceModel) => ReadTarget,
   ): References | undefined {
-    return model.relations.some(isChecked) ? new References(model, dialect, naming, reading) : undefined
+    return model.relations.some(isChecked) ? new References(database, model, reading) : undefined
+  }
+
+  /**
+   * True if the statement that writes a row locks what it refers to. On several servers, it would then run on
+   * those of other tenants too.
+   */
+  get areTaken(): boolean {
+    return this.dialect.can.writeWith && this.database.isDistributed !== true
   }
 
   /**
@@ -201,7 +212,8 @@ export class References {
   ): Promise<Secured> {
     const { parents, refused } = await this.#limited(call, this.#named(values, tenant, written), tenant)
     if (refused !== undefined) return { parents, taken: [], missing: refused }
-    if (this.dialect.can.writeWith) return { parents, taken: parents, missing: undefined }
+    // Outside of a transaction a lock would end before the write.
+    if (this.areTaken || call.on === this.database) return { parents, taken: parents, missing: undefined }
     for (const parent of parents)
       if (!(await this.#isThere(call, parent, true))) return { parents, taken: [], missing: parent }
     return { parents, taken: [], missing: undefined }
@@ -237,10 +249,11 @@ export class References {
     test: Limit['test'],
   ): Promise<boolean> {
     if (test === undefined) return true
-    const { isOwned, target, read } = this.#of(relation)
+    const reference = this.#of(relation)
+    const { isOwned, target, read } = reference
     const key = row.values[target.key.property] as string
     const reach = { key, tenant: isOwned ? tenant : undefined, where }
-    const entity = await read(call, reach, { lock: FOR_REFERENCE })
+    const entity = await read(call, reach, { lock: this.#isLocked(reference) ? FOR_REFERENCE : undefined })
     return entity !== undefined && (await test(entity)) === true
   }
 
@@ -289,8 +302,9 @@ export class References {
   async #isThere(
     call: SqlCall,
     { relation, values, select, where }: Parent,
-    lock: boolean,
+    isKept: boolean,
   ): Promise<boolean> {
+    const lock = isKept && this.#isLocked(this.#of(relation))
     const bound: unknown[] = [...values]
     const condition = where && toPredicate(where, this.dialect, bound)
     const statement = this.#statements.getOrSet(`${relation.property} ${lock} ${condition}`, () => {
@@ -300,6 +314,14 @@ export class References {
       )
     })
     return (await call.on.run(statement, bound, call)).rows.length > 0
+  }
+
+  /**
+   * On several servers, each has a copy of a shared row: a lock takes all of them, and those who lock it
+   * deadlock. There the foreign key keeps the row.
+   */
+  #isLocked({ isShared }: Reference): boolean {
+    return !isShared || this.database.isDistributed !== true
   }
 
   #of(relation: OwningRelation): Reference {
@@ -319,13 +341,14 @@ export class References {
       transactions: { rowLock },
     } = this.dialect
     const isOwned = this.model.tenant !== undefined && target.tenant !== undefined
-    const table = quoteTable(tableNameOf(target, this.dialect, this.naming), this.dialect)
+    const table = quoteTable(tableNameOf(target, this.dialect, this.database.dataSource), this.dialect)
     const live = target.deleteTime === undefined ? '' : ` AND ${quote(target.deleteTime.column)} IS NULL`
     const parts = sharedParts(this.model, relation, target)
     return {
       relation,
       target,
       isOwned,
+      isShared: target.tenant === undefined,
       parts,
       read: this.reading(target),
       select: (bind, lock, where) => {

@@ -16,7 +16,7 @@ export class ReferringRows<E extends object> implements Rows<E> {
   ) {}
 
   get insertsAtOnce(): boolean {
-    return this.next.insertsAtOnce
+    return this.next.insertsAtOnce && this.references.areTaken
   }
 
   /** A batch locks what its rows begin to refer to, and then writes the rows as a batch does. */

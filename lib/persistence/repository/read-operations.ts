@@ -4,6 +4,7 @@ import { checkBatch, textOf } from '../contract/batch.js'
 import { checkCredential } from '../contract/credential-check.js'
 import { byKey } from '../contract/scope.js'
 import { reveal } from '../contract/secret-fields.js'
+import { DistributedMeanwhile } from '../engines/errors/distributed-meanwhile.js'
 import { isStorable } from '../query/reachable.js'
 import { planCount, planPage } from '../relations/plan-page.js'
 import { notFound } from '../rows/misses.js'
@@ -27,13 +28,19 @@ export const READS: Performers<'get' | 'list' | 'count' | 'batchGet' | 'lookup' 
       async ({ call: asked, scope, lock }) => {
         const paths = list.with
         const isAlone = paths === undefined || lock !== undefined
-        const { call, kept } = isAlone
-          ? { call: asked, kept: undefined }
-          : backend.relations.pageOn(asked, paths, scope)
         const plan = planPage(model, list, scope, own, options)
-        const how = { lock, kept, maxBytes: options?.maxBytes }
-        const page = await backend.list(call, plan, scope.tenant, how)
-        return completed(backend, 'list', { call, scope, lock }, page, paths, options)
+        const read = async () => {
+          const { call, kept } = isAlone
+            ? { call: asked, kept: undefined }
+            : backend.relations.pageOn(asked, paths, scope)
+          const how = { lock, kept, maxBytes: options?.maxBytes }
+          const page = await backend.list(call, plan, scope.tenant, how)
+          return completed(backend, 'list', { call, scope, lock }, page, paths, options)
+        }
+        return read().catch((error: unknown) => {
+          if (error instanceof DistributedMeanwhile) return read()
+          throw error
+        })
       },
       { mayLeaveOut: true },
     ),

@@ -61,7 +61,8 @@ export type RowPatch = Pick<Patched, 'key' | 'patch'>
  */
 export interface Rows<E, C extends RowCall = SqlCall> {
   /**
-   * True if a new row is written by one statement, whatever goes along with it. Once it is so, it stays so.
+   * True if a new row is written by one statement, whatever goes along with it. Once it is so, it stays so
+   * unless the database's tables are distributed meanwhile.
    */
   readonly insertsAtOnce: boolean
   /** Undefined where rows are written one by one. @param patches - what is written. */

@@ -86,8 +86,9 @@ export const familyRowsOf =
   }
 
 /** The references that a resource holds; undefined where it refers to nothing. */
-const referencesOf = ({ dialect, dataSource }: Database, model: ResourceModel): References | undefined =>
-  References.of(model, dialect, dataSource, (target) => {
+const referencesOf = (database: Database, model: ResourceModel): References | undefined =>
+  References.of(database, model, (target) => {
+    const { dialect, dataSource } = database
     const rows = new RowStore(target, dialect, tableNameOf(target, dialect, dataSource))
     return (...operands) => rows.get(...operands)
   })

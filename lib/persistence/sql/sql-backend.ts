@@ -79,7 +79,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     })
     this.relations = new RowsTogether(database, model, (target) => this.#tableOf(target))
     this.family = new SqlFamily({
-      dialect,
+      database,
       tableOf: (member) => tableNameOf(member.model, dialect, dataSource),
       rowsOf: familyRowsOf(database),
     })

@@ -111,6 +111,7 @@ export class SqlOperations implements Operations<SqlCall> {
    * - the operation does not say, and the resource has `@Emits()`, whichever of its events are sent;
    * - the operation does not say, and the dialect does not return the written row, which is read afterwards;
    * - it may write rows of several resources (`together`);
+   * - it writes a reference, and another statement locks the row that it refers to;
    * - a trigger of the table may leave the write out: what it writes besides is rolled back then;
    * - code has to see a row that is referred to (`asksCode`), and the row stays locked until the write.
    *
@@ -187,6 +188,9 @@ const REFERRING: ReadonlySet<string> = new Set(['create', 'update', 'modify', 'b
 
 /** A write that an operation prepares. */
 class SqlWrite implements WriteOperation<SqlCall> {
+  /** True if it writes a reference, and another statement locks its target. */
+  #isApart = false
+
   constructor(
     private readonly operations: SqlOperations,
     private readonly references: References | undefined,
@@ -197,11 +201,14 @@ class SqlWrite implements WriteOperation<SqlCall> {
   ) {}
 
   async refers(...written: readonly Readonly<Values>[]): Promise<void> {
+    const { references } = this
+    this.#isApart = references !== undefined && !references.areTaken && references.arePatched(written)
     const referable = await this.references?.referable(this.options?.references, written)
     if (referable !== undefined) this.call = { ...this.call, referable }
   }
 
   send<T>(write: (call: SqlCall) => Promise<T>, how?: SendOptions<SqlCall>): Promise<T> {
-    return this.operations.send(this.name, this.options, this.call, write, how)
+    const together = this.#isApart ? { ...how, isAtomic: true } : how
+    return this.operations.send(this.name, this.options, this.call, write, together)
   }
 }

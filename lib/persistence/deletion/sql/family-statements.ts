@@ -123,10 +123,10 @@ export class FamilyStatements {
    * Counts rows under a shared lock, so that it waits for other transactions' uncommitted rows as `select`
    * does.
    */
-  count(asked: RowsAsked, limit: number): Bound {
+  count(asked: RowsAsked, limit: number, isLocked: boolean): Bound {
     const values: unknown[] = []
     const where = this.#where(asked, values)
-    const text = `SELECT 1 AS one FROM ${this.#table} WHERE ${where} LIMIT ${this.#count(values, limit)}${this.dialect.transactions.rowLock({ lock: 'share', wait: 'block' })}`
+    const text = `SELECT 1 AS one FROM ${this.#table} WHERE ${where} LIMIT ${this.#count(values, limit)}${isLocked ? this.dialect.transactions.rowLock({ lock: 'share', wait: 'block' }) : ''}`
     return this.#found(`SELECT COUNT(*) AS n FROM (${text}) AS counted`, values)
   }
 

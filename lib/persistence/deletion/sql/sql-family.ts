@@ -2,7 +2,8 @@ import { nowOf, type Sources, type Values } from '../../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import { hasDeleteKey } from '../../dialects/column-sql.js'
-import type { Dialect } from '../../dialects/dialect.js'
+import type { Database } from '../../engines/executor/executor.js'
+import { READ_IN_SEQUENCE } from '../../dialects/postgres/citus.js'
 import { named } from '../../engines/executor/named.js'
 import type { EmittingRows } from '../../outbox/sql/emitting-rows.js'
 import type { SqlCall } from '../../rows/row-call.js'
@@ -25,7 +26,7 @@ export interface SqlMember {
 
 /** Creates a member, once for each resource of a family. */
 export interface MemberSource {
-  readonly dialect: Dialect
+  readonly database: Database
   readonly tableOf: (member: Member) => TableName
   readonly rowsOf: (member: Member) => Omit<SqlMember, 'statements'>
 }
@@ -39,7 +40,8 @@ export class SqlFamily implements FamilyRows<SqlCall> {
   of(member: Member): SqlMember {
     const known = this.#members.get(member)
     if (known !== undefined) return known
-    const { dialect, tableOf, rowsOf } = this.source
+    const { database, tableOf, rowsOf } = this.source
+    const { dialect } = database
     const isDiscriminated = hasDeleteKey(member.model, dialect)
     const made: SqlMember = {
       ...rowsOf(member),
@@ -67,7 +69,7 @@ export class SqlFamily implements FamilyRows<SqlCall> {
   get snapshot(): Snapshot<SqlCall> | undefined {
     const {
       transactions: { isSnapshotFixed },
-    } = this.source.dialect
+    } = this.source.database.dialect
     if (isSnapshotFixed === undefined) return undefined
     const statement = named(isSnapshotFixed)
     return {
@@ -76,15 +78,27 @@ export class SqlFamily implements FamilyRows<SqlCall> {
     }
   }
 
+  /**
+   * True if a statement locks the rows that it reads. On several servers, it cannot lock rows of all tenants:
+   * foreign keys keep what is removed consistent, and writes name the tenant of each row.
+   */
+  locks({ model }: Member, { tenant }: RowsAsked): boolean {
+    return tenant !== undefined || model.tenant === undefined || this.source.database.isDistributed !== true
+  }
+
   rows(call: SqlCall, sources: Sources): StoredRows {
     return new SqlStoredRows(this, call, sources)
   }
 }
 
+const IN_SEQUENCE = named(READ_IN_SEQUENCE)
+
 /** So many keys one statement takes, whatever the engine. */
 const MAX_KEYS = 1000
 
 class SqlStoredRows implements StoredRows {
+  #isInSequence = false
+
   constructor(
     private readonly family: SqlFamily,
     private readonly call: SqlCall,
@@ -126,7 +140,9 @@ class SqlStoredRows implements StoredRows {
     let counted = 0
     for (const among of this.#referring(edge, parents)) {
       if (counted >= limit) break
-      const { rows } = await this.#send(statements.count({ ...among, state, where }, limit - counted))
+      const isLocked = await this.#locks(edge.child, among)
+      const asked = { ...among, state, where }
+      const { rows } = await this.#send(statements.count(asked, limit - counted, isLocked))
       counted += Number(rows[0]?.[0])
     }
     return counted
@@ -266,8 +282,18 @@ class SqlStoredRows implements StoredRows {
 
   async #select(member: Member, asked: RowsAsked, lock: typeof LOCKED, limit?: number): Promise<StoredRow[]> {
     const { statements } = this.family.of(member)
-    const { rows } = await this.#send(statements.select(asked, lock, limit))
+    const held = (await this.#locks(member, asked)) ? lock : undefined
+    const { rows } = await this.#send(statements.select(asked, held, limit))
     return rows.map(statements.rowOf)
+  }
+
+  async #locks(member: Member, asked: RowsAsked): Promise<boolean> {
+    const isLocked = this.family.locks(member, asked)
+    if (!isLocked && !this.#isInSequence) {
+      await this.#send({ statement: IN_SEQUENCE, values: [] })
+      this.#isInSequence = true
+    }
+    return isLocked
   }
 
   async #update(

@@ -1,6 +1,7 @@
 import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
+import { LISTS_CITUS } from '../../dialects/postgres/citus.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import type { BoundStatement, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
@@ -13,6 +14,7 @@ import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { requestCancel } from './cancel-request.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
+import { DistributedMeanwhile } from '../errors/distributed-meanwhile.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf, type Turn } from '../executor/pooled-database.js'
@@ -53,7 +55,9 @@ interface PgResult {
  * transaction pooler gives each transaction another session, and carries over only settings that the server
  * reports, such as these two.
  */
-const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`
+const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid, ${LISTS_CITUS} AS citus`
+
+const IS_DISTRIBUTED = named(`SELECT ${LISTS_CITUS}`)
 
 /** Sends statements to TypeORM's pool. */
 export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
@@ -73,8 +77,16 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     return this.#isDistributed
   }
 
-  runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
-    return this.reading((connection) => connection.runAll(reads, options), options)
+  /** @throws DistributedMeanwhile if the reads fail because of it. */
+  async runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
+    try {
+      return await this.reading((connection) => connection.runAll(reads, options), options)
+    } catch (error) {
+      if (!(error instanceof DriverFault) || this.#isDistributed !== false) throw error
+      const { rows } = await this.run(IS_DISTRIBUTED, [], options)
+      this.#isDistributed = rows[0]?.[0] === 't'
+      throw this.#isDistributed ? new DistributedMeanwhile(error) : error
+    }
   }
 
   /**

@@ -39,8 +39,9 @@ export class EmittingRows<E extends object> implements Rows<E> {
   ) {}
 
   get insertsAtOnce(): boolean {
-    if (!this.next.insertsAtOnce || !this.events.includes('created') || this.#isKept)
-      return this.next.insertsAtOnce
+    if (!this.next.insertsAtOnce || !this.events.includes('created')) return this.next.insertsAtOnce
+    if (!this.outbox.isBeside) return false
+    if (this.#isKept) return true
     // The event has the key and what the table fills, which are known when the row is there.
     if (this.model.key.isIdentity === true || this.model.isFilledByTable) return false
     return (this.#isKept = this.written.isKept())
@@ -62,7 +63,8 @@ export class EmittingRows<E extends object> implements Rows<E> {
 
   async insert(call: SqlCall, write: RowWrite): Promise<E> {
     if (!this.events.includes('created')) return this.next.insert(call, write)
-    if (this.insertsAtOnce) {
+    // Outside of a transaction a second statement could leave the event out.
+    if (this.insertsAtOnce || (this.#isKept && this.outbox.isPool(call.on))) {
       const after = this.written.entityOf(write.values)
       const [event] = this.events.rows([{ kind: 'created', after }], call.context)
       return this.next.insert(call, { ...write, event })

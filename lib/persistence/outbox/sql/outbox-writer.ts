@@ -45,6 +45,19 @@ export class OutboxWriter {
   }
 
   /**
+   * True if a statement can insert an event with its row. On several servers, the events are on another one
+   * than the row: such a statement would run on all.
+   */
+  get isBeside(): boolean {
+    return this.database.isDistributed !== true
+  }
+
+  /** True outside of a transaction. */
+  isPool(on: Executor): boolean {
+    return on === this.database
+  }
+
+  /**
    * @param on - the transaction of the changes. Each row draws its position when it is inserted, in their
    * order.
    */
