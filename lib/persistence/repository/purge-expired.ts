@@ -3,7 +3,7 @@ import type { OperationOptions } from '../contract/repository.js'
 import type { FamilyWriter } from '../deletion/rules/family-writer.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import type { RowCall } from '../rows/row-call.js'
-import type { Operations } from './operations.js'
+import type { RowsBackend } from './rows-backend.js'
 
 /** Removes a chunk of the expired rows of a resource, and nothing that goes with them. Returns how many. */
 export type PurgeChunk<C> = (
@@ -15,6 +15,12 @@ export type PurgeChunk<C> = (
 
 /** Rows removed by one step, so that none of them holds its locks for long. */
 const CHUNK = 1000
+
+/** The rows that are purged. */
+type Purged<C extends RowCall> = Pick<
+  RowsBackend<object, C, never>,
+  'operations' | 'purge' | 'expiredTenants'
+>
 
 /** Removes rows of a resource together with related rows. */
 interface Families<E extends object, C extends RowCall> {
@@ -31,13 +37,39 @@ interface Families<E extends object, C extends RowCall> {
  * @throws ErrPreconditionFailed at the end, if a hook may have created the reference.
  */
 export async function purgeExpired<E extends object, C extends RowCall>(
-  operations: Operations<C>,
-  purge: PurgeChunk<C>,
+  purged: Purged<C>,
   families: Families<E, C>,
   before: Date,
   options: OperationOptions | undefined,
 ): Promise<number> {
   const threshold = thresholdOf(before)
+  const { expiredTenants } = purged
+  const tenants =
+    expiredTenants &&
+    (await purged.operations.read('purgeExpired', options, async ({ call, scope }) =>
+      scope.tenant === undefined ? expiredTenants(call, threshold) : undefined,
+    ))
+  if (tenants === undefined) return purgeWithin(purged, families, threshold, options, undefined)
+  let removed = 0
+  let refused: ErrPreconditionFailed | undefined
+  for (const tenant of tenants)
+    removed += await purgeWithin(purged, families, threshold, options, tenant).catch((error: unknown) => {
+      if (!(error instanceof ErrPreconditionFailed)) throw error
+      refused ??= error
+      return 0
+    })
+  if (refused !== undefined) throw refused
+  return removed
+}
+
+/** @param whose - the rows of one tenant, of a call that reaches all. */
+async function purgeWithin<E extends object, C extends RowCall>(
+  { operations, purge }: Purged<C>,
+  families: Families<E, C>,
+  threshold: Date,
+  options: OperationOptions | undefined,
+  whose: string | undefined,
+): Promise<number> {
   let family = families.purges
   let refused: ErrPreconditionFailed | undefined
   for (let removed = 0, chunk = CHUNK, after: StoredRow | undefined, isAtEnd = false; ;) {
@@ -49,7 +81,9 @@ export async function purgeExpired<E extends object, C extends RowCall>(
     }
     try {
       const step = await operations.write('purgeExpired', options, (operation) =>
-        operation.send((call) => remove(call, operation.scope.tenant), { together: family?.purging }),
+        operation.send((call) => remove(call, whose ?? operation.scope.tenant), {
+          together: family?.purging,
+        }),
       )
       removed += step.removed
       after = step.last

@@ -69,6 +69,10 @@ export interface RowsBackend<E extends object, C extends RowCall, X extends Requ
   list(call: C, plan: ListPlan, tenant: string | undefined, how: PageOptions): Promise<Page<E>>
   count(call: C, plan: CountPlan, tenant: string | undefined): Promise<number>
   readonly purge: PurgeChunk<C>
+  /**
+   * The tenants that have expired rows; undefined if rows of several tenants can be removed together.
+   */
+  readonly expiredTenants?: ((call: C, before: Date) => Promise<readonly string[] | undefined>) | undefined
   readonly writeWhere?: WriteWhere<C>
   readonly ciphers: CipherRows<C>
   /** True if a row of any tenant, deleted or not, has the value. */

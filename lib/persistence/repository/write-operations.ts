@@ -141,7 +141,7 @@ export const WRITES: Performers<Writing> = {
   purgeExpired: async ({ model, backend, family }, { before, options }) => {
     scopeOf(model, options)
     if (model.expireTime === undefined) return 0
-    return purgeExpired(backend.operations, backend.purge, family, before, options)
+    return purgeExpired(backend, family, before, options)
   },
 }
 

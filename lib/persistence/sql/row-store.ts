@@ -243,7 +243,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
       ...own.map((field) => items.map(({ patch }) => this.encode(field, patch[field.property]))),
       ...shared.map((field) => this.encode(field, first[field.property])),
     ]
-    const statement = this.statements.batchUpdate(own, shared, this.#predicate(reach, values))
+    const statement = this.statements.batchUpdate(own, shared, this.#routed(call, reach, values))
     const { rows } = await call.on.run(statement, values, call)
     const updated = Array<E | undefined>(items.length).fill(undefined)
     for (const row of rows) updated[Number(row[0]) - 1] = this.hydrateBehind(row)
@@ -259,7 +259,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     const fields = this.fieldsOf(patch)
     const sorted = [...keys].sort(this.model.keys.compare).map(this.key.bind)
     const values = [...this.#whose(reach.tenant), sorted, ...this.#bound(fields, patch)]
-    const statement = this.statements.batchDelete(fields, this.#predicate(reach, values))
+    const statement = this.statements.batchDelete(fields, this.#routed(call, reach, values))
     return (await call.on.run(statement, values, call)).affected
   }
 
@@ -304,7 +304,15 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   /** Removes a chunk of the expired rows. Returns how many. */
   async purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number): Promise<number> {
     const values = [this.encode(this.model.expireTime as Field, before), ...this.#whose(tenant)]
-    return (await call.on.run(this.statements.purge(tenant !== undefined), [...values, chunk], call)).affected
+    const statement = this.statements.purge(this.#routed(call, { tenant }, values))
+    return (await call.on.run(statement, [...values, chunk], call)).affected
+  }
+
+  /** The tenants that have expired rows. */
+  async expiredTenants(call: SqlCall, before: Date): Promise<readonly string[]> {
+    const values = [this.encode(this.model.expireTime as Field, before)]
+    const { rows } = await call.on.run(this.statements.expiredTenants(), values, call)
+    return rows.map(([tenant]) => this.tenant.read(tenant))
   }
 
   async #write(
@@ -363,6 +371,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   #predicate({ tenant, precondition, where }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
     const predicate = { tenant: tenant !== undefined, etag: precondition !== undefined }
     return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
+  }
+
+  #routed({ on }: SqlCall, reach: Reach, values: unknown[]): RowPredicate {
+    const predicate = this.#predicate(reach, values)
+    return on.isDistributed === true ? { ...predicate, isRouted: true } : predicate
   }
 
   /** The fields that are written. */

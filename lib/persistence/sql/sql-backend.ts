@@ -105,6 +105,12 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
 
   readonly purge: PurgeChunk<SqlCall> = (...operands) => this.#store.purge(...operands)
 
+  get expiredTenants(): RowsBackend<E, SqlCall, TransactionContext>['expiredTenants'] {
+    if (this.resource.model.tenant === undefined || this.database.isDistributed === false) return undefined
+    return async (call, before) =>
+      call.on.isDistributed === true ? this.#store.expiredTenants(call, before) : undefined
+  }
+
   readonly writeWhere: WriteWhere<SqlCall> = async (call, ...operands) => {
     const isGuarded = this.#triggers.known ?? (await this.#triggers.read(call))
     return isGuarded ? undefined : this.#store.writeWhere(call, ...operands)

@@ -188,9 +188,6 @@ const REFERRING: ReadonlySet<string> = new Set(['create', 'update', 'modify', 'b
 
 /** A write that an operation prepares. */
 class SqlWrite implements WriteOperation<SqlCall> {
-  /** True if it writes a reference, and another statement locks its target. */
-  #isApart = false
-
   constructor(
     private readonly operations: SqlOperations,
     private readonly references: References | undefined,
@@ -198,17 +195,19 @@ class SqlWrite implements WriteOperation<SqlCall> {
     private readonly options: (RowOptions & ReferringOptions) | undefined,
     readonly scope: Scope,
     private call: JoinedCall,
+    /** True if it writes a reference, and another statement locks its target. */
+    private isApart = false,
   ) {}
 
   async refers(...written: readonly Readonly<Values>[]): Promise<void> {
     const { references } = this
-    this.#isApart = references !== undefined && !references.areTaken && references.arePatched(written)
+    this.isApart = references !== undefined && !references.areTaken && references.arePatched(written)
     const referable = await this.references?.referable(this.options?.references, written)
     if (referable !== undefined) this.call = { ...this.call, referable }
   }
 
   send<T>(write: (call: SqlCall) => Promise<T>, how?: SendOptions<SqlCall>): Promise<T> {
-    const together = this.#isApart ? { ...how, isAtomic: true } : how
+    const together = this.isApart ? { ...how, isAtomic: true } : how
     return this.operations.send(this.name, this.options, this.call, write, together)
   }
 }

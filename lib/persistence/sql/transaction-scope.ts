@@ -47,6 +47,10 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     this.#depth = parents.parent === undefined ? 0 : parents.parent.#depth + 1
   }
 
+  get isDistributed(): boolean | undefined {
+    return this.pool.isDistributed
+  }
+
   /** @throws TypeError when the transaction has ended. @throws Aborted when the database ended it. */
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     return this.#enqueue(async () => {
@@ -66,6 +70,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   get strict(): Executor {
     return {
       dialect: this.dialect,
+      isDistributed: this.isDistributed,
       run: (statement, values, options) => this.#enqueue(() => this.#send(statement, values, options, false)),
     }
   }

@@ -235,6 +235,7 @@ async function commit(send: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (
       !(error instanceof Unavailable) ||
+      error instanceof UnknownOutcome ||
       error.message === TAKES_NO_WRITES ||
       error.message === LACKS_RESOURCES
     )

@@ -167,7 +167,7 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
     ...Object.fromEntries(
       secrets.map(({ hash }) => [`find by ${hash.column}`, statements.find(hash, predicate)]),
     ),
-    ...(expireTime !== undefined && { purge: statements.purge(hasTenant) }),
+    ...(expireTime !== undefined && { purge: statements.purge({ tenant: hasTenant }) }),
     list: statements.written(
       listText(
         statements,

@@ -3,7 +3,7 @@ import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import { hasDeleteKey } from '../../dialects/column-sql.js'
 import type { Database } from '../../engines/executor/executor.js'
-import { READ_IN_SEQUENCE } from '../../dialects/postgres/citus.js'
+import { READ_IN_SEQUENCE } from '../../dialects/citus/citus.js'
 import { named } from '../../engines/executor/named.js'
 import type { EmittingRows } from '../../outbox/sql/emitting-rows.js'
 import type { SqlCall } from '../../rows/row-call.js'

@@ -88,6 +88,11 @@ export interface Executor {
   readonly dialect: Dialect
   /** True if it can stop a read whose rows are too large without affecting later statements. */
   readonly endsReads?: boolean
+  /**
+   * True if tables may be spread over several servers (Citus): a transaction's settings do not reach all
+   * servers, and a statement for several tenants queries all of them. Undefined until the first connection.
+   */
+  readonly isDistributed?: boolean | undefined
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
 }
 
@@ -126,11 +131,6 @@ export interface Database extends Executor {
   readonly dataSource: DataSource
   /** The number of statements that can run at the same time. */
   readonly connections: number
-  /**
-   * True if tables may be spread over several servers (Citus): a transaction's settings do not reach all
-   * servers, and a statement for several tenants queries all of them. Undefined until the first connection.
-   */
-  readonly isDistributed?: boolean | undefined
   /** Undefined if the engine has a single connection and no pool. */
   readonly use?: PoolUse
   /**

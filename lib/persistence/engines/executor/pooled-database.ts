@@ -5,6 +5,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
+import { REFUSES_CONNECTIONS } from '../errors/failed-server.js'
 import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { checkout, type Connect } from './checkout.js'
 import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
@@ -171,7 +172,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
 /** True if the server responded without executing anything. */
 const isResponse = (error: Unavailable): boolean =>
-  error instanceof NotPrepared || error.message === LACKS_RESOURCES
+  error instanceof NotPrepared || error.message === LACKS_RESOURCES || error.message === REFUSES_CONNECTIONS
 
 /**
  * True if the write may have been saved. Outside a transaction, a write takes effect before its result
@@ -179,6 +180,7 @@ const isResponse = (error: Unavailable): boolean =>
  */
 const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
   error instanceof Unavailable &&
+  !(error instanceof UnknownOutcome) &&
   !isResponse(error) &&
   error.message !== TAKES_NO_WRITES &&
   !/^\s*SELECT\b/i.test(text)

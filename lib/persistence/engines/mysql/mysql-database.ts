@@ -46,6 +46,7 @@ const UTF8MB4 = 224
 
 /** Sends statements to TypeORM's pool, for MySQL and MariaDB. */
 export class MysqlDatabase extends PooledDatabase {
+  readonly isDistributed = false
   readonly #connections = new WeakMap<Connection, MysqlConnection>()
 
   constructor(

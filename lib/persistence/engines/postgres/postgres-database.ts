@@ -1,7 +1,7 @@
 import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
-import { LISTS_CITUS } from '../../dialects/postgres/citus.js'
+import { LISTS_CITUS } from '../../dialects/citus/citus.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import type { BoundStatement, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
@@ -12,6 +12,7 @@ import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../ex
 import { cancellation } from '../errors/cancellation.js'
 import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
+import { failedServer } from '../errors/failed-server.js'
 import { requestCancel } from './cancel-request.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
 import { DistributedMeanwhile } from '../errors/distributed-meanwhile.js'
@@ -43,6 +44,7 @@ interface Client {
   query(query: { readonly text: string }): Promise<PgResult | readonly PgResult[]>
   release(destroy?: boolean): void
   on(event: 'error', listener: () => void): void
+  on(event: 'notice', listener: (notice: { readonly code?: string }) => void): void
 }
 
 interface PgResult {
@@ -123,7 +125,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     // If another session responds than the one with which the connection began, a pooler has made up the
     // number. A statement prepared there would be missing on the next session, and stay on the last one.
     const isPooled = Number(first?.['pid']) !== client.processID
-    return new PostgresConnection(this.dataSource, client, isPooled, this.writes)
+    return new PostgresConnection(this.dataSource, client, isPooled, this.writes, this.#isDistributed)
   }
 }
 
@@ -134,6 +136,8 @@ class PostgresConnection implements PooledConnection {
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
+  /** Of the transaction that was begun last. */
+  readonly #transaction = { isSerial: false, isAborted: false }
   /** The cancel request of a statement that still runs after its caller left. */
   #lastCancel: Promise<unknown> | undefined
 
@@ -142,7 +146,13 @@ class PostgresConnection implements PooledConnection {
     private readonly client: Client,
     private readonly isPooled: boolean,
     private readonly writes: Writability,
-  ) {}
+    isDistributed: boolean,
+  ) {
+    if (isDistributed)
+      client.on('notice', ({ code }) => {
+        if (code === '40001') this.#transaction.isAborted = true
+      })
+  }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const [result] = await this.runAll([{ statement, values }], options)
@@ -200,6 +210,8 @@ class PostgresConnection implements PooledConnection {
 
   /** After a failed statement, the server responds to COMMIT with ROLLBACK and no error. */
   async control(text: string): Promise<void> {
+    if (text.startsWith('BEGIN'))
+      Object.assign(this.#transaction, { isSerial: SERIAL.test(text), isAborted: false })
     const running = this.client.query({ text })
     const result = await unlessSilent(running, this.signal, this.#cancelling).catch((error: unknown) => {
       throw this.#failed(error)
@@ -257,12 +269,15 @@ class PostgresConnection implements PooledConnection {
       this.writes.refused()
       return refused
     }
-    if (!isTimeout(error)) return resourceError(error) ?? translated(error)
+    if (!isTimeout(error))
+      return resourceError(error) ?? failedServer(error, this.#transaction) ?? translated(error)
     // The statement still runs, and the connection's next user would wait for it.
     this.#lastCancel = requestCancel(this.client)
     return new Unavailable('the database did not result within query_timeout', new DriverFault(error))
   }
 }
+
+const SERIAL = /REPEATABLE READ|SERIALIZABLE/
 
 /** True on a standby, or by a setting of the role or the database. */
 const READ_ONLY = named(`SELECT current_setting('transaction_read_only')`)

@@ -24,6 +24,7 @@ import { Writability, type WriteQuestions } from '../executor/writability.js'
 
 /** Sends statements to the one connection of a SqliteDataSource. */
 export class SqliteDatabase implements Database {
+  readonly isDistributed = false
   readonly dialect = sqlite
   readonly connections = 1
   readonly #writes = new Writability((options) => this.lease(options), QUESTIONS)

@@ -12,7 +12,7 @@ type LockedTable = Pick<InsertedTable, 'model' | 'dialect' | 'table'>
  */
 export function lockedRows(
   { model, dialect, table }: LockedTable,
-  { tenant, where }: RowPredicate,
+  { tenant, where, isRouted }: RowPredicate,
   fields: readonly Field[],
 ): string {
   const first = tenant ? 2 : 1
@@ -28,7 +28,7 @@ export function lockedRows(
   const mine =
     owner === undefined
       ? ofSomeTenant(model, dialect)
-      : ` AND ${isOfTenant(model, () => `(SELECT $1::${type})`, dialect)}`
+      : ` AND ${isOfTenant(model, (field) => (isRouted ? kinds[field.kind].placeholder(field, 1) : `(SELECT $1::${type})`), dialect)}`
   const requested = equalSql(quote(key.column), key, 'k.key', dialect)
   const live = deleteTime === undefined ? '' : ` AND ${quote(deleteTime.column)} IS NULL`
   return (
@@ -38,8 +38,10 @@ export function lockedRows(
 }
 
 /** True if a row `t` is the one of `l`. */
-export function sameRow({ model, dialect }: LockedTable, tenant: boolean): string {
-  const owned = tenant ? ` AND ${isOfTenant(model, () => 'l.tenant', dialect, 't.')}` : ''
+export function sameRow({ model, dialect }: LockedTable, { tenant, isRouted }: RowPredicate): string {
+  const whose = (field: Field) =>
+    isRouted ? dialect.values.kinds[field.kind].placeholder(field, 1) : 'l.tenant'
+  const owned = tenant ? ` AND ${isOfTenant(model, whose, dialect, 't.')}` : ''
   const { key } = model
   return `${equalSql(`t.${dialect.text.quote(key.column)}`, key, 'l.key', dialect)}${owned}`
 }

@@ -9,6 +9,11 @@ import type { Taken } from '../../rows/parents.js'
 export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
+  /**
+   * True to compare the tenant with its value wherever a table is named. A distributed database finds the
+   * server of the rows by it.
+   */
+  readonly isRouted?: boolean
   /** A further condition. Its placeholders are already numbered, and its values come last. */
   readonly where?: string | undefined
 }

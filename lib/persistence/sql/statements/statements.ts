@@ -211,40 +211,43 @@ export class Statements {
    * order in which their rows are to be locked, then one array per field, one value per field that all rows
    * share, [where]. Returns the position of each row's key, from 1, before its columns.
    */
-  batchUpdate(
-    fields: readonly Field[],
-    shared: readonly Field[],
-    { tenant, where }: RowPredicate,
-  ): Statement {
+  batchUpdate(fields: readonly Field[], shared: readonly Field[], predicate: RowPredicate): Statement {
+    const { tenant, where, isRouted } = predicate
     const columns = fields.map((field) => field.column)
     const once = shared.map((field) => field.column)
-    return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}\0\0${once.join('\0')}`, () => {
-      const {
-        values: { kinds },
-      } = this.dialect
-      const first = fields.length + (tenant ? 3 : 2)
-      const sets = [
-        ...fields.map((field, i) => {
-          const type = kinds[field.kind].passedAs?.(field)
-          return this.#set(field, `l.v${i}${type === undefined ? '' : `::${type}`}`, 't.')
-        }),
-        ...shared.map((field, i) => this.#set(field, kinds[field.kind].placeholder(field, first + i), 't.')),
-      ]
-      return (
-        `${lockedRows(this.#into, { tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
-        `WHERE ${sameRow(this.#into, tenant)} RETURNING l.o, ${this.columns(this.model.entityFields, 't.')}`
-      )
-    })
+    return this.#shape(
+      `batchUpdate ${tenant} ${isRouted} ${where} ${columns.join('\0')}\0\0${once.join('\0')}`,
+      () => {
+        const {
+          values: { kinds },
+        } = this.dialect
+        const first = fields.length + (tenant ? 3 : 2)
+        const sets = [
+          ...fields.map((field, i) => {
+            const type = kinds[field.kind].passedAs?.(field)
+            return this.#set(field, `l.v${i}${type === undefined ? '' : `::${type}`}`, 't.')
+          }),
+          ...shared.map((field, i) =>
+            this.#set(field, kinds[field.kind].placeholder(field, first + i), 't.'),
+          ),
+        ]
+        return (
+          `${lockedRows(this.#into, predicate, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
+          `WHERE ${sameRow(this.#into, predicate)} RETURNING l.o, ${this.columns(this.model.entityFields, 't.')}`
+        )
+      },
+    )
   }
 
   /**
    * Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys
    * in lock order, the server-set columns, [where].
    */
-  batchDelete(serverSet: readonly Field[], { tenant, where }: RowPredicate): Statement {
-    return this.#shape(`batchDelete ${tenant} ${where}`, () => {
-      const locked = lockedRows(this.#into, { tenant, where }, [])
-      const found = `WHERE ${sameRow(this.#into, tenant)}`
+  batchDelete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
+    const { tenant, where, isRouted } = predicate
+    return this.#shape(`batchDelete ${tenant} ${isRouted} ${where}`, () => {
+      const locked = lockedRows(this.#into, predicate, [])
+      const found = `WHERE ${sameRow(this.#into, predicate)}`
       if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${found}`
       const sets = serverSet.map((field, i) => this.#set(field, `$${i + (tenant ? 3 : 2)}`, 't.'))
       return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${found}`
@@ -287,20 +290,31 @@ export class Statements {
     })
   }
 
+  /** The tenants that have expired rows. Values: instant. */
+  expiredTenants(): Statement {
+    return this.#shape('expiredTenants', () => {
+      const tenant = this.columns([this.model.tenant as Field])
+      const expire = this.model.expireTime as Field
+      const before = new Placeholders(this.dialect).bind(expire)
+      return `SELECT DISTINCT ${tenant} FROM ${this.#table} WHERE ${this.#name(expire)} <= ${before}${this.#owned(false)}`
+    })
+  }
+
   /**
    * Removes a chunk of the expired rows. A row that is renewed meanwhile stays. Values: instant, [tenant],
    * chunk size.
    */
-  purge(tenant: boolean): Statement {
+  purge({ tenant, isRouted }: RowPredicate): Statement {
     const build = () => {
       const text = new Placeholders(this.dialect)
       const expire = this.model.expireTime as Field
       const before = text.bind(expire)
-      const whose = tenant ? ` AND ${this.#ofTenant(text)}` : this.#owned(tenant)
-      const condition = `${this.#name(expire)} <= ${before}${whose}`
-      return `DELETE FROM ${this.#table} WHERE ${this.#limited(condition, text.count())}`
+      const whose = tenant ? this.#ofTenant(text) : undefined
+      const condition = `${this.#name(expire)} <= ${before}${whose === undefined ? this.#owned(tenant) : ` AND ${whose}`}`
+      const outer = isRouted && whose !== undefined ? `${whose} AND ` : ''
+      return `DELETE FROM ${this.#table} WHERE ${outer}${this.#limited(condition, text.count(), outer !== '')}`
     }
-    return this.#shape(`purge ${tenant}`, build, plannedByValue)
+    return this.#shape(`purge ${tenant} ${isRouted}`, build, plannedByValue)
   }
 
   /**

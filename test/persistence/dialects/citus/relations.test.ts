@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
-import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
-import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
-import { asTenant } from '../../conformance/repository/subject.js'
-import { Bee, Hive } from '../relations/hives.js'
+import { type SentStatement, watchStatements } from '../../../../lib/persistence/engines/watch-statements.js'
+import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
+import { asTenant } from '../../../conformance/repository/subject.js'
+import { Bee, Hive } from '../../relations/hives.js'
 import { describeDistributed, opened, type Spread, withTables } from './cluster.js'
 
 const TENANTS = ['acme', 'globex', 'initech', 'umbrella']

@@ -1,4 +1,4 @@
-/** What a statement says of the extension that distributes tables over several servers. */
+/** True if the database has the extension that distributes tables over several servers. */
 export const LISTS_CITUS = `EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
 
 /**

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { Column, type DataSource, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
-import { Emits, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
-import { RequestContext } from '../../../lib/context.js'
-import { Aborted, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
-import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
-import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
-import { asTenant, rejection } from '../../conformance/repository/subject.js'
+import { Emits, Expirable, Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
+import { RequestContext } from '../../../../lib/context.js'
+import { Aborted, ErrPreconditionFailed, InvalidArgument } from '../../../../lib/errors.js'
+import { type SentStatement, watchStatements } from '../../../../lib/persistence/engines/watch-statements.js'
+import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
+import { asTenant, rejection } from '../../../conformance/repository/subject.js'
 import { describeDistributed, opened } from './cluster.js'
 
 /** A row that tenants share, which is deleted softly. */
@@ -43,6 +43,29 @@ class Parcel {
   accountId!: string
 }
 
+@Resource()
+@Entity('vouchers')
+@TenantScoped()
+@Expirable()
+class Voucher {
+  @PrimaryColumn() id!: string
+  @Column({ type: 'int' }) value!: number
+  accountId!: string
+  expireTime?: Date
+}
+
+/** Its purge writes events. */
+@Resource()
+@Entity('coupons')
+@TenantScoped()
+@Expirable()
+@Emits()
+class Coupon {
+  @PrimaryColumn() id!: string
+  accountId!: string
+  expireTime?: Date
+}
+
 const ENTITIES = [Country, Depot, Parcel]
 
 describeDistributed('references and events of distributed tables', (open) => {
@@ -55,7 +78,10 @@ describeDistributed('references and events of distributed tables', (open) => {
   /** The statements of tables and transactions, without the reads of the catalog. */
   const forms = () =>
     sent.flatMap(({ text }) => {
-      const [form] = /^(?:BEGIN|COMMIT)$|^(?:SELECT|INSERT|UPDATE)(?=.*"(?:countries|depots|parcels)"|.* outbox\b)/.exec(text) ?? []
+      const [form] =
+        /^(?:BEGIN|COMMIT)$|^(?:SELECT|INSERT|UPDATE)(?=.*"(?:countries|depots|parcels)"|.* outbox\b)/.exec(
+          text,
+        ) ?? []
       return form === undefined ? [] : [text.endsWith(' FOR SHARE') ? `${form} FOR SHARE` : form]
     })
 
@@ -134,5 +160,82 @@ describeDistributed('references and events of distributed tables', (open) => {
     await Promise.all(Array.from({ length: 16 }, (_, of) => caller(of)))
     expect(failures.filter((error) => error instanceof Aborted)).to.have.length(0)
     expect(failures).to.deep.equal([])
+  })
+})
+
+describeDistributed('batches and purges of distributed tables', (open) => {
+  const EXPIRED = new Date('2026-01-01T00:00:00Z')
+  const NOW = new Date('2026-02-01T00:00:00Z')
+  let close: () => Promise<void>
+  let vouchers: TypeormRepository<Voucher>
+  let coupons: TypeormRepository<Coupon>
+  const sent: SentStatement[] = []
+
+  before(async () => {
+    const on = await opened(open, [Voucher, Coupon])
+    close = on.close
+    vouchers = new TypeormRepository(on.dataSource, Voucher)
+    coupons = new TypeormRepository(on.dataSource, Coupon)
+    watchStatements(on.dataSource, (statement) => sent.push(statement))
+  })
+  beforeEach(async () => {
+    for (const tenant of ['acme', 'globex'])
+      await asTenant(tenant, async () => {
+        for (const id of ['v1', 'v2', 'v3']) {
+          await vouchers.create({ id, value: 1, expireTime: id === 'v3' ? NOW : EXPIRED })
+          await coupons.create({ id, expireTime: id === 'v3' ? NOW : EXPIRED })
+        }
+      })
+    sent.splice(0)
+  })
+  afterEach(async () => {
+    const all = { before: new Date('2027-01-01T00:00:00Z') }
+    await RequestContext.asSystem({ reason: 'test' }, async () => {
+      await vouchers.purgeExpired(all.before)
+      await coupons.purgeExpired(all.before)
+    })
+  })
+  after(() => close?.())
+
+  /** Each place that names the table compares the tenant with a value. */
+  const areRouted = () => {
+    const named = sent.filter(({ text }) => text.includes('"vouchers"'))
+    expect(named).to.not.have.length(0)
+    for (const { text } of named) {
+      const tables = text.match(/(?:FROM|UPDATE|INTO) "vouchers"/g) ?? []
+      expect(text.match(/"account_id" = \$\d/g) ?? [], text).to.have.length(tables.length)
+    }
+  }
+
+  it('updates a batch by a statement of one server', async () => {
+    const items = ['v1', 'v2'].map((key, i) => ({ key, entity: { value: 10 + i }, fieldMask: ['value'] }))
+    const updated = await asTenant('acme', () => vouchers.batchUpdate(items as never))
+    expect(updated.map(({ value }) => value)).to.deep.equal([10, 11])
+    areRouted()
+    expect((await asTenant('globex', () => vouchers.get('v1'))).value).to.equal(1)
+  })
+
+  it('deletes a batch by a statement of one server', async () => {
+    await asTenant('acme', () => vouchers.batchDelete(['v1', 'v2']))
+    areRouted()
+    expect(await asTenant('acme', () => vouchers.count())).to.equal(1)
+    expect(await asTenant('globex', () => vouchers.count())).to.equal(3)
+  })
+
+  it('purges the rows of one tenant on its server', async () => {
+    expect(await asTenant('acme', () => vouchers.purgeExpired(EXPIRED))).to.equal(2)
+    areRouted()
+    expect(await asTenant('globex', () => vouchers.count())).to.equal(3)
+  })
+
+  it('purges the rows of all tenants, tenant by tenant', async () => {
+    const purge = (rows: TypeormRepository<Voucher> | TypeormRepository<Coupon>) =>
+      RequestContext.asSystem({ reason: 'test' }, () => rows.purgeExpired(EXPIRED))
+    expect(await purge(vouchers)).to.equal(4)
+    expect(await purge(coupons)).to.equal(4)
+    for (const tenant of ['acme', 'globex'])
+      expect(await asTenant(tenant, () => Promise.all([vouchers.count(), coupons.count()]))).to.deep.equal([
+        1, 1,
+      ])
   })
 })

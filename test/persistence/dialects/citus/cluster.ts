@@ -1,11 +1,11 @@
 import { Client } from 'pg'
 import { DataSource } from 'typeorm'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import type { EntityClass } from '../../../lib/resource/resource-model.js'
-import { databases, describeOn } from '../../support/databases/backends.js'
-import { applyBaseline } from '../../support/databases/baseline.js'
-import { leftOut } from '../../support/running/summary.js'
-import { testDatabase } from '../../support/databases/test-database.js'
+import { createTables } from '../../../../lib/persistence/schema/create-tables.js'
+import type { EntityClass } from '../../../../lib/resource/resource-model.js'
+import { databases, describeOn } from '../../../support/databases/backends.js'
+import { applyBaseline } from '../../../support/databases/baseline.js'
+import { leftOut } from '../../../support/running/summary.js'
+import { testDatabase } from '../../../support/databases/test-database.js'
 
 /** A database with tables of entities, on one server or on several. */
 export interface Spread {
@@ -23,8 +23,7 @@ export async function sendTo(url: string, ...texts: readonly string[]): Promise<
   await client.connect()
   try {
     let rows: readonly unknown[][] = []
-    for (const text of texts)
-      rows = (await client.query<unknown[]>({ text, rowMode: 'array' })).rows
+    for (const text of texts) rows = (await client.query<unknown[]>({ text, rowMode: 'array' })).rows
     return rows
   } finally {
     await client.end()
@@ -55,7 +54,7 @@ async function listedLater(): Promise<Spread> {
 
 let count = 0
 
-/** A new database on the servers of the cluster. @param isLate - whether the extension is created when tables are distributed. */
+/** A new database on the servers of the cluster. @param isLate - true to create the extension later. */
 async function databaseOnCluster(isLate: boolean): Promise<Spread> {
   const name = `ashlar_test_${process.pid}_citus_${++count}`
   const at = (database: string, host?: unknown, port?: unknown) => {

@@ -1,0 +1,24 @@
+/**
+ * How a server of a distributed database failed, by the coordinator's error:
+ * - `refused`: it accepts no connection, so the statement did nothing;
+ * - `lost`: its connection broke before the commit;
+ * - `uncommitted`: its commit failed.
+ */
+export type ServerFailure = 'refused' | 'lost' | 'uncommitted'
+
+/** The coordinator's own texts. Their codes are those of other errors too. */
+const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] = [
+  [
+    'refused',
+    '08006',
+    /^connection to the remote node \S+ failed with the following error: Connection refused/,
+  ],
+  ['lost', 'XX000', /^failure on connection marked as essential: /],
+  ['uncommitted', 'XX000', /^could not commit transaction for shard \d+ on /],
+]
+
+/** Returns undefined for any other error. */
+export function serverFailure(error: unknown): ServerFailure | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined
+  return TEXTS.find(([, code, text]) => error.code === code && text.test(error.message))?.[0]
+}

@@ -1,0 +1,33 @@
+import { Aborted, type AshlarError, Unavailable, UnknownOutcome } from '../../../errors.js'
+import { DriverFault } from '../../../faults/driver-fault.js'
+import { type ServerFailure, serverFailure } from '../../dialects/citus/failures.js'
+
+export const REFUSES_CONNECTIONS = 'a server of the database does not accept connections: retry later'
+
+/** The state of a transaction in which a server of a distributed database failed. */
+export interface CommittedTransaction {
+  /** True if it is `repeatable read` or `serializable`. */
+  readonly isSerial: boolean
+  /** True if a server reported a serialization failure in it. */
+  readonly isAborted: boolean
+}
+
+const OUTCOMES: Readonly<
+  Record<ServerFailure, (cause: DriverFault, transaction: CommittedTransaction) => AshlarError>
+> = {
+  refused: (cause) => new Unavailable(REFUSES_CONNECTIONS, cause),
+  lost: (cause) => new Unavailable('the connection to a server of the database was lost', cause),
+  uncommitted: (cause, { isSerial, isAborted }) =>
+    isSerial && isAborted
+      ? new Aborted(undefined, cause)
+      : new UnknownOutcome(
+          'a server of the database failed while committing: whether the changes are saved is not known',
+          cause,
+        ),
+}
+
+/** The caller's error if a server of a distributed database failed. Undefined for any other error. */
+export function failedServer(error: unknown, transaction: CommittedTransaction): AshlarError | undefined {
+  const failure = serverFailure(error)
+  return failure && OUTCOMES[failure](new DriverFault(error), transaction)
+}
