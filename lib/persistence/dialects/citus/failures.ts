@@ -1,5 +1,5 @@
 /**
- * How a server of a distributed database failed, by the coordinator's error:
+ * The failures of a distributed database's server, by the coordinator's error:
  * - `refused`: it accepts no connection, so the statement did nothing;
  * - `lost`: its connection broke before the commit;
  * - `uncommitted`: its commit failed.

@@ -81,10 +81,11 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
 
   /** @throws DistributedMeanwhile if the reads fail because of it. */
   async runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
+    const wasDistributed = this.#isDistributed
     try {
       return await this.reading((connection) => connection.runAll(reads, options), options)
     } catch (error) {
-      if (!(error instanceof DriverFault) || this.#isDistributed !== false) throw error
+      if (!(error instanceof DriverFault) || wasDistributed !== false) throw error
       const { rows } = await this.run(IS_DISTRIBUTED, [], options)
       this.#isDistributed = rows[0]?.[0] === 't'
       throw this.#isDistributed ? new DistributedMeanwhile(error) : error
