@@ -37,13 +37,13 @@ const kms: Kms = {
     Buffer.from(await dev.decrypt(Buffer.from(bytes).toString(), { associatedData })),
 }
 
-describe('kms-encryptor.ts of docs/guides/secrets.md', () => {
+describe('kms-encryptor.ts of docs/guides/encryptors.md', () => {
   let page: PageFolder
   let encryptor: Encryptor
 
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    page = pageFolder('docs/guides/secrets.md')
+    page = pageFolder('docs/guides/encryptors.md')
     const { KmsEncryptor } = (await page.load('kms-encryptor.ts')) as { KmsEncryptor: KmsEncryptor }
     expect(() => new KmsEncryptor(kms, Buffer.alloc(31))).to.throw(RangeError)
     encryptor = new KmsEncryptor(kms, Buffer.alloc(32, 'i'))
@@ -70,12 +70,12 @@ describe('kms-encryptor.ts of docs/guides/secrets.md', () => {
   })
 })
 
-describe('the logins of docs/guides/secrets.md', () => {
+describe('the logins of docs/guides/encryptors.md', () => {
   let page: PageFolder
   let server: TransitServer
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    page = pageFolder('docs/guides/secrets.md')
+    page = pageFolder('docs/guides/encryptors.md')
     server = await TransitServer.start('secrets')
   })
   after(async () => {

@@ -28,14 +28,14 @@ const inAcme = <T>(fn: () => Promise<T>) => RequestContext.as({ tenant: 'acme', 
 const at = (hour: number) => new Date(Date.UTC(2030, 0, 1, hour))
 
 /** The code of the guide, as it is on the page. */
-describeOn('booking-repository.ts of docs/guides/business-rules.md', databases, (on) => {
+describeOn('booking-repository.ts of docs/guides/rules-across-rows.md', databases, (on) => {
   let page: PageFolder
   let backend: OpenBackend
   let bookings: Repository<Booking>
 
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    page = pageFolder('docs/guides/business-rules.md')
+    page = pageFolder('docs/guides/rules-across-rows.md')
     const exports = await page.load('booking-repository.ts')
     const { Room, Booking, BookingRepository } = exports as unknown as Sample
     backend = await on.open([Room, Booking])

@@ -58,7 +58,7 @@ describeOn('a rule across rows', databases, (on) => {
   const setLevel = (level: string) => Object.assign(dataSource().options, { isolationLevel: level })
   const isTaken = (hall: string) => bookings.exists({}, { under: filter`hall_id = ${hall} AND hour = 9` })
 
-  /** The recipe of docs/guides/business-rules.md. */
+  /** The recipe of docs/guides/rules-across-rows.md. */
   const book = (
     hall: string,
     id: string,

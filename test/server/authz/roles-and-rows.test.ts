@@ -14,7 +14,7 @@ interface Sample {
   readonly rolesAndRows: (file: string) => Authorizer
 }
 
-describe('roles-and-rows.ts of docs/guides/tenancy.md', () => {
+describe('roles-and-rows.ts of docs/guides/row-authorization.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-roles-'))
   const file = join(folder, 'roles.yaml')
   let page: PageFolder
@@ -22,7 +22,7 @@ describe('roles-and-rows.ts of docs/guides/tenancy.md', () => {
 
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    page = pageFolder('docs/guides/tenancy.md')
+    page = pageFolder('docs/guides/row-authorization.md')
     const { rolesAndRows } = (await page.load('roles-and-rows.ts')) as unknown as Sample
     builder = new ServerBuilder({ authorizer: rolesAndRows(file), explainDenials: true }).register(
       WidgetService,

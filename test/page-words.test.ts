@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { pages, textOf } from './support/sources/documents.js'
+
+/** Words of README, guides and reference together. It only falls, until it is 70,000. */
+const MAX_WORDS = 91_037
+/** Words of a guide. */
+const MAX_GUIDE_WORDS = 1500
+/** Guides that are still longer. Each number only falls. */
+const LONGER: Readonly<Record<string, number>> = {
+  'docs/guides/business-rules.md': 1642,
+  'docs/guides/encryptors.md': 1700,
+  'docs/guides/events.md': 4767,
+  'docs/guides/existing-application.md': 2006,
+  'docs/guides/existing-tables.md': 2318,
+  'docs/guides/getting-started.md': 1854,
+  'docs/guides/operation-rules.md': 1553,
+  'docs/guides/reading-related.md': 1728,
+  'docs/guides/resource-names.md': 1891,
+  'docs/guides/secrets.md': 1776,
+  'docs/guides/security-check.md': 1844,
+  'docs/guides/sign-in.md': 2330,
+  'docs/guides/testing.md': 1665,
+}
+/** Written by programs. */
+const GENERATED = ['docs/reference/cli.md', 'docs/reference/typeorm.md']
+
+const wordsIn = (text: string): number => text.split(/\s+/).filter(Boolean).length
+const read = pages().filter(
+  (page) =>
+    /^(?:README\.md$|docs\/(?:guides|reference)\/[\w-]+\.md$)/.test(page) && !GENERATED.includes(page),
+)
+
+describe('README, guides and reference', () => {
+  it(`have at most ${MAX_WORDS} words together`, () => {
+    expect(read.length).to.be.above(40)
+    expect(read.reduce((sum, page) => sum + wordsIn(textOf(page)), 0)).to.be.at.most(MAX_WORDS)
+  })
+
+  it('have guides that are read in a few minutes', () => {
+    const long = read
+      .filter((page) => page.startsWith('docs/guides/'))
+      .filter((page) => wordsIn(textOf(page)) > (LONGER[page] ?? MAX_GUIDE_WORDS))
+    expect(long).to.deep.equal([])
+  })
+
+  it('list no guide as long that is short', () => {
+    expect(Object.keys(LONGER).filter((page) => wordsIn(textOf(page)) <= MAX_GUIDE_WORDS)).to.deep.equal([])
+  })
+})
