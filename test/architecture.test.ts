@@ -255,10 +255,13 @@ const OWNERS: Readonly<
   >
 > = {
   typeorm: {
-    in: ['decorators', 'lib/resource', 'lib/persistence', 'examples', 'cli/from-entities'],
+    in: [
+      ...['decorators', 'lib/resource', 'lib/persistence', 'examples'],
+      ...['cli/from-entities', 'cli/from-database'],
+    ],
     types: ['lib/events', 'lib/nest', 'cli/outbox'],
   },
-  'reflect-metadata': { in: ['decorators', 'examples', 'cli/from-entities'] },
+  'reflect-metadata': { in: ['decorators', 'examples', 'cli/from-entities', 'cli/from-database'] },
   'ashlar-idp': { in: ['examples/sign-in'] },
   'openid-client': { in: ['examples/sign-in'] },
   '@bufbuild/protobuf': {

@@ -5,11 +5,18 @@ import { foreignModule } from '../loading/foreign-module.js'
 import { runTool } from '../proto/project-tool.js'
 import { manifestOf } from './project-manifest.js'
 import { type EntityFacts, entityClasses, unexportedClasses } from './entity-classes.js'
+import type { ShownEntity } from './shown-fields.js'
 
 /** An entity class, and the source file that exports it, as a path from the folder of the project. */
 export interface LoadedEntity {
   readonly facts: EntityFacts
   readonly source: string
+  /** Why it gets no resource, as far as the class does not show it. */
+  readonly refusal?: string | undefined
+  /** The columns of the table that get no field, as far as the class does not show it. */
+  readonly lacks?: Pick<ShownEntity, 'leftOut' | 'unfilled'>
+  /** Further notes of the report. */
+  readonly notes?: readonly string[]
 }
 
 export interface LoadedEntities {

@@ -4,7 +4,7 @@ import { ChangedFiles } from '../generate/changed-files.js'
 import { generateCode } from '../proto/buf.js'
 import { namedLikeTenants } from '../../lib/resource/typeorm/tenant-names.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
-import { buildProject, compiledEntities, type LoadedEntity } from './compiled-classes.js'
+import { buildProject, compiledEntities, type LoadedEntities, type LoadedEntity } from './compiled-classes.js'
 import { type EntityNames, entityProto, fieldNumbers, namesOf } from './entity-proto.js'
 import { type AddedDecorators, decoratedSource } from './decorated-source.js'
 import { bufGenYaml, bufYaml, type FileState, importExtension, writeMarked } from './marked-files.js'
@@ -12,19 +12,48 @@ import { manifestOf } from './project-manifest.js'
 import { registrationText, type RegisteredEntity } from './registration.js'
 import { type LeftOut, hasPaddedKey, resourceName, shownEntity, type ShownEntity } from './shown-fields.js'
 
-/** The parsed flags. */
-export interface FromEntitiesFlags {
+/** The choices of a user about the classes. */
+export interface ResourceChoices {
   readonly folder: string
   readonly tenant: string | undefined
   readonly withoutTenants: boolean
+  /** The classes to write; all if it is empty. */
   readonly only: readonly string[]
   readonly readOnly: readonly string[]
   readonly shared: readonly string[]
   readonly show: readonly string[]
   readonly packageName: string | undefined
+}
+
+/** The parsed flags of `generate from-entities`. */
+export interface FromEntitiesFlags extends ResourceChoices {
   readonly builds: boolean
   /** Adds the decorators to the sources. */
   readonly write: boolean
+}
+
+/** The origin of the classes: the compiled modules of a project, or a database. */
+export interface ClassOrigin extends LoadedEntities {
+  readonly usesPostgres: boolean
+  /** Returns the advice for a class without a tenant's property. */
+  readonly noTenant: (tenant: string) => string
+  /** Writes the classes' sources with the decorators, by the path of the source. */
+  readonly decorate: (files: WrittenFiles, additions: Additions) => DecoratedSources
+}
+
+export type Additions = ReadonlyMap<string, readonly AddedDecorators[]>
+
+export interface DecoratedSources {
+  /** The sources that have the decorators now. */
+  readonly sources: ReadonlySet<string>
+  readonly notes: readonly string[]
+}
+
+/** The files of a run. */
+export interface WrittenFiles {
+  readonly files: ChangedFiles
+  /** Writes a file, or its new version beside it. */
+  readonly write: (path: string, text: string, comment?: string) => void
 }
 
 /** A class, and what was written for it. */
@@ -51,15 +80,32 @@ export interface FromEntities {
 export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntities> {
   const folder = resolve(flags.folder)
   if (flags.builds) await buildProject(folder)
-  const { entities, unexported, resources } = await compiledEntities(folder)
+  const loaded = await compiledEntities(folder)
+  const { entities } = loaded
   if (entities.length === 0)
     throw new Failure(
       'input',
       `no compiled module of ${relative('.', folder) || '.'} exports an entity class`,
     )
   checkNames(flags, entities)
-  const chosen = entities.filter(({ facts }) => flags.only.length === 0 || flags.only.includes(facts.name))
-  checkTenant(flags, chosen)
+  checkTenant(flags, chosenOf(flags, entities))
+  return writtenResources(flags, {
+    ...loaded,
+    usesPostgres: usesPostgres(folder),
+    noTenant: (tenant) =>
+      `it has no property ${tenant}: add one, or name the class in --shared if all tenants share its rows`,
+    decorate: ({ files }, additions) => addDecorators(files, flags.write ? additions : new Map()),
+  })
+}
+
+const chosenOf = ({ only }: ResourceChoices, entities: readonly LoadedEntity[]): readonly LoadedEntity[] =>
+  entities.filter(({ facts }) => only.length === 0 || only.includes(facts.name))
+
+/** Writes the .proto files, the registration and the sources of classes. @throws {Failure} */
+export async function writtenResources(choices: ResourceChoices, origin: ClassOrigin): Promise<FromEntities> {
+  const folder = resolve(choices.folder)
+  const { entities, unexported, resources } = origin
+  const chosen = chosenOf(choices, entities)
   const files = new ChangedFiles(folder)
   const written: { path: string; state: FileState }[] = []
   const notes: string[] = []
@@ -68,9 +114,9 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
     written.push({ path: state === 'beside' ? `${path}.new` : path, state })
   }
   const extension = importExtension(folder)
-  const packageName = flags.packageName ?? packageOf(folder)
+  const packageName = choices.packageName ?? packageOf(folder)
   const taken = new Map<string, string>()
-  const padded = usesPostgres(folder)
+  const padded = origin.usesPostgres
     ? new Set(entities.filter(({ facts }) => hasPaddedKey(facts)).map(({ facts }) => facts.name))
     : new Set<string>()
   const registered: RegisteredEntity[] = []
@@ -82,14 +128,14 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
     const made =
       resources.has(loaded.facts.name) && !isWritten(files, loaded)
         ? 'it is a resource already'
-        : (paddedKey(loaded, padded) ?? resourceOf(loaded, flags, taken))
+        : (paddedKey(loaded, padded) ?? resourceOf(loaded, choices, origin, taken))
     if (typeof made === 'string') return refused(loaded, made)
     const { names, shown, isReadOnly, canCreate } = made
     const path = protoPath(names)
     const numbers = fieldNumbers(files.text(path) ?? '', names.type)
     write(path, entityProto(shown, { canCreate, isReadOnly }, packageName, numbers))
     registered.push(registeredAs(loaded))
-    const addition = additionOf(loaded, made, flags, extension)
+    const addition = additionOf(loaded, made, choices, extension)
     additions.set(loaded.source, [...(additions.get(loaded.source) ?? []), addition])
     return reportOf(loaded, made, addition)
   })
@@ -105,11 +151,11 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
       registrationText(
         registered.sort((a, b) => (a.entity < b.entity ? -1 : 1)),
         extension,
-        flags.withoutTenants,
+        choices.withoutTenants,
       ),
     )
   }
-  const decorated = addDecorators(files, flags.write ? additions : new Map())
+  const decorated = origin.decorate({ files, write }, additions)
   files.write()
   try {
     if (files.paths.some(({ path }) => path.endsWith('.proto'))) await generateCode(folder)
@@ -169,19 +215,28 @@ interface MadeResource {
 
 /** The resource of a class, or why it gets none. */
 function resourceOf(
-  { facts }: LoadedEntity,
-  { tenant, withoutTenants, shared, show, readOnly }: FromEntitiesFlags,
+  { facts, lacks, refusal }: LoadedEntity,
+  { tenant, withoutTenants, shared, show, readOnly }: ResourceChoices,
+  { noTenant }: ClassOrigin,
   taken: Map<string, string>,
 ): MadeResource | string {
+  if (refusal !== undefined) return refusal
   const isShared = shared.includes(facts.name)
   const own = facts.columns.map(({ propertyName }) => propertyName)
-  if (tenant !== undefined && !isShared && !own.includes(tenant))
-    return `it has no property ${tenant}: add one, or name the class in --shared if all tenants share its rows`
+  if (tenant !== undefined && !isShared && !own.includes(tenant)) return noTenant(tenant)
   const [like] = namedLikeTenants(facts.entity)
   if (withoutTenants && !isShared && like !== undefined)
     return `${like} looks like a tenant: pass --tenant ${like}, or name the class in --shared if all callers share its rows`
-  const shown = shownEntity(facts, { tenant: isShared ? undefined : tenant, show: new Set(show) })
-  if (typeof shown === 'string') return shown
+  const found = shownEntity(facts, { tenant: isShared ? undefined : tenant, show: new Set(show) })
+  if (typeof found === 'string') return found
+  const shown =
+    lacks === undefined
+      ? found
+      : {
+          ...found,
+          leftOut: [...found.leftOut, ...lacks.leftOut],
+          unfilled: [...found.unfilled, ...lacks.unfilled],
+        }
   const names = namesOf(shown.name)
   const other = taken.get(names.snake)
   if (other !== undefined) return `${other} is the resource ${names.snake} already`
@@ -190,16 +245,16 @@ function resourceOf(
   return { names, shown, isReadOnly, isShared, canCreate: !isReadOnly && shown.unfilled.length === 0 }
 }
 
-const refused = ({ facts, source }: LoadedEntity, why: string): EntityReport => ({
+const refused = ({ facts, source, notes = [] }: LoadedEntity, why: string): EntityReport => ({
   ...{ entity: facts.name, resource: undefined, fields: [], leftOut: [], source, decorators: [] },
-  notes: [`no resource: ${why}`],
+  notes: [`no resource: ${why}`, ...notes],
 })
 
 /** The decorators of a class, and their imports. */
 function additionOf(
   { facts, source }: LoadedEntity,
   { names, isShared }: MadeResource,
-  { tenant }: FromEntitiesFlags,
+  { tenant }: ResourceChoices,
   extension: 'js' | 'none',
 ): AddedDecorators {
   const isScoped = tenant !== undefined && !isShared
@@ -224,7 +279,7 @@ function generatedFrom(source: string, file: string): string {
 }
 
 const reportOf = (
-  { facts, source }: LoadedEntity,
+  { facts, source, notes = [] }: LoadedEntity,
   { names, shown, isReadOnly, canCreate }: MadeResource,
   { decorators, imports }: AddedDecorators,
 ): EntityReport => ({
@@ -232,10 +287,12 @@ const reportOf = (
   resource: names.snake,
   fields: shown.fields.map(({ name }) => name),
   leftOut: shown.leftOut,
-  notes:
-    isReadOnly || canCreate
+  notes: [
+    ...(isReadOnly || canCreate
       ? []
-      : [`no Create: a new row needs ${shown.unfilled.join(', ')}, which a client cannot send`],
+      : [`no Create: a new row needs ${shown.unfilled.join(', ')}, which a client cannot send`]),
+    ...notes,
+  ],
   source,
   decorators: [
     ...[...imports].map(([module, exported]) => `import { ${exported.join(', ')} } from '${module}'`),
@@ -244,10 +301,7 @@ const reportOf = (
 })
 
 /** Adds the decorators to the sources, as far as their classes are found there. */
-function addDecorators(
-  files: ChangedFiles,
-  additions: ReadonlyMap<string, readonly AddedDecorators[]>,
-): { readonly sources: ReadonlySet<string>; readonly notes: readonly string[] } {
+function addDecorators(files: ChangedFiles, additions: Additions): DecoratedSources {
   const sources = new Set<string>()
   const notes: string[] = []
   for (const [source, added] of additions) {
@@ -265,8 +319,8 @@ function addDecorators(
 }
 
 /** @throws {Failure} for a flag that names an unknown class or property. */
-function checkNames(
-  { only, readOnly, shared, show }: FromEntitiesFlags,
+export function checkNames(
+  { only, readOnly, shared, show }: ResourceChoices,
   entities: readonly LoadedEntity[],
 ): void {
   const classes = entities.map(({ facts }) => facts.name)
@@ -291,7 +345,7 @@ function checkNames(
 }
 
 /** @throws {Failure} unless the user has said whose the rows are. */
-function checkTenant({ tenant, withoutTenants }: FromEntitiesFlags, entities: readonly LoadedEntity[]): void {
+function checkTenant({ tenant, withoutTenants }: ResourceChoices, entities: readonly LoadedEntity[]): void {
   const having = (property: string) =>
     entities.filter(({ facts }) => facts.columns.some(({ propertyName }) => propertyName === property)).length
   if (tenant !== undefined) {

@@ -8,12 +8,12 @@ import type { ChangedFiles } from '../generate/changed-files.js'
 /** The result of writing a file. `beside`: the file was edited, and its new version is beside it. */
 export type FileState = 'new' | 'changed' | 'unchanged' | 'beside'
 
-const MARK = /^(?:\/\/|#) Written by ashlar generate from-entities\. Checksum: ([0-9a-f]{16})\n/
+const MARK = /^(?:\/\/|#) Written by ashlar generate\. Checksum: ([0-9a-f]{16})\n/
 
 const checksum = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 const marked = (text: string, comment: string): string =>
-  `${comment} Written by ashlar generate from-entities. Checksum: ${checksum(text)}\n${text}`
+  `${comment} Written by ashlar generate. Checksum: ${checksum(text)}\n${text}`
 
 /** True if the text is as a run wrote it. */
 const isAsWritten = (text: string): boolean => {

@@ -6,6 +6,7 @@ export interface ProjectManifest {
   readonly type?: unknown
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly ashlar?: { readonly files?: string }
 }
 
 /** Returns the package.json of a project; undefined without one. */

@@ -60,6 +60,9 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
     return `it has a composite key (${keys.map(({ propertyName }) => propertyName).join(', ')}), and a resource needs one`
   const keyField = fieldOf(key, facts, choices)
   if (typeof keyField === 'string') return `its key ${key.propertyName} cannot be a field: ${keyField}`
+  const keyType = key.options.type ?? designType(key)
+  if (![TEXTS, INT32, INT64].some((types) => types.has(keyType)))
+    return `its key ${key.propertyName} has to be a string, a UUID or an integer`
   const fields = new Map([[keyField.name, keyField]])
   const leftOut: LeftOut[] = []
   const unfilled: string[] = []
@@ -114,9 +117,10 @@ export const hasPaddedKey = ({ columns }: EntityFacts): boolean =>
 
 const PADDED = new Set<unknown>(['char', 'character', 'nchar'])
 
-/** True if an INSERT without the column fails. */
+/** True if an INSERT without the column fails. The table fills a column that TypeORM does not write. */
 const isNeeded = ({ mode, options }: ColumnArgs): boolean =>
   mode === 'regular' &&
+  options.insert !== false &&
   options.nullable !== true &&
   options.default === undefined &&
   options.asExpression === undefined &&
@@ -164,7 +168,7 @@ type FieldType = Pick<ShownField, 'type' | 'isList' | 'enumeration'>
 
 const TIMESTAMP = 'google.protobuf.Timestamp'
 const TEXTS = new Set<unknown>([
-  ...['varchar', 'character varying', 'varchar2', 'nvarchar', 'char', 'character', 'nchar', 'text', 'citext'],
+  ...['varchar', 'character varying', 'varchar2', 'nvarchar', 'char', 'character', 'nchar', 'text'],
   ...['tinytext', 'mediumtext', 'longtext', 'uuid', 'string', String],
 ])
 const INT32 = new Set<unknown>([

@@ -13,7 +13,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ],
   [
     'ASHLAR_DATABASE_URL',
-    'The database of the `check`, `migrate` and `outbox` commands, when `--url` does not say it.',
+    'The database of `check`, `generate from-database`, and the `migrate` and `outbox` commands, when `--url` does not say it.',
   ],
   ['ASHLAR_NATS_URL', 'The servers of `outbox relay`, when `--nats` does not say them.'],
   ['ASHLAR_LISTEN_URL', 'The session for LISTEN of `outbox relay`, when `--listen-url` does not say it.'],

@@ -1,6 +1,7 @@
 import type { DatabaseAddress, SessionFailure } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { connectionString } from '../migrate/connection-string.js'
+import type { Purpose } from './with-outbox.js'
 
 /** The database of an outbox, and the meaning of its server's errors. */
 export interface OutboxDatabase {
@@ -18,7 +19,7 @@ export interface OutboxDatabase {
 export async function outboxDatabase(
   dsn: string,
   schema: string | undefined,
-  isFor: 'outbox' | 'secrets' = 'outbox',
+  isFor: Purpose['isFor'] = 'outbox',
 ): Promise<OutboxDatabase> {
   const { namedDatabase, problemsOf, problemText, Unimplemented } =
     await import('../../lib/migrations/index.js')
@@ -46,5 +47,6 @@ export async function outboxDatabase(
 const NAME_ANOTHER = 'name PostgreSQL or MySQL, with postgres:// or mysql://'
 const NO_SQLITE = {
   outbox: `an outbox of SQLite is for development and tests, and has no commands: ${NAME_ANOTHER}`,
+  catalog: `the catalog is read from PostgreSQL: name a database with postgres://`,
   secrets: `SQLite is for development and tests, and its secrets are rewrapped by rewrapSecrets() of a repository: ${NAME_ANOTHER}`,
 }

@@ -16,7 +16,7 @@ export interface OutboxFlags {
 export interface Purpose {
   /** The options of the DataSource besides its address. */
   readonly declared: Pick<HotOptions, 'entities' | 'entityPrefix' | 'namingStrategy'>
-  readonly isFor: 'outbox' | 'secrets'
+  readonly isFor: 'catalog' | 'outbox' | 'secrets'
 }
 
 /** As `connectedTo`, for an outbox whose tables are there. */
@@ -36,7 +36,7 @@ export async function connectedTo<T>(
 ): Promise<T> {
   const { url, schema } = flags
   const database = await outboxDatabase(url, schema, isFor)
-  const rights = isFor === 'outbox' ? RIGHTS : SECRET_RIGHTS
+  const rights = RIGHTS[isFor]
   sayDatabase(database, schema)
   const { HotDataSource } = await import('../../lib/persistence/index.js')
   const dataSource = await asFailure(database, rights, () =>
@@ -125,9 +125,11 @@ async function asFailure<T>(database: OutboxDatabase, rights: string, work: () =
   }
 }
 
-const RIGHTS =
-  'connect as the user of the service, or grant this one SELECT on outbox, outbox_dispatch_cursor, outbox_leases and outbox_dead_letter, ' +
-  'and INSERT, UPDATE and DELETE, too, for relay, replay and forget'
-
-const SECRET_RIGHTS =
-  'connect as the user of the service, or grant this one SELECT and UPDATE on the tables of the entities'
+const RIGHTS: Readonly<Record<Purpose['isFor'], string>> = {
+  catalog: 'connect as a user who may read the catalog and the definitions of functions',
+  outbox:
+    'connect as the user of the service, or grant this one SELECT on outbox, outbox_dispatch_cursor, outbox_leases and outbox_dead_letter, ' +
+    'and INSERT, UPDATE and DELETE, too, for relay, replay and forget',
+  secrets:
+    'connect as the user of the service, or grant this one SELECT and UPDATE on the tables of the entities',
+}

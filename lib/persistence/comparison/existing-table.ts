@@ -204,7 +204,7 @@ function needsNothing(
     case 'type': {
       const field = fieldOf(one.column.name)
       if (field === undefined || wrong.has(field.column)) return true
-      return kinds[field.kind].keeps(field, one.live.type)
+      return kinds[field.kind].keeps(field, one.live.baseType ?? one.live.type)
     }
     case 'collation':
       // The exact comparison is judged by itself.

@@ -28,7 +28,10 @@ export function namedLikeTenants(entity: object): readonly string[] {
 }
 
 const isNamed = (...names: readonly (string | undefined)[]): boolean =>
-  names.some((name = '') => {
-    const word = name.toLowerCase().replace(/[^a-z]/g, '')
-    return NAMES.has(word) || NAMES.has(word.replace(/id$/, ''))
-  })
+  names.some((name = '') => isTenantName(name))
+
+/** True if a column or property is named like a tenant's. */
+export function isTenantName(name: string): boolean {
+  const word = name.toLowerCase().replace(/[^a-z]/g, '')
+  return NAMES.has(word) || NAMES.has(word.replace(/id$/, ''))
+}

@@ -1,27 +1,12 @@
 import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { testDatabase } from '../../support/databases/test-database.js'
 import { serviceUrl } from '../../support/running/services.js'
-import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
+import { existingProject } from '../../support/projects/existing-project.js'
+import { hasBuf, type LinkedProject } from '../../support/projects/linked-project.js'
 import { root } from '../../support/root.js'
-
-/** The project of an application that knows TypeORM alone. */
-async function existingProject(sources: Readonly<Record<string, string>>): Promise<LinkedProject> {
-  const project = await linkedProject('shop', ['--database', 'postgres'])
-  const { folder } = project
-  for (const path of ['src', 'proto', 'test', 'migrations', 'buf.yaml', 'buf.gen.yaml'])
-    rmSync(join(folder, path), { recursive: true })
-  const manifest = join(folder, 'package.json')
-  const { name, type, dependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>
-  writeFileSync(manifest, JSON.stringify({ name, type, dependencies, scripts: { build: 'tsc' } }))
-  for (const [path, text] of Object.entries(sources)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return project
-}
 
 /** The forty classes of another test, each exported. */
 const forty = () =>
@@ -35,7 +20,7 @@ describe('ashlar generate from-entities', () => {
   let project: LinkedProject
   before(async function () {
     if (!hasBuf || serviceUrl('postgres') === undefined) this.skip()
-    project = await existingProject({ 'src/entities.ts': forty() })
+    project = await existingProject('shop', { 'src/entities.ts': forty() })
   })
   after(() => rmSync(dirname(project.folder), { recursive: true, force: true }))
 

@@ -23,6 +23,8 @@ export interface LiveColumn {
   readonly name: string
   /** In the words of the catalog. */
   readonly type: string
+  /** The type below, if the type is a domain. */
+  readonly baseType?: string
   /** Of text only. */
   readonly collation: string | undefined
   readonly nullable: boolean

@@ -35,6 +35,12 @@ async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable 
 
 const COLUMNS = `
   SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable,
+         (WITH RECURSIVE d AS (
+            SELECT typtype, typbasetype, typtypmod FROM pg_type WHERE oid = atttypid AND typtype = 'd'
+            UNION ALL SELECT n.typtype, n.typbasetype, CASE WHEN d.typtypmod < 0 THEN n.typtypmod ELSE d.typtypmod END
+            FROM d JOIN pg_type n ON n.oid = d.typbasetype WHERE n.typtype = 'd')
+          SELECT format_type(typbasetype, typtypmod) FROM d
+          WHERE NOT EXISTS (SELECT FROM pg_type n WHERE n.oid = typbasetype AND n.typtype = 'd')) AS base_type,
          collname AS collation, pg_get_expr(adbin, adrelid) AS fallback,
          attgenerated <> '' AS is_generated, attidentity = 'a' AS is_identity,
          attidentity <> '' OR pg_get_expr(adbin, adrelid) ~ '^nextval\\(' AS is_minted
@@ -103,6 +109,7 @@ function columnOf(row: CatalogRow): LiveColumn {
   return {
     name: String(row.name),
     type: String(row.type),
+    ...(typeof row.base_type === 'string' ? { baseType: row.base_type } : {}),
     collation: typeof row.collation === 'string' ? row.collation : undefined,
     nullable: row.nullable === true,
     fallback: isGenerated || written === undefined ? undefined : postgresDefault(written, String(row.type)),

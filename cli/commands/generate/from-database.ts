@@ -1,0 +1,64 @@
+import { Args, Flags } from '@oclif/core'
+import type { FromDatabase as Written } from '../../from-database/database-resources.js'
+import { databaseUrlFlag } from '../../loading/database-url-flag.js'
+import { Verb } from '../../verb/verb.js'
+
+const several = (summary: string, helpValue: string) =>
+  Flags.string({
+    ...{ summary: `${summary} May be repeated.`, helpValue, default: [] },
+    ...{ multiple: true, multipleNonGreedy: true },
+  })
+
+export default class FromDatabase extends Verb {
+  static override summary = 'Write the entities, .proto files and first migration of a PostgreSQL database.'
+  static override description = `Reads the catalog and changes nothing in the database. For each table with a primary key it writes src/entities/<name>.ts: a TypeORM class with the columns, keys, foreign keys, checks, indexes, enums, defaults, identity and generated columns. From these classes it writes what generate from-entities writes: proto/<name>.proto, src/resources.ts, and buf.yaml and buf.gen.yaml if they are missing; then it runs buf generate. It also writes the next migration, which makes the tables in an empty database.
+
+Views, partitions, tables without a primary key and tables of other tools are left out, and so are columns that may hold a secret, as in generate from-entities. A table without the tenant column gets a class and no resource, unless --shared names the class. The report lists what was left out and why, and what triggers do.
+
+A second run adds what is new. A field keeps its number. A file that was edited by hand stays, and the new version is written beside it with the ending .new.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --tenant-column account_id --shared Currency',
+    '<%= config.bin %> <%= command.id %> --schema public --schema billing --without-tenants --read-only Currency',
+  ]
+  static override args = {
+    folder: Args.string({ description: 'The folder of the project.', default: '.' }),
+  }
+  static override flags = {
+    url: databaseUrlFlag,
+    schema: several('A schema to read, if not all.', '<name>'),
+    tables: several('A table to read, if not all, such as orders or billing.invoices.', '<name>'),
+    'tenant-column': Flags.string({
+      summary: 'The column that holds the tenant of a row.',
+      helpValue: '<name>',
+      exclusive: ['without-tenants'],
+    }),
+    'without-tenants': Flags.boolean({ summary: 'The application has no tenants.' }),
+    'read-only': several('A class that clients only read.', '<class>'),
+    shared: several('A class whose rows all tenants share.', '<class>'),
+    show: several('A property to show although its name says that it holds a secret.', '<Class.property>'),
+    package: Flags.string({
+      summary: 'The protobuf package. Default: the name of the folder, as in shop.v1.',
+      helpValue: '<package>',
+    }),
+  }
+
+  override async run(): Promise<Written> {
+    const { args, flags } = await this.parse(FromDatabase)
+    const [{ fromDatabase }, { databaseLines }, { withStdoutOnStderr }] = await Promise.all([
+      import('../../from-database/database-resources.js'),
+      import('../../from-database/database-lines.js'),
+      import('../../output/stdout-on-stderr.js'),
+    ])
+    const made = await withStdoutOnStderr(() =>
+      fromDatabase({
+        ...{ folder: args.folder, url: flags.url, schemas: flags.schema, tables: flags.tables },
+        ...{ tenantColumn: flags['tenant-column'], withoutTenants: flags['without-tenants'] },
+        ...{ readOnly: flags['read-only'], shared: flags.shared, show: flags.show },
+        packageName: flags.package,
+      }),
+    )
+    this.say(databaseLines(made, this.paint))
+    this.note(made.notes)
+    return made
+  }
+}

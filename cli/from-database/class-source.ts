@@ -1,0 +1,97 @@
+import type { AddedDecorators } from '../from-entities/decorated-source.js'
+import { quoted } from './column-types.js'
+import {
+  type ClassProperty,
+  type Decorator,
+  type EntityClass,
+  Sql,
+  Target,
+  type Value,
+} from './entity-class.js'
+
+/** The decorators of Ashlar; the others are TypeORM's. */
+export const OF_ASHLAR: ReadonlySet<string> = new Set(['Internal', 'OutputOnly'])
+
+/** The line length of generated sources. */
+const WIDTH = 100
+
+/**
+ * The module of an entity class.
+ * @param added - the decorators that make it a resource.
+ * @param moduleOf - the module of another class, as this one imports it.
+ */
+export function classSource(
+  entity: EntityClass,
+  added: AddedDecorators | undefined,
+  moduleOf: (name: string) => string,
+): string {
+  const used = [...entity.decorators, ...entity.properties.flatMap(({ decorators }) => decorators)]
+  const names = [...new Set(used.map(({ name }) => name))]
+  const relation = entity.properties.some(({ type }) => type.startsWith('Relation<'))
+  const targets = used.flatMap(({ args }) => args).filter((one) => one instanceof Target)
+  const imports = new Map<string, readonly string[]>([
+    [
+      'typeorm',
+      [...names.filter((one) => !OF_ASHLAR.has(one)).sort(), ...(relation ? ['type Relation'] : [])],
+    ],
+    ['ashlar/decorators', names.filter((one) => OF_ASHLAR.has(one))],
+    ...[...new Set(targets.map(({ name }) => name))]
+      .filter((name) => name !== entity.name)
+      .sort()
+      .map((name) => [moduleOf(name), [name]] as const),
+  ])
+  for (const [module, more] of added?.imports ?? [])
+    imports.set(module, [...(imports.get(module) ?? []), ...more].sort())
+  return `${[...imports].flatMap(([module, all]) => (all.length > 0 ? [importLine(all, module)] : [])).join('\n')}
+
+${(added?.decorators ?? []).map((one) => `${one}\n`).join('')}${entity.decorators.map((one) => `${decoratorText(one, '')}\n`).join('')}export class ${entity.name} {
+${entity.properties.map(propertyText).join('\n')}}
+`
+}
+
+function importLine(names: readonly string[], module: string): string {
+  const line = `import { ${names.join(', ')} } from '${module}'`
+  return line.length <= WIDTH
+    ? line
+    : `import {\n${names.map((name) => `  ${name},\n`).join('')}} from '${module}'`
+}
+
+function propertyText({ name, decorators, type, isOptional }: ClassProperty): string {
+  const declared = `${name}${isOptional ? '?' : '!'}: ${type}`
+  const line = `  ${decorators.map((one) => decoratorText(one)).join(' ')} ${declared}`
+  return line.length <= WIDTH
+    ? `${line}\n`
+    : `${decorators.map((one) => `  ${decoratorText(one, '  ')}\n`).join('')}  ${declared}\n`
+}
+
+/** @param indent - of a decorator on a line of its own, which is broken if it is too long. */
+function decoratorText({ name, args }: Decorator, indent?: string): string {
+  const line = `@${name}(${args.map(valueText).join(', ')})`
+  const last = args.at(-1)
+  if (indent === undefined || indent.length + line.length <= WIDTH || last === undefined) return line
+  const before = args.slice(0, -1).map((one) => `${valueText(one)}, `)
+  return `@${name}(${before.join('')}${brokenText(last, indent)})`
+}
+
+/** An object or list with a line for each of its values. */
+function brokenText(value: Value, indent: string): string {
+  if (typeof value !== 'object' || value instanceof Sql || value instanceof Target) return valueText(value)
+  const lines = isList(value)
+    ? value.map(valueText)
+    : Object.entries(value).map(([name, one]) => `${name}: ${valueText(one)}`)
+  const [open, close] = isList(value) ? '[]' : '{}'
+  return `${open ?? ''}\n${lines.map((one) => `${indent}  ${one},\n`).join('')}${indent}${close ?? ''}`
+}
+
+function valueText(value: Value): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object') return String(value)
+  if (value instanceof Sql) return `() => ${quoted(value.text)}`
+  if (value instanceof Target) return `() => ${value.name}`
+  if (isList(value)) return `[${value.map(valueText).join(', ')}]`
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => `${name}: ${valueText(one)}`)
+    .join(', ')} }`
+}
+
+const isList = (value: Value): value is readonly Value[] => Array.isArray(value)

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { createdTables, lintFiles } from '../../lib/migrations/index.js'
+import { manifestOf } from '../from-entities/project-manifest.js'
+import { hasVersions, writeNextFiles } from '../migrate/next-files.js'
+import { type Catalog, type CatalogTable, tableName } from './database-catalog.js'
+import { schemaSql } from './schema-sql.js'
+
+export interface WrittenMigration {
+  /** Such as `0002_existing_tables`. */
+  readonly name: string
+  readonly files: readonly string[]
+  readonly notes: readonly string[]
+}
+
+/** Writes the migration that makes the tables which no earlier one makes; undefined if there are none. */
+export async function writeMigration(
+  folder: string,
+  catalog: Catalog,
+  chosen: readonly CatalogTable[],
+  usable: readonly CatalogTable[],
+): Promise<WrittenMigration | undefined> {
+  const files = join(folder, manifestOf(folder)?.ashlar?.files ?? 'migrations')
+  const isFirst = !hasVersions(files, 'postgres')
+  const created = isFirst
+    ? new Map<string, string>()
+    : await createdTables(files, 'postgres', usable.map(tableName))
+  const tables = chosen.filter((table) => !created.has(tableName(table)))
+  if (tables.length === 0) return undefined
+  const before = usable.filter((table) => created.has(tableName(table)))
+  const { up, down, notes } = schemaSql(catalog, tables, before)
+  const description = isFirst ? 'existing_tables' : 'more_existing_tables'
+  const text = `${await acceptedRules(up)}${up}`
+  const written = writeNextFiles(files, 'postgres', [{ description, sqlFor: () => ({ up: text, down }) }])
+  const [name = ''] = written.names
+  const version = Number(name.slice(0, 4))
+  return {
+    ...{ name, files: written.files },
+    notes: [
+      ...notes,
+      isFirst
+        ? `the database has these tables: ashlar migrate baseline --to ${version} records the migration there without running it`
+        : `the database has these tables: ashlar migrate resolve --applied ${version} records the migration there without running it`,
+    ],
+  }
+}
+
+/** A comment that accepts what lint finds in tables that exist and stay as they are. */
+async function acceptedRules(up: string): Promise<string> {
+  const findings = await lintFiles(
+    { '0002_tables.up.sql': up, '0002_tables.down.sql': '-- none' },
+    'postgres',
+  )
+  const rules = new Set(findings.filter(({ level }) => level !== 'refuse').map(({ rule }) => rule))
+  return rules.size === 0 ? '' : `-- ashlar:allow ${[...rules].sort().join(', ')}\n\n`
+}
