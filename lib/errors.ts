@@ -210,8 +210,8 @@ export class Unauthenticated extends AshlarError {
 }
 
 export class Unimplemented extends AshlarError {
-  constructor(message: string) {
-    super('UNIMPLEMENTED', message)
+  constructor(message: string, cause?: unknown) {
+    super('UNIMPLEMENTED', message, { cause })
   }
 }
 

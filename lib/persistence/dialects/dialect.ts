@@ -255,6 +255,8 @@ export interface CatalogDialect {
    * keeps them.
    */
   readonly timesWithoutMillis: ForeignKeySql['find'] | undefined
+  /** Selects a setting of the connection if floats that it writes are rounded. Undefined if none are. */
+  readonly roundedFloats: string | undefined
   readonly inexactColumns: InexactColumns
   /** Undefined where no live schema is compared. */
   readonly live: Catalog | undefined

@@ -159,6 +159,7 @@ const dialect = ({
     },
     columnsWithoutForeignKey: undefined,
     timesWithoutZone: undefined,
+    roundedFloats: undefined,
     timesWithoutMillis: ({ schema, name }) => ({
       text: 'SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND DATETIME_PRECISION < 3',
       values: [schema ?? null, name],

@@ -1,3 +1,4 @@
+import { ROUNDED_FLOATS } from './citus/citus.js'
 import { controlStatements } from './control-in-text.js'
 import { uint32 } from '../../resource/kinds/integers.js'
 import type { Dialect } from './dialect.js'
@@ -141,6 +142,7 @@ export const postgres: Dialect = {
       'SELECT attname AS name FROM pg_attribute JOIN pg_type t ON t.oid = atttypid ' +
       'WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ' +
       "AND COALESCE(NULLIF(t.typbasetype, 0), t.oid) = 'pg_catalog.timestamp'::regtype",
+    roundedFloats: ROUNDED_FLOATS,
     timesWithoutMillis: (table) => ({
       text:
         'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 ' +

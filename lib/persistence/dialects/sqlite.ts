@@ -124,6 +124,7 @@ export const sqlite: Dialect = {
       'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
     timesWithoutZone: undefined,
     timesWithoutMillis: undefined,
+    roundedFloats: undefined,
     inexactColumns,
     live: undefined,
     identify: () => Promise.resolve(sqlite),

@@ -20,7 +20,13 @@ import { managerFindings, withoutZone } from './managed-otherwise.js'
 import { relationNotes, unmanagedNotes } from './relation-notes.js'
 import { subscriberFindings } from './subscriber-findings.js'
 import { synchronizeFindings } from './synchronized-table.js'
-import { deletionsWithoutMillis, unfilledColumns, withoutForeignKey } from './table-findings.js'
+import {
+  deletionsWithoutMillis,
+  LONGEST_ASK_MS,
+  roundedFloats,
+  unfilledColumns,
+  withoutForeignKey,
+} from './table-findings.js'
 
 /**
  * Checks once that a DataSource knows a repository's entity as its model does, that no TypeORM subscriber on
@@ -37,7 +43,7 @@ export class DataSourceCheck {
 
   /** @throws DeclarationError for an initialized DataSource that does not fit the entity. */
   constructor(
-    database: Database,
+    private readonly database: Database,
     private readonly model: ResourceModel,
   ) {
     const { dataSource, dialect } = database
@@ -108,12 +114,10 @@ export class DataSourceCheck {
   async #inexact(): Promise<StartUpFindings> {
     const signal = AbortSignal.timeout(LONGEST_ASK_MS)
     const problems = await this.#collations.problems({ signal }).catch(() => [])
-    return { problems, warnings: [] }
+    const { warnings } = await roundedFloats(this.#checked, this.database)
+    return { problems, warnings }
   }
 }
-
-/** The delay of a server's startup if the database does not respond. */
-const LONGEST_ASK_MS = 5_000
 
 const NOT_INITIALIZED = 'its DataSource is not initialized: await dataSource.initialize() first'
 

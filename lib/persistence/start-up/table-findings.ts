@@ -1,5 +1,6 @@
 import { propertyProblem } from '../../errors.js'
-import type { Role } from '../../resource/fields/field.js'
+import type { Field, Role } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import { hasNoValue } from '../../resource/values/conversions.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { StartUpFindings } from '../contract/repository.js'
@@ -7,7 +8,9 @@ import { listensTo } from '../typeorm/subscribers.js'
 import { undeletedWith } from '../deletion/rules/related-questions.js'
 import { membersOf } from '../deletion/sql/members-of.js'
 import { tableNameOf } from '../schema/table-name-of.js'
-import { type CheckedEntity, namesIn } from './findings.js'
+import type { Database } from '../engines/executor/executor.js'
+import { named } from '../engines/executor/named.js'
+import { type CheckedEntity, namesIn, NOTHING, warning } from './findings.js'
 
 /** References whose columns have no foreign key; undefined where a table always has them. */
 export function withoutForeignKey(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
@@ -84,3 +87,24 @@ export function deletionsWithoutMillis({
   })
   return Promise.all(found).then((all) => ({ problems: [], warnings: [], unrestorable: all.flat() }))
 }
+
+/** Reports fields whose floats the database rounds before it stores them. */
+export async function roundedFloats(
+  { model, dialect }: CheckedEntity,
+  database: Database,
+): Promise<StartUpFindings> {
+  const text = dialect.catalog.roundedFloats
+  const [field] = model.fields.filter(({ kind }) => kind === 'float' || kind === 'double')
+  if (text === undefined || field === undefined || database.isDistributed === false) return NOTHING
+  const read = database.run(named(text), [], { signal: AbortSignal.timeout(LONGEST_ASK_MS) })
+  return read.then(
+    ({ rows: [row] }) => (row === undefined ? NOTHING : warning(rounded(model, field, String(row[0])))),
+    () => NOTHING,
+  )
+}
+
+/** The delay of a server's startup if the database does not respond. */
+export const LONGEST_ASK_MS = 5_000
+
+const rounded = ({ entity }: ResourceModel, { property }: Field, digits: string): string =>
+  `${entity.name}.${property}: extra_float_digits is ${digits}, so the coordinator rounds floats before it stores them: run ALTER DATABASE … SET extra_float_digits = 1`

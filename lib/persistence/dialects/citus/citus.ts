@@ -6,3 +6,9 @@ export const LISTS_CITUS = `EXISTS (SELECT FROM pg_extension WHERE extname = 'ci
  * has a copy cannot be written after a read of all tenants.
  */
 export const READ_IN_SEQUENCE = `SELECT set_config('citus.multi_shard_modify_mode', 'sequential', true)`
+
+/** Lets the coordinator write floats exactly into the statements that it sends to other servers. */
+export const EXACT_FLOATS = `SELECT set_config('extra_float_digits', '1', false)`
+
+/** Selects the setting if the coordinator rounds floats. */
+export const ROUNDED_FLOATS = `SELECT current_setting('extra_float_digits') AS digits WHERE ${LISTS_CITUS} AND current_setting('extra_float_digits')::int < 1`

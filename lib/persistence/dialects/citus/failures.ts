@@ -2,9 +2,10 @@
  * The failures of a distributed database's server, by the coordinator's error:
  * - `refused`: it accepts no connection, so the statement did nothing;
  * - `lost`: its connection broke before the commit;
- * - `uncommitted`: its commit failed.
+ * - `uncommitted`: its commit failed;
+ * - `unroutable`: the coordinator cannot run the statement for all tenants.
  */
-export type ServerFailure = 'refused' | 'lost' | 'uncommitted'
+export type ServerFailure = 'refused' | 'lost' | 'uncommitted' | 'unroutable'
 
 /** The coordinator's own texts. Their codes are those of other errors too. */
 const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] = [
@@ -14,6 +15,7 @@ const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] =
     /^connection to the remote node \S+ failed with the following error: Connection refused/,
   ],
   ['lost', 'XX000', /^failure on connection marked as essential: /],
+  ['unroutable', '0A000', /^(?:correlated subqueries are not|complex joins are only) supported when /],
   ['uncommitted', 'XX000', /^could not commit transaction for shard \d+ on /],
 ]
 

@@ -1,8 +1,11 @@
-import { Aborted, type AshlarError, Unavailable, UnknownOutcome } from '../../../errors.js'
+import { Aborted, type AshlarError, Unavailable, Unimplemented, UnknownOutcome } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { type ServerFailure, serverFailure } from '../../dialects/citus/failures.js'
 
 export const REFUSES_CONNECTIONS = 'a server of the database does not accept connections: retry later'
+
+const NEEDS_TENANT =
+  'the distributed database cannot run this for all tenants at once: call it for one tenant'
 
 /** The state of a transaction in which a server of a distributed database failed. */
 export interface CommittedTransaction {
@@ -17,6 +20,7 @@ const OUTCOMES: Readonly<
 > = {
   refused: (cause) => new Unavailable(REFUSES_CONNECTIONS, cause),
   lost: (cause) => new Unavailable('the connection to a server of the database was lost', cause),
+  unroutable: (cause) => new Unimplemented(NEEDS_TENANT, cause),
   uncommitted: (cause, { isSerial, isAborted }) =>
     isSerial && isAborted
       ? new Aborted(undefined, cause)

@@ -1,7 +1,7 @@
 import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
-import { LISTS_CITUS } from '../../dialects/citus/citus.js'
+import { EXACT_FLOATS, LISTS_CITUS } from '../../dialects/citus/citus.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import type { BoundStatement, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
@@ -126,6 +126,13 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     // If another session responds than the one with which the connection began, a pooler has made up the
     // number. A statement prepared there would be missing on the next session, and stay on the last one.
     const isPooled = Number(first?.['pid']) !== client.processID
+    // Behind a pooler it would reach any session. Startup reports the setting there.
+    if (this.#isDistributed && !isPooled)
+      await unlessTooLate(
+        unlessSilent(client.query({ text: EXACT_FLOATS }), signal, { destroy }),
+        CONNECT_MS,
+        destroy,
+      )
     return new PostgresConnection(this.dataSource, client, isPooled, this.writes, this.#isDistributed)
   }
 }

@@ -164,13 +164,13 @@ const postgres = databases.filter(({ name }) => name === 'postgres')
 /** Describes a subject on PostgreSQL that lists the extension, and on a cluster if one can be had. */
 export function describeDistributed(
   subject: string,
-  define: (open: () => Promise<Spread>) => void,
+  define: (open: () => Promise<Spread>, isCluster: boolean) => void,
   how: { readonly isLate?: boolean } = {},
 ): void {
   const isLate = how.isLate === true
   describeOn(subject, postgres, () => {
-    describe('if the list of extensions has citus', () => define(isLate ? listedLater : listed))
-    if (address !== '') describe('on Citus', () => define(() => databaseOnCluster(isLate)))
+    describe('if the list of extensions has citus', () => define(isLate ? listedLater : listed, false))
+    if (address !== '') describe('on Citus', () => define(() => databaseOnCluster(isLate), true))
     else leftOut(`${subject} on Citus`, 'ASHLAR_TEST_CITUS_URL names no cluster')
   })
 }

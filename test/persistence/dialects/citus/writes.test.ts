@@ -1,8 +1,17 @@
 import { expect } from 'chai'
-import { Column, type DataSource, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
+import {
+  Column,
+  type DataSource,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  type Relation,
+} from 'typeorm'
 import { Emits, Expirable, Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
 import { RequestContext } from '../../../../lib/context.js'
-import { Aborted, ErrPreconditionFailed, InvalidArgument } from '../../../../lib/errors.js'
+import { Aborted, ErrPreconditionFailed, InvalidArgument, Unimplemented } from '../../../../lib/errors.js'
 import { type SentStatement, watchStatements } from '../../../../lib/persistence/engines/watch-statements.js'
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant, rejection } from '../../../conformance/repository/subject.js'
@@ -15,6 +24,7 @@ import { describeDistributed, opened } from './cluster.js'
 class Country {
   @PrimaryColumn() id!: string
   @Column() title!: string
+  @OneToMany(() => Depot, (depot) => depot.country) depots?: Relation<Depot>[]
   deleteTime?: Date
 }
 
@@ -24,9 +34,9 @@ class Country {
 class Depot {
   @PrimaryColumn() id!: string
   @Column() countryId!: string
-  @ManyToOne(() => Country)
+  @ManyToOne(() => Country, (country) => country.depots)
   @JoinColumn({ name: 'country_id' })
-  country?: Country
+  country?: Relation<Country>
   accountId!: string
 }
 
@@ -68,7 +78,7 @@ class Coupon {
 
 const ENTITIES = [Country, Depot, Parcel]
 
-describeDistributed('references and events of distributed tables', (open) => {
+describeDistributed('references and events of distributed tables', (open, isCluster) => {
   let close: () => Promise<void>
   let dataSource: DataSource
   let countries: TypeormRepository<Country>
@@ -147,6 +157,15 @@ describeDistributed('references and events of distributed tables', (open) => {
     await remove('yu')
     await rejection(remove('ch'), ErrPreconditionFailed)
     expect((await asTenant('acme', () => countries.get('ch'))).id).to.equal('ch')
+  })
+
+  it('lists shared rows by what refers to them, for one tenant', async () => {
+    const list = () => countries.list({ filter: 'depots:*' }, { through: ['depots'] })
+    expect((await asTenant('acme', list)).items).to.not.have.length(0)
+    expect((await asTenant('nobody', list)).items).to.have.length(0)
+    const ofAll = RequestContext.asSystem({ reason: 'test' }, list)
+    if (isCluster) await rejection(ofAll, Unimplemented, 'for one tenant')
+    else expect((await ofAll).items).to.not.have.length(0)
   })
 
   it('aborts no create while 16 callers refer to one shared row', async () => {
