@@ -8,7 +8,7 @@ import { projectFiles } from './support/sources/source-files.js'
 
 /** The messages of the table of mistakes, each as the parts between the names. */
 const messagesIn = (page: string): readonly (readonly string[])[] => {
-  const table = page.slice(page.indexOf('## Common mistakes'), page.indexOf('## How to check'))
+  const table = /^## (?:Common mistakes|Messages)\n(.*?)^## /ms.exec(page)?.[1] ?? ''
   return [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message = '']) =>
     message
       .split('…')
@@ -43,6 +43,13 @@ describe('AGENTS.md', () => {
       expect(messagesIn(page)).to.have.length(10)
       expect(missingFrom(texts, page)).to.deep.equal([])
     }
+  })
+
+  it('and docs/guides/not-starting.md name messages of the library', () => {
+    const page = readFileSync(join(root, 'docs/guides/not-starting.md'), 'utf8')
+    expect(messagesIn(page)).to.have.length(11)
+    const texts = [...textsOf('lib', /\.ts$/), ...textsOf('test/golden', /\.txt$/)]
+    expect(missingFrom(texts, page)).to.deep.equal([])
   })
 
   it('of a new project names scripts and files of the project', () => {

@@ -1,48 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
+import { headingOf, llmsText, miniSearch, sidebarOf } from './pages.js'
 
 const docs = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** The pages of a folder, called by their headings. What `first` names comes first, the rest by its heading. */
-function pagesOf(folder, first = []) {
-  const rank = (name) => (first.includes(name) ? first.indexOf(name) : first.length)
-  return readdirSync(join(docs, folder))
-    .filter((file) => file.endsWith('.md') && !/^(README|index|\[.*)\.md$/.test(file))
-    .map((file) => ({ name: file.slice(0, -3), text: headingOf(join(docs, folder, file)) }))
-    .sort((a, b) => rank(a.name) - rank(b.name) || a.text.localeCompare(b.text))
-    .map(({ name, text }) => ({ text, link: `/${folder}/${name}` }))
-}
-
-const headingOf = (path) => (/^# (.+)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? path).replaceAll('`', '')
-
-const GUIDES = [
-  ...[
-    'getting-started',
-    'existing-application',
-    'modelling',
-    'resource-names',
-    'relations',
-    'business-rules',
-    'tenancy',
-    'secrets',
-  ],
-  ...['testing', 'events', 'connect', 'openapi', 'clients', 'other-languages', 'nest', 'installing'],
-  ...['migrations', 'operating', 'telemetry', 'scaling', 'development'],
-]
-const REFERENCE = [
-  'entities',
-  'typeorm',
-  'persistence',
-  'server',
-  'gateway',
-  'protos',
-  'aips',
-  'errors',
-  'cli',
-]
-const INTERNALS = ['comparison', 'life-of-a-request', 'packages']
 const ENTRIES = [
   'decorators',
   'persistence',
@@ -64,10 +27,18 @@ const api = [
   ...ENTRIES.map((entry) => ({ text: `ashlar/${entry}`, link: `/reference/api/ashlar/${entry}/` })),
 ]
 
+const DESCRIPTION =
+  'Decorated TypeORM entities become multi-tenant gRPC and HTTP/JSON services that deny by default'
+
+const decisions = readdirSync(join(docs, 'decisions'))
+  .filter((file) => file.endsWith('.md') && file !== 'README.md')
+  .map((file) => `decisions/${file.slice(0, -3)}`)
+  .map((page) => ({ text: headingOf(page), link: `/${page}` }))
+  .sort((a, b) => a.text.localeCompare(b.text))
+
 export default defineConfig({
   title: 'Ashlar',
-  description:
-    'Decorated TypeORM entities become multi-tenant gRPC and HTTP/JSON services that deny by default',
+  description: DESCRIPTION,
   outDir: 'dist',
   cacheDir: 'node_modules/.vitepress',
   srcExclude: ['**/node_modules/**', 'dist/**'],
@@ -80,7 +51,7 @@ export default defineConfig({
   // What stands in angle brackets is a name and no element.
   markdown: { html: false, anchor: { slugify }, config: (markdown) => markdown.use(sourceLinks) },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch } },
     outline: [2, 3],
     nav: [
       { text: 'Guides', link: '/guides/getting-started', activeMatch: '^/guides/' },
@@ -88,28 +59,13 @@ export default defineConfig({
       { text: 'How it works', link: '/internals/life-of-a-request', activeMatch: '^/(internals|decisions)/' },
       { text: 'Changes', link: '/source/CHANGELOG' },
     ],
-    sidebar: {
-      '/guides/': [{ text: 'Guides', items: pagesOf('guides', GUIDES) }],
-      '/reference/': [
-        { text: 'Reference', items: pagesOf('reference', REFERENCE) },
-        { text: 'API', items: api },
-      ],
-      '/internals/': howItWorks(),
-      '/decisions/': howItWorks(),
-    },
+    sidebar: sidebarOf(
+      { text: 'API', collapsed: true, items: api },
+      { text: 'Decisions', collapsed: true, items: [{ text: 'All', link: '/decisions/' }, ...decisions] },
+    ),
   },
+  buildEnd: ({ outDir }) => writeFileSync(join(outDir, 'llms.txt'), llmsText(DESCRIPTION)),
 })
-
-function howItWorks() {
-  return [
-    { text: 'How it works', items: pagesOf('internals', INTERNALS) },
-    {
-      text: 'Decisions',
-      collapsed: false,
-      items: [{ text: 'All', link: '/decisions/' }, ...pagesOf('decisions')],
-    },
-  ]
-}
 
 /** Anchors as GitHub makes them, where the same pages are read too. */
 function slugify(heading) {

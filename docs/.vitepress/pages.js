@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const docs = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+const guides = (...names) => names.map((name) => `guides/${name}`)
+const reference = (...names) => names.map((name) => `reference/${name}`)
+
+/** Every page, in the groups of the sidebar. A test compares the list with the folders. */
+export const GROUPS = [
+  {
+    text: 'Start',
+    pages: guides(
+      ...['getting-started', 'installing', 'existing-application', 'existing-tables', 'coming-from-nest'],
+      ...['not-starting'],
+    ),
+  },
+  {
+    text: 'Build',
+    pages: guides(
+      ...[
+        'modelling',
+        'keys',
+        'gapless-numbers',
+        'resource-names',
+        'relations',
+        'reading-related',
+        'deleting',
+      ],
+      ...['references-across-services', 'business-rules', 'operation-rules', 'rules-across-rows', 'tenancy'],
+      ...['authorization', 'row-authorization', 'identity-providers', 'sign-in', 'secrets', 'encryptors'],
+      ...['events', 'testing', 'security-check', 'clients', 'other-languages', 'connect', 'openapi', 'nest'],
+    ),
+  },
+  {
+    text: 'Run',
+    pages: guides(
+      ...['deploying', 'operating', 'scaling', 'telemetry', 'migrations', 'changing-tables', 'backfills'],
+      ...['trying-migrations', 'failed-migrations', 'database-takeover', 'rotation'],
+    ),
+  },
+  {
+    text: 'Reference',
+    pages: reference(
+      ...['entities', 'typeorm', 'protos', 'persistence', 'server', 'gateway', 'errors', 'migrations', 'cli'],
+      ...['aips', 'benchmarks', 'glossary'],
+    ),
+  },
+  {
+    text: 'Inside',
+    pages: [
+      ...[
+        ...['comparison', 'life-of-a-request', 'coalesced-calls', 'rows', 'packages', 'kinds', 'new-engine'],
+        'measurements',
+      ].map((name) => `internals/${name}`),
+      'guides/development',
+    ],
+  },
+]
+
+const textOf = (page) => readFileSync(join(docs, `${page}.md`), 'utf8')
+
+export const headingOf = (page) => (/^# (.+)$/m.exec(textOf(page))?.[1] ?? page).replaceAll('`', '')
+
+/** The sidebar: the groups, and below them the API and the decisions. */
+export const sidebarOf = (...more) => [
+  ...GROUPS.map(({ text, pages }) => ({
+    text,
+    collapsed: false,
+    items: pages.map((page) => ({ text: headingOf(page), link: `/${page}` })),
+  })),
+  ...more,
+]
+
+/** `llms.txt`: the pages with their first sentence, for programs that read the site. */
+export const llmsText = (description) =>
+  [
+    '# Ashlar',
+    `> ${description}`,
+    ...GROUPS.map(
+      ({ text, pages }) =>
+        `## ${text}\n\n${pages.map((page) => `- [${headingOf(page)}](/${page}.html): ${firstSentenceOf(page)}`).join('\n')}`,
+    ),
+  ].join('\n\n') + '\n'
+
+function firstSentenceOf(page) {
+  const paragraph = textOf(page)
+    .replace(/^# .*$/m, '')
+    .trim()
+    .split('\n\n')[0]
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+  return (/^.*?\.(?= |$)/.exec(paragraph)?.[0] ?? paragraph).replace(/:$/, '.')
+}
+
+/** How the site is searched: guides come before the reference, and both before members of the API. */
+export const miniSearch = {
+  searchOptions: {
+    fuzzy: 0.1,
+    prefix: true,
+    boost: { title: 4, text: 1, titles: 2 },
+    // It is sent to the browser as text, so it names nothing around it.
+    boostDocument: (id) =>
+      id.startsWith('/guides/')
+        ? 3
+        : /^\/reference\/(?!api\/)/.test(id)
+          ? 2
+          : id.startsWith('/reference/api/') || id.startsWith('/source/')
+            ? 0.1
+            : 0.5,
+  },
+}
