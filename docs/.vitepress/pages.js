@@ -13,7 +13,7 @@ export const GROUPS = [
     text: 'Start',
     pages: guides(
       ...['getting-started', 'installing', 'existing-application', 'existing-tables', 'coming-from-nest'],
-      ...['not-starting'],
+      ...['not-starting', 'missing'],
     ),
   },
   {
@@ -94,13 +94,15 @@ function firstSentenceOf(page) {
   return (/^.*?\.(?= |$)/.exec(paragraph)?.[0] ?? paragraph).replace(/:$/, '.')
 }
 
-/** How the site is searched: guides come before the reference, and both before members of the API. */
+/**
+ * How the site is searched: guides come before the reference, and both before members of the API. The functions
+ * are sent to the browser as text, so they name nothing around them.
+ */
 export const miniSearch = {
   searchOptions: {
-    fuzzy: 0.1,
+    fuzzy: (word) => word.length > 5 && 0.2,
     prefix: true,
     boost: { title: 4, text: 1, titles: 2 },
-    // It is sent to the browser as text, so it names nothing around it.
     boostDocument: (id) =>
       id.startsWith('/guides/')
         ? 3

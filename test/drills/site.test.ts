@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser } from '../support/browser/chromium.js'
 import { drilling } from '../support/drill.js'
@@ -18,6 +19,34 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
   '.json': 'application/json',
+}
+
+/** Words that people search for, and a page that is found first. */
+const SEARCHED: Readonly<Record<string, readonly string[]>> = {
+  'guides/authorization': ['authentication', 'authorization', 'api key'],
+  'guides/backfills': ['backfill'],
+  'guides/changing-tables': ['rename'],
+  'guides/clients': ['optimistic locking', 'etag'],
+  'guides/coming-from-nest': ['nestjs'],
+  'guides/connect': ['cors', 'grpc-web'],
+  'guides/database-takeover': ['prisma'],
+  'guides/deploying': ['kubernetes', 'docker'],
+  'guides/encryptors': ['encryption', 'vault'],
+  'guides/identity-providers': ['keycloak', 'auth0', 'entra', 'oauth', 'jwt'],
+  'guides/missing': [
+    ...['cron', 'graphql', 'websocket', 'file upload', 'caching', 'upsert', 'bulk insert', 'mongodb'],
+    ...['many to many', 'read replica', 'audit log', 'aggregate'],
+  ],
+  'guides/modelling': ['soft delete'],
+  'guides/openapi': ['openapi', 'swagger'],
+  'guides/operating': ['health check'],
+  'guides/row-authorization': ['row level security'],
+  'guides/scaling': ['sharding'],
+  'guides/secrets': ['gdpr'],
+  'guides/telemetry': ['metrics', 'tracing'],
+  'reference/entities': ['decimal', 'enum', 'json', 'array'],
+  'reference/persistence': ['pagination', 'sorting', 'pgbouncer', 'full text search'],
+  'reference/server': ['validation', 'rate limit', 'idempotency', 'logging', 'timeout', 'streaming'],
 }
 
 /** Builds the site, follows every link in it and takes pictures of two pages into `.cache/site`. */
@@ -84,6 +113,20 @@ describeDrill('the site of the documentation', () => {
     await page.close()
   })
 
+  it('finds the right page first', async () => {
+    const words = Object.entries(SEARCHED).flatMap(([page, all]) => all.map((word) => ({ page, word })))
+    expect(words).to.have.length.at.least(40)
+    const index = await searchIndex()
+    const wrong = words
+      .map(({ page, word }) => ({
+        page,
+        word,
+        first: String(index.search(word)[0]?.id).replace(/\.html.*/, ''),
+      }))
+      .filter(({ page, first }) => first !== `/${page}`)
+    expect(wrong).to.deep.equal([])
+  })
+
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of [1280, 390])
       it(`fits into ${width} pixels, ${colorScheme}`, async function () {
@@ -103,6 +146,24 @@ describeDrill('the site of the documentation', () => {
     expect(tooWide, `${shown} is wider than the screen`).to.be.at.most(0)
   }
 })
+
+interface SearchIndex {
+  search(words: string): readonly { readonly id: unknown }[]
+}
+
+/** The index as the site loads it, with its options. */
+async function searchIndex(): Promise<SearchIndex> {
+  const chunks = join(built, 'assets', 'chunks')
+  const chunk = readdirSync(chunks).find((name) => name.includes('localSearchIndexroot')) ?? ''
+  const load = async <T>(path: string): Promise<T> => (await import(pathToFileURL(path).href)) as T
+  const { default: json } = await load<{ default: string }>(join(chunks, chunk))
+  const { default: MiniSearch } = await load<{
+    default: { loadJSON(json: string, options: object): SearchIndex }
+  }>(join(root, 'docs/node_modules/minisearch/dist/es/index.js'))
+  const { miniSearch } = await load<{ miniSearch: object }>(join(root, 'docs/.vitepress/pages.js'))
+  const fields = { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] }
+  return MiniSearch.loadJSON(json, { ...fields, ...miniSearch })
+}
 
 const htmlFiles = (): readonly string[] =>
   readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'))
