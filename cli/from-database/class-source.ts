@@ -25,7 +25,13 @@ export function classSource(
   added: AddedDecorators | undefined,
   moduleOf: (name: string) => string,
 ): string {
-  const used = [...entity.decorators, ...entity.properties.flatMap(({ decorators }) => decorators)]
+  const internal = new Set(added?.internal)
+  const properties = entity.properties.map((one) =>
+    internal.has(one.name)
+      ? { ...one, decorators: [{ name: 'Internal', args: [] }, ...one.decorators] }
+      : one,
+  )
+  const used = [...entity.decorators, ...properties.flatMap(({ decorators }) => decorators)]
   const names = [...new Set(used.map(({ name }) => name))]
   const relation = entity.properties.some(({ type }) => type.startsWith('Relation<'))
   const targets = used.flatMap(({ args }) => args).filter((one) => one instanceof Target)
@@ -41,11 +47,11 @@ export function classSource(
       .map((name) => [moduleOf(name), [name]] as const),
   ])
   for (const [module, more] of added?.imports ?? [])
-    imports.set(module, [...(imports.get(module) ?? []), ...more].sort())
+    imports.set(module, [...new Set([...(imports.get(module) ?? []), ...more])].sort())
   return `${[...imports].flatMap(([module, all]) => (all.length > 0 ? [importLine(all, module)] : [])).join('\n')}
 
 ${(added?.decorators ?? []).map((one) => `${one}\n`).join('')}${entity.decorators.map((one) => `${decoratorText(one, '')}\n`).join('')}export class ${entity.name} {
-${entity.properties.map(propertyText).join('\n')}}
+${properties.map(propertyText).join('\n')}}
 `
 }
 

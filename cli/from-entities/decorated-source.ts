@@ -6,6 +6,8 @@ export interface AddedDecorators {
   readonly entity: string
   /** The decorators with their arguments, such as `@TenantScoped()`. */
   readonly decorators: readonly string[]
+  /** The properties that get `@Internal()`. */
+  readonly internal: readonly string[]
   /** Names by the module that exports them. */
   readonly imports: ReadonlyMap<string, readonly string[]>
 }
@@ -13,24 +15,96 @@ export interface AddedDecorators {
 /** A source with decorators, or why they cannot be added. */
 export type DecoratedSource = { readonly text: string } | { readonly problem: string }
 
+/** A class or property that can have decorators. */
+interface Decorable {
+  readonly start: number
+  /** The names of its decorators. */
+  readonly has: ReadonlySet<string>
+}
+
+type Program = ReturnType<typeof parse>['program']
+
+/** The classes of a module, its names, and its imports. */
+interface Module {
+  readonly classes: ReadonlyMap<string, Decorable & { readonly properties: ReadonlyMap<string, Decorable> }>
+  readonly bound: ReadonlySet<string>
+  /** The local name of an import, by its module and name. */
+  readonly imported: ReadonlyMap<string, string>
+  readonly afterImports: number
+}
+
 /**
- * Adds decorators above classes, and their imports behind those of the file. Everything else stays as it is.
- * A class that has one of the decorators keeps it.
+ * Adds decorators above classes and `@Internal()` above properties, and their imports behind those of the
+ * file. Everything else stays as it is. A class that has one of the decorators keeps it. A name that the file
+ * uses for something else is imported under another one: `Resource as AshlarResource`.
  */
 export function decoratedSource(source: string, added: readonly AddedDecorators[]): DecoratedSource {
-  let program: ReturnType<typeof parse>['program']
+  let module: Module
   try {
-    program = parse(source, { sourceType: 'module', plugins: ['typescript', 'decorators-legacy'] }).program
+    module = moduleOf(
+      source,
+      parse(source, { sourceType: 'module', plugins: ['typescript', 'decorators-legacy'] }).program,
+    )
   } catch (error) {
     return { problem: `it cannot be parsed: ${(error as Error).message}` }
   }
+  const { classes, bound, imported, afterImports } = module
+  const edits: TextEdit[] = []
+  const imports = new Map<string, Set<string>>()
+  for (const { entity, decorators, internal, imports: needed } of added) {
+    const found = classes.get(entity)
+    if (found === undefined) return { problem: `it has no class ${entity}` }
+    const locals = new Map<string, string>()
+    for (const [from, names] of needed)
+      for (const name of names)
+        locals.set(name, imported.get(`${from} ${name}`) ?? (bound.has(name) ? `Ashlar${name}` : name))
+    const add = (to: Decorable, all: readonly string[]) => {
+      const missing = all
+        .map((one) => one.replaceAll(/\b\w+\b/g, (word) => locals.get(word) ?? word))
+        .filter((one) => !to.has.has(/^@(\w+)/.exec(one)?.[1] ?? ''))
+      const indent = /[ \t]*$/.exec(source.slice(0, to.start))?.[0] ?? ''
+      if (missing.length > 0)
+        edits.push({
+          ...{ start: to.start, end: to.start },
+          text: missing.map((one) => `${one}\n${indent}`).join(''),
+        })
+      return missing
+    }
+    const written = [...add(found, decorators)]
+    for (const name of internal) {
+      const property = found.properties.get(name)
+      if (property === undefined)
+        return { problem: `${entity} inherits ${name}, which needs @Internal() in its own class` }
+      written.push(...add(property, ['@Internal()']))
+    }
+    for (const [from, names] of needed)
+      for (const name of names) {
+        const local = locals.get(name) as string
+        const isUsed = written.some((one) => new RegExp(`\\b${local}\\b`).test(one))
+        if (!isUsed || imported.has(`${from} ${name}`)) continue
+        if (bound.has(local)) return { problem: `it already declares the names ${name} and ${local}` }
+        const specifier = local === name ? name : `${name} as ${local}`
+        imports.set(from, (imports.get(from) ?? new Set()).add(specifier))
+      }
+  }
+  edits.sort((one, other) => one.start - other.start)
+  if (imports.size > 0) edits.unshift(importEdit(source, afterImports, imports))
+  return { text: edited(source, edits) }
+}
+
+function moduleOf(source: string, { body }: Program): Module {
   const bound = new Set<string>()
-  const classes = new Map<string, { readonly start: number; readonly has: ReadonlySet<string> }>()
+  const imported = new Map<string, string>()
+  const classes = new Map<string, Decorable & { readonly properties: ReadonlyMap<string, Decorable> }>()
   let afterImports = 0
-  for (const statement of program.body) {
+  for (const statement of body) {
     if (statement.type === 'ImportDeclaration') {
       afterImports = statement.end as number
-      for (const { local } of statement.specifiers) bound.add(local.name)
+      for (const one of statement.specifiers) {
+        bound.add(one.local.name)
+        if (one.type === 'ImportSpecifier' && one.imported.type === 'Identifier')
+          imported.set(`${statement.source.value} ${one.imported.name}`, one.local.name)
+      }
       continue
     }
     const declaration =
@@ -40,40 +114,33 @@ export function decoratedSource(source: string, added: readonly AddedDecorators[
     if (declaration === null || declaration === undefined) continue
     if ('id' in declaration && declaration.id?.type === 'Identifier') bound.add(declaration.id.name)
     if (declaration.type !== 'ClassDeclaration' || !declaration.id) continue
-    const decorators = declaration.decorators ?? []
+    const properties = new Map<string, Decorable>()
+    for (const member of declaration.body.body)
+      if (member.type === 'ClassProperty' && member.key.type === 'Identifier')
+        properties.set(member.key.name, decorable(source, member.start, member.decorators))
     classes.set(declaration.id.name, {
-      start: Math.min(statement.start as number, ...decorators.map(({ start }) => start as number)),
-      has: new Set(
-        decorators.map(({ start, end }) => /^@(\w+)/.exec(source.slice(start ?? 0, end ?? 0))?.[1] ?? ''),
-      ),
+      ...decorable(source, statement.start, declaration.decorators),
+      properties,
     })
   }
-  const edits: TextEdit[] = []
-  const imports = new Map<string, Set<string>>()
-  for (const { entity, decorators, imports: needed } of added) {
-    const found = classes.get(entity)
-    if (found === undefined) return { problem: `it has no class ${entity}` }
-    const missing = decorators.filter((one) => !found.has.has(/^@(\w+)/.exec(one)?.[1] ?? ''))
-    if (missing.length === 0) continue
-    const indent = /[ \t]*$/.exec(source.slice(0, found.start))?.[0] ?? ''
-    edits.push({
-      ...{ start: found.start, end: found.start },
-      text: missing.map((one) => `${one}\n${indent}`).join(''),
-    })
-    for (const [module, names] of needed)
-      for (const name of names)
-        if (missing.some((one) => new RegExp(`\\b${name}\\b`).test(one)) && !imports.get(module)?.has(name)) {
-          if (bound.has(name) && !isImported(source, name, module))
-            return { problem: `it already declares the name ${name}` }
-          if (!bound.has(name)) imports.set(module, (imports.get(module) ?? new Set()).add(name))
-        }
-  }
-  if (imports.size > 0) edits.unshift(importEdit(source, afterImports, imports))
-  return { text: edited(source, edits) }
+  return { classes, bound, imported, afterImports }
 }
 
-const isImported = (source: string, name: string, module: string): boolean =>
-  new RegExp(`import\\s*\\{[^}]*\\b${name}\\b[^}]*\\}\\s*from\\s*['"]${module}['"]`).test(source)
+interface Place {
+  readonly start?: number | null | undefined
+  readonly end?: number | null | undefined
+}
+
+const decorable = (
+  source: string,
+  start: Place['start'],
+  decorators: readonly Place[] | null | undefined,
+): Decorable => ({
+  start: Math.min(start as number, ...(decorators ?? []).map((one) => one.start as number)),
+  has: new Set(
+    (decorators ?? []).map((one) => /^@(\w+)/.exec(source.slice(one.start ?? 0, one.end ?? 0))?.[1] ?? ''),
+  ),
+})
 
 /** Import lines with the quotes and semicolons of the file. */
 function importEdit(source: string, at: number, imports: ReadonlyMap<string, ReadonlySet<string>>): TextEdit {

@@ -12,10 +12,14 @@ export interface EntityFacts {
   /** Properties whose values the database generates. */
   readonly generated: ReadonlySet<string>
   readonly relations: Storage['relations']
-  /** The column properties that hold the key of a related row. */
-  readonly references: ReadonlySet<string>
+  /** The column property that holds the key of a related row, by the property of the relation. */
+  readonly references: ReadonlyMap<string, string>
+  /** The relations whose key is in the table of the class. */
+  readonly owners: ReadonlySet<string>
   readonly embedded: readonly string[]
-  /** The names of the classes that its rows refer to, by the property of the relation. */
+  /** The relations that refer to another column than the key. */
+  readonly offKey: ReadonlySet<string>
+  /** The names of the related classes, by the property of the relation. */
   readonly targets: ReadonlyMap<string, string>
 }
 
@@ -54,26 +58,51 @@ function factsOf(entity: Function, storage: Storage): EntityFacts {
     columns,
     generated: new Set(own(storage.generations).map(({ propertyName }) => propertyName)),
     relations,
-    references: new Set(
-      relations.flatMap(({ propertyName }) => {
-        const column = joined.find((one) => one.propertyName === propertyName)?.name ?? `${propertyName}Id`
-        return names.get(column) ?? []
+    references: new Map(
+      relations.flatMap((relation) => {
+        const { propertyName } = relation
+        const join = joined.find((one) => one.propertyName === propertyName)?.name
+        const held = names.get(join ?? `${propertyName}${capitalized(keyOf(relation, storage))}`)
+        return held === undefined ? [] : [[propertyName, held]]
       }),
     ),
-    targets: new Map(relations.filter(isOwner).map((one) => [one.propertyName, targetOf(one)])),
+    owners: new Set(
+      relations
+        .filter(
+          ({ relationType, propertyName }) =>
+            relationType === 'many-to-one' ||
+            (relationType === 'one-to-one' && joined.some((one) => one.propertyName === propertyName)),
+        )
+        .map(({ propertyName }) => propertyName),
+    ),
+    offKey: new Set(
+      relations
+        .filter((relation) => {
+          const join = joined.find((one) => one.propertyName === relation.propertyName)
+          return (join?.referencedColumnName ?? keyOf(relation, storage)) !== keyOf(relation, storage)
+        })
+        .map(({ propertyName }) => propertyName),
+    ),
+    targets: new Map(relations.map((one) => [one.propertyName, nameOf(targetOf(one))])),
     embedded: own(storage.embeddeds).map(({ propertyName }) => propertyName),
   }
 }
 
 type RelationArgs = Storage['relations'][number]
 
-/** True if the table of the class may have the column of the relation. */
-const isOwner = ({ relationType }: RelationArgs): boolean =>
-  relationType === 'many-to-one' || relationType === 'one-to-one'
+const targetOf = ({ type }: RelationArgs): unknown =>
+  typeof type === 'function' ? (type as () => unknown)() : type
 
-function targetOf({ type }: RelationArgs): string {
-  const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type
-  return typeof target === 'function' ? target.name : String(target)
+const nameOf = (target: unknown): string => (typeof target === 'function' ? target.name : String(target))
+
+const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+/** The property that is the key of a related class; `id` if it has several. */
+function keyOf(relation: RelationArgs, { columns }: Storage): string {
+  const target = targetOf(relation)
+  const line: readonly unknown[] = typeof target === 'function' ? lineage(target) : []
+  const [key, ...others] = columns.filter((one) => line.includes(one.target) && one.options.primary === true)
+  return key === undefined || others.length > 0 ? 'id' : key.propertyName
 }
 
 /** The class and its base classes, base classes first. */

@@ -10,7 +10,15 @@ import { type AddedDecorators, decoratedSource } from './decorated-source.js'
 import { bufGenYaml, bufYaml, type FileState, importExtension, writeMarked } from './marked-files.js'
 import { manifestOf } from './project-manifest.js'
 import { registrationText, type RegisteredEntity } from './registration.js'
-import { type LeftOut, hasPaddedKey, resourceName, shownEntity, type ShownEntity } from './shown-fields.js'
+import {
+  type LeftOut,
+  hasPaddedKey,
+  resourceName,
+  shownEntity,
+  type ShownEntity,
+  type ShownField,
+} from './shown-fields.js'
+import { withReferences } from './shown-references.js'
 
 /** The choices of a user about the classes. */
 export interface ResourceChoices {
@@ -124,12 +132,23 @@ export async function writtenResources(choices: ResourceChoices, origin: ClassOr
   // A run for some classes keeps the services of the others.
   for (const loaded of entities)
     if (!chosen.includes(loaded) && isWritten(files, loaded)) registered.push(registeredAs(loaded))
-  const reports = chosen.map((loaded): EntityReport => {
-    const made =
+  const decided = new Map(
+    chosen.map((loaded) => [
+      loaded,
       resources.has(loaded.facts.name) && !isWritten(files, loaded)
         ? 'it is a resource already'
-        : (paddedKey(loaded, padded) ?? resourceOf(loaded, choices, origin, taken))
-    if (typeof made === 'string') return refused(loaded, made)
+        : (paddedKey(loaded, padded) ?? resourceOf(loaded, choices, origin, taken)),
+    ]),
+  )
+  const served = new Set([...resources, ...registered.map(({ entity }) => entity)])
+  for (const [{ facts }, made] of decided) if (typeof made !== 'string') served.add(facts.name)
+  const keyOf = (entity: string) => {
+    const made = [...decided].find(([{ facts }]) => facts.name === entity)?.[1]
+    return typeof made === 'object' ? made.shown.key : undefined
+  }
+  const reports = [...decided].map(([loaded, found]): EntityReport => {
+    if (typeof found === 'string') return refused(loaded, found)
+    const made = withRelations(found, keyOf, served)
     const { names, shown, isReadOnly, canCreate } = made
     const path = protoPath(names)
     const numbers = fieldNumbers(files.text(path) ?? '', names.type)
@@ -205,12 +224,45 @@ function usesPostgres(folder: string): boolean {
   return 'pg' in dependencies && !('mysql2' in dependencies)
 }
 
+/** A resource with the references of its relations, and those of its relations that lead to none. */
+function withRelations(
+  made: MadeResource,
+  keyOf: (entity: string) => ShownField | undefined,
+  served: ReadonlySet<string>,
+): MadeResource {
+  const shown = withReferences(made.shown, keyOf)
+  const { relations, targets } = shown.facts
+  const unmanaged = new Map(
+    relations
+      .filter(({ relationType }) => relationType !== 'many-to-many')
+      .map(({ propertyName }) => [propertyName, targets.get(propertyName) ?? ''] as const)
+      .filter(([, target]) => !served.has(target)),
+  )
+  return {
+    ...made,
+    shown: {
+      ...shown,
+      leftOut: [
+        ...shown.leftOut.filter(({ property }) => !unmanaged.has(property)),
+        ...[...unmanaged].map(([property, target]) => ({
+          property,
+          reason: `a relation to ${target}, which is not a resource`,
+        })),
+      ],
+    },
+    canCreate: !made.isReadOnly && shown.unfilled.length === 0,
+    unmanaged: [...unmanaged.keys()],
+  }
+}
+
 interface MadeResource {
   readonly names: EntityNames
   readonly shown: ShownEntity
   readonly isReadOnly: boolean
   readonly isShared: boolean
   readonly canCreate: boolean
+  /** The relations that are left to TypeORM, because they lead to classes that are not resources. */
+  readonly unmanaged: readonly string[]
 }
 
 /** The resource of a class, or why it gets none. */
@@ -242,7 +294,8 @@ function resourceOf(
   if (other !== undefined) return `${other} is the resource ${names.snake} already`
   taken.set(names.snake, facts.name)
   const isReadOnly = readOnly.includes(facts.name)
-  return { names, shown, isReadOnly, isShared, canCreate: !isReadOnly && shown.unfilled.length === 0 }
+  const canCreate = !isReadOnly && shown.unfilled.length === 0
+  return { names, shown, isReadOnly, isShared, canCreate, unmanaged: [] }
 }
 
 const refused = ({ facts, source, notes = [] }: LoadedEntity, why: string): EntityReport => ({
@@ -253,7 +306,7 @@ const refused = ({ facts, source, notes = [] }: LoadedEntity, why: string): Enti
 /** The decorators of a class, and their imports. */
 function additionOf(
   { facts, source }: LoadedEntity,
-  { names, isShared }: MadeResource,
+  { names, isShared, unmanaged }: MadeResource,
   { tenant }: ResourceChoices,
   extension: 'js' | 'none',
 ): AddedDecorators {
@@ -265,8 +318,15 @@ function additionOf(
       `@Resource({ message: ${schema}, existing: true, naming: 'typeorm'${isShared ? ', shared: true' : ''} })`,
       ...(isScoped ? [`@TenantScoped(${tenant === 'accountId' ? '' : `{ column: '${tenant}' }`})`] : []),
     ],
+    internal: unmanaged,
     imports: new Map([
-      ['ashlar/decorators', ['Resource', ...(isScoped ? ['TenantScoped'] : [])]],
+      [
+        'ashlar/decorators',
+        [
+          ...(unmanaged.length > 0 ? ['Internal'] : []),
+          ...['Resource', ...(isScoped ? ['TenantScoped'] : [])],
+        ],
+      ],
       [generatedFrom(source, `${names.file}_pb${extension === 'js' ? '.js' : ''}`), [schema]],
     ]),
   }
@@ -281,7 +341,7 @@ function generatedFrom(source: string, file: string): string {
 const reportOf = (
   { facts, source, notes = [] }: LoadedEntity,
   { names, shown, isReadOnly, canCreate }: MadeResource,
-  { decorators, imports }: AddedDecorators,
+  { decorators, imports, internal }: AddedDecorators,
 ): EntityReport => ({
   entity: facts.name,
   resource: names.snake,
@@ -297,6 +357,7 @@ const reportOf = (
   decorators: [
     ...[...imports].map(([module, exported]) => `import { ${exported.join(', ')} } from '${module}'`),
     ...decorators,
+    ...internal.map((property) => `@Internal() above ${property}`),
   ],
 })
 

@@ -84,9 +84,9 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
     }
   }
   for (const { propertyName, options } of relations) {
-    const isHeld = facts.references.has(propertyName) || facts.references.has(`${propertyName}Id`)
+    if (facts.references.has(propertyName)) continue
     leftOut.push({ property: propertyName, reason: 'a relation, which is not a field' })
-    if (facts.targets.has(propertyName) && !isHeld && options.nullable === false) unfilled.push(propertyName)
+    if (facts.owners.has(propertyName) && options.nullable === false) unfilled.push(propertyName)
   }
   for (const property of embedded) leftOut.push({ property, reason: 'an embedded class' })
   const isUuid = key.options.type === 'uuid'
@@ -140,7 +140,7 @@ function fieldOf(column: ColumnArgs, facts: EntityFacts, choices: Choices): Show
   const isSecret =
     word !== undefined &&
     !isKey &&
-    !facts.references.has(propertyName) &&
+    ![...facts.references.values()].includes(propertyName) &&
     !['bool', 'google.protobuf.Timestamp'].includes(type.type)
   if (isSecret && !isShown)
     return `its name contains "${word}": --show ${facts.name}.${propertyName} shows it`

@@ -203,6 +203,14 @@ describe('ashlar generate from-database', () => {
     ])
     expect([of('Orders')?.resource, of('SalesOrder')?.resource]).to.deep.equal(['orders', 'sales_order'])
     expect(of('Wide')?.fields.length).to.equal(201)
+    expect([of('Shop')?.fields, of('Shop')?.leftOut, of('Shop')?.notes]).to.deep.equal([
+      ['id', 'region_code'],
+      [{ property: 'region', reason: 'a relation to Region, which is not a resource' }],
+      [],
+    ])
+    expect(readFileSync(join(folder, 'src/entities/shop.ts'), 'utf8')).to.match(
+      /@Internal\(\)\s+@ManyToOne\(\(\) => Region/,
+    )
     expect(of('Kind')?.notes[0]).to.equal('no Create: a new row needs code, which a client cannot send')
   })
 

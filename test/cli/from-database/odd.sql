@@ -16,6 +16,7 @@ CREATE TYPE address AS (street text, city text);
 CREATE TABLE people (id serial PRIMARY KEY, org_id integer NOT NULL, home address NOT NULL, note text);
 CREATE TABLE kinds (id serial PRIMARY KEY, org_id integer NOT NULL, state text NOT NULL CHECK (state IN ('a', 'b')), code char(2) NOT NULL, period tstzrange, EXCLUDE USING gist (period WITH &&));
 CREATE TABLE regions (code varchar(4) PRIMARY KEY, title text NOT NULL);
+CREATE TABLE shops (id uuid PRIMARY KEY, org_id integer NOT NULL, region_code varchar(4) NOT NULL REFERENCES regions (code));
 CREATE TABLE wide (id serial PRIMARY KEY, org_id integer NOT NULL);
 DO $$ BEGIN
   FOR number IN 1..200 LOOP

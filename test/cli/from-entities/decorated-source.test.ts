@@ -4,6 +4,7 @@ import { type AddedDecorators, decoratedSource } from '../../../cli/from-entitie
 const ORDER: AddedDecorators = {
   entity: 'Order',
   decorators: ['@Resource({ message: OrderSchema })', '@TenantScoped()'],
+  internal: [],
   imports: new Map([
     ['ashlar/decorators', ['Resource', 'TenantScoped']],
     ['./gen/order_pb.js', ['OrderSchema']],
@@ -61,13 +62,45 @@ export default class Order {}
 `)
   })
 
+  for (const [what, line] of [
+    ['declares', 'class Resource {}'],
+    ['imports', "import { Resource } from './mine'"],
+  ] as const)
+    it(`have another name in a source that ${what} theirs`, () => {
+      const once = added(`${line}\n${CLASS}`)
+      expect(once)
+        .to.include('@AshlarResource({ message: OrderSchema })\n@TenantScoped()\n@Entity')
+        .and.match(/^import \{ Resource as AshlarResource, TenantScoped \} from 'ashlar\/decorators';?$/m)
+      expect(added(once)).to.equal(once)
+    })
+
+  it('are added to relations that lead to no resource', () => {
+    const source = `import { Entity } from 'typeorm'\n\n@Entity()\nclass Line {\n  /** Of the order. */\n  @ManyToOne(() => Order) order?: Order\n}\n`
+    const imports = new Map([['ashlar/decorators', ['Internal', 'TenantScoped']]])
+    const addition = { entity: 'Line', decorators: ['@TenantScoped()'], internal: ['order'], imports }
+    const result = decoratedSource(source, [addition])
+    expect('text' in result && result.text).to.equal(`import { Entity } from 'typeorm'
+import { Internal, TenantScoped } from 'ashlar/decorators'
+
+@TenantScoped()
+@Entity()
+class Line {
+  /** Of the order. */
+  @Internal()
+  @ManyToOne(() => Order) order?: Order
+}
+`)
+    expect(decoratedSource(source, [{ ...addition, internal: ['base'] }])).to.deep.equal({
+      problem: 'Line inherits base, which needs @Internal() in its own class',
+    })
+  })
+
   for (const [what, source, problem] of [
     ['does not have the class', 'export class Other {}', 'it has no class Order'],
-    ['declares one of the names', `class Resource {}\n${CLASS}`, 'it already declares the name Resource'],
     [
-      'imports one of the names',
-      `import { Resource } from './mine'\n${CLASS}`,
-      'it already declares the name Resource',
+      'declares a name and the other one for it',
+      `class Resource {}\nclass AshlarResource {}\n${CLASS}`,
+      'it already declares the names Resource and AshlarResource',
     ],
   ] as const)
     it(`are not added to a source that ${what}`, () => expect(added(source)).to.equal(`problem: ${problem}`))

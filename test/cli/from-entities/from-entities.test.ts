@@ -42,25 +42,32 @@ describe('ashlar generate from-entities', () => {
     expect(Object.keys(results).length).to.be.at.least(36)
   })
 
-  it('leaves out secrets by their names, and says why', async () => {
+  it('leaves out secrets by their names, says why, and shows a relation as its reference', async () => {
     const made = await project.ashlar(
       'generate',
       'from-entities',
       '--without-tenants',
       '--no-build',
       '--json',
-      '--only',
-      'Member',
+      ...['--only', 'Member', '--only', 'Profile'],
       '--shared',
       'Member',
     )
     const { entities } = JSON.parse(made.stdout) as {
-      readonly entities: readonly { readonly leftOut: readonly object[]; readonly notes: readonly string[] }[]
+      readonly entities: readonly {
+        readonly fields: readonly string[]
+        readonly leftOut: readonly object[]
+        readonly notes: readonly string[]
+      }[]
     }
     expect(entities[0]?.leftOut).to.deep.include({ property: 'passwordHash', reason: 'select: false' })
     expect(entities[0]?.notes).to.deep.equal([
       'no Create: a new row needs passwordHash, which a client cannot send',
     ])
+    expect(entities[1]?.fields).to.include('member_id')
+    expect(readFileSync(join(project.folder, 'proto/profile.proto'), 'utf8')).to.match(
+      /optional string member_id = \d+;/,
+    )
   })
 
   it('keeps the numbers of fields, and writes a new version beside a file that was edited', async () => {
