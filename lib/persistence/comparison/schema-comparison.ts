@@ -6,6 +6,7 @@ import { locateTable } from '../dialects/catalog/locate-table.js'
 import type { Query, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { shownDifference } from './shown-difference.js'
+import { asDistributed } from './citus-credentials.js'
 import { existingTable } from './existing-table.js'
 import { rowsInOtherFormats } from './rows-in-other-formats.js'
 import { rowsWithoutTenant } from './rows-without-tenant.js'
@@ -96,8 +97,9 @@ async function compareModel(
   const table = tableNameOf(model, dialect, naming)
   const place = await placed(table)
   const isIndexed = dialect.can.fullText && search?.strategy === 'INDEXED'
-  const wanted = tableOf(model, dialect, table, links)
-  const there = await referring(await dialect.catalog.live.readTable(live, place), wanted, live, placed)
+  const declared = tableOf(model, dialect, table, links)
+  const there = await referring(await dialect.catalog.live.readTable(live, place), declared, live, placed)
+  const wanted = await asDistributed(model, declared, there, live, dialect)
   const differences = tableDifferences(
     wanted,
     there,

@@ -27,6 +27,8 @@ export interface Capabilities {
    * on.
    */
   readonly returning: boolean
+  /** Tables may be spread over several servers, by an extension. */
+  readonly distribution: boolean
   /** One statement can write many rows with values of their own, from arrays. */
   readonly setWrites: boolean
   /** A statement that writes can begin with WITH, and so lock the rows that it refers to. */

@@ -61,6 +61,7 @@ const dialect = ({
   can: {
     arrays: false,
     returning: false,
+    distribution: false,
     setWrites: false,
     writeWith: false,
     lateral: false,

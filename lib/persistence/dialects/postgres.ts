@@ -28,6 +28,7 @@ export const postgres: Dialect = {
   can: {
     arrays: true,
     returning: true,
+    distribution: true,
     setWrites: true,
     writeWith: true,
     lateral: true,

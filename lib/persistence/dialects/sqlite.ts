@@ -30,6 +30,7 @@ export const sqlite: Dialect = {
   can: {
     arrays: false,
     returning: true,
+    distribution: false,
     setWrites: false,
     writeWith: true,
     lateral: false,

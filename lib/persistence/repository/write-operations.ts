@@ -133,7 +133,8 @@ export const WRITES: Performers<Writing> = {
         const { columns, tokens } = await mint(model, credential.property, own, scope.context)
         minted(columns)
         const patch = { ...columns, ...serverSetValues(model, own) }
-        await operation.send((call) => writer.update(call, { key, scope }, patch))
+        const several = !core.backend.rows.insertsAtOnce && { isAtomic: true }
+        await operation.send((call) => writer.update(call, { key, scope }, patch), { ...several })
         return tokens[credential.property] as string
       }),
     ),

@@ -12,6 +12,7 @@ import { EmittingRows } from '../outbox/sql/emitting-rows.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { References } from '../references/checked-references.js'
 import { ReferringRows } from '../references/referring-rows.js'
+import { CredentialFinds, CredentialRows, CredentialTenants } from '../rows/credential-tenants.js'
 import type { Finds, Rows } from '../rows/rows.js'
 import { tableNameOf, tableNames } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
@@ -29,6 +30,7 @@ export interface SqlRows<E extends object> {
   readonly store: RowStore<E>
   readonly finds: Finds<E>
   readonly references: References | undefined
+  readonly tenants: CredentialTenants | undefined
   readonly triggers: SuppressingTriggers
   readonly events: EmittingRows<E> | undefined
   readonly hooks: Hooks<E>
@@ -61,6 +63,11 @@ export function rowsOf<E extends object>(
     finds = new CoalescedFinds(store, parts)
   }
   if (references !== undefined) rows = new ReferringRows(rows, references)
+  const tenants = tenantsOf(database, model)
+  if (tenants !== undefined) {
+    rows = new CredentialRows(rows, model, database, tenants)
+    finds = new CredentialFinds(finds, model, tenants)
+  }
   const triggers = new SuppressingTriggers(database, table)
   if (triggers.known !== false) rows = new GuardedRows(rows, model, dialect, triggers)
   let events: EmittingRows<E> | undefined
@@ -70,8 +77,14 @@ export function rowsOf<E extends object>(
     rows = events = new EmittingRows(rows, model, reported, outbox, written)
   }
   if (!hooks.isSilent) rows = new HookedRows(rows, hooks)
-  return { rows, store, finds, references, triggers, events, hooks }
+  return { rows, store, finds, references, tenants, triggers, events, hooks }
 }
+
+/** Undefined for a resource without credentials, or without tenants. */
+const tenantsOf = (database: Database, { credentials, tenant }: ResourceModel) =>
+  credentials.length === 0 || tenant === undefined || !database.dialect.can.distribution
+    ? undefined
+    : new CredentialTenants(database)
 
 /** True if an entity shows whose row it is. */
 const isShown = ({ entityFields, key, tenant }: ResourceModel): boolean =>

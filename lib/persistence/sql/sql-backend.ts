@@ -14,6 +14,7 @@ import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
 import type { PageOptions, RowsBackend, WriteWhere } from '../repository/rows-backend.js'
 import type { PurgeChunk } from '../repository/purge-expired.js'
+import type { CredentialTenants } from '../rows/credential-tenants.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Finds, Rows } from '../rows/rows.js'
@@ -43,6 +44,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   readonly relations: RowsTogether
   readonly family: SqlFamily
   readonly #store: RowStore<E>
+  readonly #tenants: CredentialTenants | undefined
   readonly #triggers: SuppressingTriggers
   readonly #indexes: IndexErrors
 
@@ -51,13 +53,14 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     const { dialect } = database
     this.database = database
     this.check = new DataSourceCheck(database, model)
-    const { rows, store, finds, references, triggers, hooks } = rowsOf(
+    const { rows, store, finds, references, tenants, triggers, hooks } = rowsOf(
       database,
       model,
       mergeOf(dataSource, options),
     )
     this.rows = rows
     this.#store = store
+    this.#tenants = tenants
     this.#triggers = triggers
     this.finds = finds
     this.hooks = hooks
@@ -118,6 +121,8 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
 
   async isTaken({ column }: Field, value: string, given: RequestContext | undefined): Promise<boolean> {
     const on = current(this.database, given)
+    if (on.isDistributed === true && this.#tenants !== undefined)
+      return (await this.#tenants.tenantOf(on, value)) !== undefined
     return (await on.run(this.#store.statements.has(column), [value])).rows.length > 0
   }
 

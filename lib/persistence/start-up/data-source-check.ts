@@ -14,8 +14,9 @@ import { refusedKeys } from '../schema/index-problems.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { tableOf } from '../schema/table-of.js'
 import { changedHeirs } from '../typeorm/changed-heirs.js'
+import { distributedTable } from './citus-table.js'
 import { entityProblems } from './entity-in-data-source.js'
-import { type CheckedEntity, together } from './findings.js'
+import { type CheckedEntity, NOTHING, together } from './findings.js'
 import { managerFindings, withoutZone } from './managed-otherwise.js'
 import { relationNotes, unmanagedNotes } from './relation-notes.js'
 import { subscriberFindings } from './subscriber-findings.js'
@@ -114,8 +115,11 @@ export class DataSourceCheck {
   async #inexact(): Promise<StartUpFindings> {
     const signal = AbortSignal.timeout(LONGEST_ASK_MS)
     const problems = await this.#collations.problems({ signal }).catch(() => [])
-    const { warnings } = await roundedFloats(this.#checked, this.database)
-    return { problems, warnings }
+    const found = await Promise.all([
+      roundedFloats(this.#checked, this.database),
+      distributedTable(this.#checked, this.database, signal).catch(() => NOTHING),
+    ])
+    return together([{ problems, warnings: [] }, ...found])
   }
 }
 

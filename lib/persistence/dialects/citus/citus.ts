@@ -12,3 +12,9 @@ export const EXACT_FLOATS = `SELECT set_config('extra_float_digits', '1', false)
 
 /** Selects the setting if the coordinator rounds floats. */
 export const ROUNDED_FLOATS = `SELECT current_setting('extra_float_digits') AS digits WHERE ${LISTS_CITUS} AND current_setting('extra_float_digits')::int < 1`
+
+/** A table of the coordinator: the tenant of each credential, by its public id. */
+export const CREDENTIAL_TENANTS = 'credential_tenants'
+
+/** Selects the unique indexes of a table that lack a column. Values: the quoted table, the column. */
+export const UNROUTABLE_INDEXES = `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = to_regclass($1) AND indisunique AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY(indkey) AND attname = $2)`

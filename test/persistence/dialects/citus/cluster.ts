@@ -146,6 +146,18 @@ export async function opened(
   }
 }
 
+/** Replaces the unique indexes of public ids, which have no tenant, by those of the recipe. */
+async function withCredentials(dataSource: DataSource): Promise<void> {
+  await dataSource.query('CREATE TABLE credential_tenants (public_id text PRIMARY KEY, tenant text NOT NULL)')
+  const indexes = await dataSource.query<{ name: string; table: string; column: string }[]>(
+    `SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS table, attname AS column
+     FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+     WHERE i.indisunique AND i.indnatts = 1 AND attname LIKE '%public\\_id' AND NOT i.indisprimary`,
+  )
+  for (const { name, table, column } of indexes)
+    await dataSource.query(`DROP INDEX ${name}; CREATE UNIQUE INDEX ON ${table} (account_id, ${column})`)
+}
+
 /** A DataSource with tables that are not distributed yet. */
 export async function withTables(
   server: Spread,
@@ -156,6 +168,7 @@ export async function withTables(
   }).initialize()
   await applyBaseline(dataSource)
   await createTables(dataSource, entities, 'postgres')
+  await withCredentials(dataSource)
   return { dataSource }
 }
 

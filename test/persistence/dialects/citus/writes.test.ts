@@ -1,80 +1,12 @@
 import { expect } from 'chai'
-import {
-  Column,
-  type DataSource,
-  Entity,
-  JoinColumn,
-  ManyToOne,
-  OneToMany,
-  PrimaryColumn,
-  type Relation,
-} from 'typeorm'
-import { Emits, Expirable, Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
+import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../../../lib/context.js'
 import { Aborted, ErrPreconditionFailed, InvalidArgument, Unimplemented } from '../../../../lib/errors.js'
 import { type SentStatement, watchStatements } from '../../../../lib/persistence/engines/watch-statements.js'
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant, rejection } from '../../../conformance/repository/subject.js'
 import { describeDistributed, opened } from './cluster.js'
-
-/** A row that tenants share, which is deleted softly. */
-@Resource({ shared: true })
-@SoftDeletable()
-@Entity('countries')
-class Country {
-  @PrimaryColumn() id!: string
-  @Column() title!: string
-  @OneToMany(() => Depot, (depot) => depot.country) depots?: Relation<Depot>[]
-  deleteTime?: Date
-}
-
-@Resource()
-@Entity('depots')
-@TenantScoped()
-class Depot {
-  @PrimaryColumn() id!: string
-  @Column() countryId!: string
-  @ManyToOne(() => Country, (country) => country.depots)
-  @JoinColumn({ name: 'country_id' })
-  country?: Relation<Country>
-  accountId!: string
-}
-
-@Resource()
-@Entity('parcels')
-@TenantScoped()
-@Emits()
-class Parcel {
-  @PrimaryColumn() id!: string
-  @Column() depotId!: string
-  @ManyToOne(() => Depot)
-  @JoinColumn({ name: 'depot_id' })
-  depot?: Depot
-  accountId!: string
-}
-
-@Resource()
-@Entity('vouchers')
-@TenantScoped()
-@Expirable()
-class Voucher {
-  @PrimaryColumn() id!: string
-  @Column({ type: 'int' }) value!: number
-  accountId!: string
-  expireTime?: Date
-}
-
-/** Its purge writes events. */
-@Resource()
-@Entity('coupons')
-@TenantScoped()
-@Expirable()
-@Emits()
-class Coupon {
-  @PrimaryColumn() id!: string
-  accountId!: string
-  expireTime?: Date
-}
+import { Country, Coupon, Depot, Parcel, Voucher } from './entities.js'
 
 const ENTITIES = [Country, Depot, Parcel]
 
