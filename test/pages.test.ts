@@ -49,7 +49,6 @@ const MAX_GUIDE_WORDS = 1500
 const LONGER: Readonly<Record<string, number>> = {
   'docs/guides/business-rules.md': 1700,
   'docs/guides/encryptors.md': 1800,
-  'docs/guides/events.md': 4800,
   'docs/guides/existing-application.md': 2200,
   'docs/guides/existing-tables.md': 2400,
   'docs/guides/getting-started.md': 1900,

@@ -14,14 +14,16 @@ import { blocksOf } from '../support/sources/documents.js'
 import { javascriptOf } from '../support/sources/page-module.js'
 import { until } from '../support/until.js'
 
-const PAGE = 'docs/guides/events.md'
+const PAGES = ['events', 'delivering-events', 'consuming-events', 'operating-events'].map(
+  (name) => `docs/guides/${name}.md`,
+)
 const NATS = 'nats://127.0.0.1:4222'
 const PACKAGES = ['typeorm', 'reflect-metadata', 'pg', 'mysql2', '@nats-io', '@bufbuild']
 /** Commands that run until they are told to end. */
 const RUNNING = [`ashlar outbox relay --nats ${NATS}`, 'node dist/consume.js']
 
-const files = blocksOf(PAGE).filter(({ file }) => file !== undefined)
-const commands = blocksOf(PAGE)
+const files = PAGES.flatMap(blocksOf).filter(({ file }) => file !== undefined)
+const commands = PAGES.flatMap(blocksOf)
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'))
 

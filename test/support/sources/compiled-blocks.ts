@@ -27,7 +27,7 @@ export function problemsOf<G extends string>(
   try {
     const places = Object.entries<readonly Block[]>(groups).flatMap(([group, blocks]) =>
       blocks.map((block) => {
-        const page = block.page.endsWith('.ts') ? 'examples' : block.page.replaceAll(/\W/g, '-')
+        const page = block.page.endsWith('.ts') ? 'examples' : seriesOf(block.page).replaceAll(/\W/g, '-')
         const file = block.file ?? `${block.page.replaceAll(/\W/g, '-')}-${block.line}.ts`
         return { group, block, folder: `dist/${group}/${page}`, file }
       }),
@@ -55,6 +55,9 @@ export function problemsOf<G extends string>(
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** Pages that build one example together can import each other's files. */
+const seriesOf = (page: string): string => page.replace(/(?:delivering|consuming|operating)-(events)/, '$1')
 
 /**
  * The folder stands for that of the package, so that its name leads to the same declarations as a relative

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { blocksOf, textOf } from '../../sources/documents.js'
 import type { Recipe } from './recipe.js'
 
-const PAGE = 'docs/guides/events.md'
+const PAGE = 'docs/guides/events-in-a-project.md'
 
-/** The recipe "In a generated project". */
+/** The recipe for a project of `ashlar new`. */
 export const eventsRecipe: Recipe = {
   page: PAGE,
   follow: async (project) => {
-    const recipe = textOf(PAGE).split('## In a generated project\n')[1] ?? ''
+    const recipe = textOf(PAGE)
     const blocks = blocksOf(PAGE).filter(({ text }) => recipe.includes(text))
     const block = (part: string): string => {
       const found = blocks.find(({ text }) => text.includes(part))
