@@ -108,13 +108,14 @@ const noTenantText = (column: string): string =>
 function loadedEntities(classes: readonly TableClass[]): readonly LoadedEntity[] {
   const declared = entityClasses(declaredClasses(classes.map(({ entity }) => entity)))
   return declared.map((facts) => {
-    const { leftOut, internal, unfilled, refusal, notes } = classes.find(
+    const { table, leftOut, internal, unfilled, refusal, notes } = classes.find(
       ({ entity }) => entity.name === facts.name,
     ) as TableClass
     return {
       facts: { ...facts, columns: facts.columns.filter(({ propertyName }) => !internal.has(propertyName)) },
       source: sourceOf(facts.name),
       ...{ refusal, lacks: { leftOut, unfilled } },
+      descriptions: { description: table.comment ?? undefined, properties: new Map() },
       notes,
     }
   })

@@ -4,13 +4,16 @@ import { Failure } from '../errors/failure.js'
 import { foreignModule } from '../loading/foreign-module.js'
 import { runTool } from '../proto/project-tool.js'
 import { manifestOf } from './project-manifest.js'
-import { type EntityFacts, entityClasses, unexportedClasses } from './entity-classes.js'
+import { type ClassDescriptions, classDescriptions } from './decorated-source.js'
+import { type EntityFacts, entityClasses, lineage, unexportedClasses } from './entity-classes.js'
 import type { ShownEntity } from './shown-fields.js'
 
 /** An entity class, and the source file that exports it, as a path from the folder of the project. */
 export interface LoadedEntity {
   readonly facts: EntityFacts
   readonly source: string
+  /** The doc comments of the class and its properties. */
+  readonly descriptions?: ClassDescriptions
   /** Why it gets no resource, as far as the class does not show it. */
   readonly refusal?: string | undefined
   /** The columns of the table that get no field, as far as the class does not show it. */
@@ -61,12 +64,22 @@ export async function compiledEntities(folder: string): Promise<LoadedEntities> 
       if (!sources.has(one)) sources.set(one, sourceOf(folder, path))
     }
   return {
-    entities: entityClasses(exported).map((facts) => ({
-      facts,
-      source: sources.get(facts.entity) as string,
-    })),
+    entities: entityClasses(exported).map((facts) => {
+      const source = sources.get(facts.entity) as string
+      return { facts, source, descriptions: descriptionsOf(folder, source, facts) }
+    }),
     unexported: unexportedClasses(exported),
     resources: new Set((await inspectResources(exported)).resources.map(({ entity }) => entity)),
+  }
+}
+
+/** The doc comments of a class, and of what it inherits from classes of the same source. */
+function descriptionsOf(folder: string, source: string, { entity, name }: EntityFacts): ClassDescriptions {
+  const path = join(folder, source)
+  const classes = existsSync(path) ? classDescriptions(readFileSync(path, 'utf8')) : new Map<string, never>()
+  return {
+    description: classes.get(name)?.description,
+    properties: new Map(lineage(entity).flatMap((one) => [...(classes.get(one.name)?.properties ?? [])])),
   }
 }
 

@@ -20,6 +20,60 @@ interface Decorable {
   readonly start: number
   /** The names of its decorators. */
   readonly has: ReadonlySet<string>
+  /** The text of its doc comment; undefined without one. */
+  readonly description: string | undefined
+}
+
+/** The doc comments of a class and of its properties. */
+export interface ClassDescriptions {
+  readonly description: string | undefined
+  readonly properties: ReadonlyMap<string, string>
+}
+
+/** The doc comments of a module's classes, by class; empty if it cannot be parsed. */
+export function classDescriptions(source: string): ReadonlyMap<string, ClassDescriptions> {
+  const module = parsed(source)
+  if ('problem' in module) return new Map()
+  return new Map(
+    [...module.classes].map(([name, { description, properties }]) => [
+      name,
+      {
+        description,
+        properties: new Map(
+          [...properties].flatMap(([property, { description: text }]) =>
+            text === undefined ? [] : [[property, text]],
+          ),
+        ),
+      },
+    ]),
+  )
+}
+
+function parsed(source: string): Module | { readonly problem: string } {
+  try {
+    return moduleOf(
+      source,
+      parse(source, { sourceType: 'module', plugins: ['typescript', 'decorators-legacy'] }).program,
+    )
+  } catch (error) {
+    return { problem: `it cannot be parsed: ${(error as Error).message}` }
+  }
+}
+
+/** The text of the doc comment that ends at a place, without its tags. */
+function descriptionAt(source: string, at: number): string | undefined {
+  const before = source.slice(0, at).trimEnd()
+  const start = before.endsWith('*/') ? before.lastIndexOf('/*') : -1
+  if (start === -1 || !before.startsWith('/**', start)) return undefined
+  const [text = ''] = before
+    .slice(start + '/**'.length, -'*/'.length)
+    .replaceAll(/^\s*\* ?/gm, '')
+    .split(/^\s*@\w/m)
+  const plain = text
+    .replaceAll(/\{@\w+ ([^}]*)\}/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return plain === '' ? undefined : plain
 }
 
 type Program = ReturnType<typeof parse>['program']
@@ -39,15 +93,8 @@ interface Module {
  * uses for something else is imported under another one: `Resource as AshlarResource`.
  */
 export function decoratedSource(source: string, added: readonly AddedDecorators[]): DecoratedSource {
-  let module: Module
-  try {
-    module = moduleOf(
-      source,
-      parse(source, { sourceType: 'module', plugins: ['typescript', 'decorators-legacy'] }).program,
-    )
-  } catch (error) {
-    return { problem: `it cannot be parsed: ${(error as Error).message}` }
-  }
+  const module = parsed(source)
+  if ('problem' in module) return module
   const { classes, bound, imported, afterImports } = module
   const edits: TextEdit[] = []
   const imports = new Map<string, Set<string>>()
@@ -135,12 +182,16 @@ const decorable = (
   source: string,
   start: Place['start'],
   decorators: readonly Place[] | null | undefined,
-): Decorable => ({
-  start: Math.min(start as number, ...(decorators ?? []).map((one) => one.start as number)),
-  has: new Set(
-    (decorators ?? []).map((one) => /^@(\w+)/.exec(source.slice(one.start ?? 0, one.end ?? 0))?.[1] ?? ''),
-  ),
-})
+): Decorable => {
+  const at = Math.min(start as number, ...(decorators ?? []).map((one) => one.start as number))
+  return {
+    start: at,
+    has: new Set(
+      (decorators ?? []).map((one) => /^@(\w+)/.exec(source.slice(one.start ?? 0, one.end ?? 0))?.[1] ?? ''),
+    ),
+    description: descriptionAt(source, at),
+  }
+}
 
 /** Import lines with the quotes and semicolons of the file. */
 function importEdit(source: string, at: number, imports: ReadonlyMap<string, ReadonlySet<string>>): TextEdit {

@@ -106,7 +106,7 @@ function keyOf(relation: RelationArgs, { columns }: Storage): string {
 }
 
 /** The class and its base classes, base classes first. */
-function lineage(entity: Function): readonly Function[] {
+export function lineage(entity: Function): readonly Function[] {
   const line: Function[] = []
   for (
     let at: unknown = entity;

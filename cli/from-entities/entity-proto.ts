@@ -87,14 +87,14 @@ const importsOf = ({ fields }: ShownEntity, { isReadOnly }: Methods): string =>
     .join('')
 
 function messageText(
-  { fields, facts }: ShownEntity,
+  { fields, facts, description }: ShownEntity,
   { type }: EntityNames,
   numbers: ReadonlyMap<string, number>,
 ): string {
   let next = Math.max(0, ...numbers.values())
   const lines = fields.map((field) => fieldText(field, numbers.get(field.name) ?? ++next))
   const enums = fields.flatMap((field) => (field.enumeration === undefined ? [] : [`\n${enumText(field)}`]))
-  return `// ${facts.name} as clients see it.
+  return `// ${description ?? `${facts.name} as clients see it.`}
 message ${type} {
 ${lines.join('')}${enums.join('')}}
 `

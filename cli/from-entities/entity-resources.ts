@@ -267,7 +267,7 @@ interface MadeResource {
 
 /** The resource of a class, or why it gets none. */
 function resourceOf(
-  { facts, lacks, refusal }: LoadedEntity,
+  { facts, lacks, refusal, descriptions }: LoadedEntity,
   { tenant, withoutTenants, shared, show, readOnly }: ResourceChoices,
   { noTenant }: ClassOrigin,
   taken: Map<string, string>,
@@ -279,7 +279,10 @@ function resourceOf(
   const [like] = namedLikeTenants(facts.entity)
   if (withoutTenants && !isShared && like !== undefined)
     return `${like} looks like a tenant: pass --tenant ${like}, or name the class in --shared if all callers share its rows`
-  const found = shownEntity(facts, { tenant: isShared ? undefined : tenant, show: new Set(show) })
+  const found = shownEntity(facts, {
+    tenant: isShared ? undefined : tenant,
+    ...{ show: new Set(show), descriptions },
+  })
   if (typeof found === 'string') return found
   const shown =
     lacks === undefined

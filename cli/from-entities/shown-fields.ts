@@ -1,5 +1,6 @@
 import { snakeCase } from '../../lib/text/snake-case.js'
 import { pascalOf } from '../generate/words.js'
+import type { ClassDescriptions } from './decorated-source.js'
 import { type ColumnArgs, designType, type EntityFacts } from './entity-classes.js'
 import { secretWord } from './secret-words.js'
 
@@ -9,6 +10,7 @@ export interface Choices {
   readonly tenant: string | undefined
   /** `Class.property` of what is shown although its name says that it holds a secret. */
   readonly show: ReadonlySet<string>
+  readonly descriptions: ClassDescriptions | undefined
 }
 
 /** A field of the message of an entity. */
@@ -34,6 +36,7 @@ export interface LeftOut {
 /** The message of an entity, as far as its columns can be shown. */
 export interface ShownEntity {
   readonly facts: EntityFacts
+  readonly description: string | undefined
   /** The name of the message and of the resource. */
   readonly name: string
   readonly key: ShownField
@@ -92,6 +95,7 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
   const isUuid = key.options.type === 'uuid'
   return {
     facts,
+    description: choices.descriptions?.description,
     name: resourceName(facts.name),
     key: keyField,
     isKeyGenerated: generated.has(key.propertyName) || isUuid,
@@ -160,7 +164,7 @@ function fieldOf(column: ColumnArgs, facts: EntityFacts, choices: Choices): Show
           ...(isWritten && options.update === false ? (['IMMUTABLE'] as const) : []),
           ...(isWritten && isNeeded(column) && canBeMissed && !type.isList ? (['REQUIRED'] as const) : []),
         ],
-    comment: options.comment,
+    comment: options.comment ?? choices.descriptions?.properties.get(propertyName),
   }
 }
 

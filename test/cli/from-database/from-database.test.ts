@@ -153,7 +153,8 @@ describe('ashlar generate from-database', () => {
     ])
     expect(readFileSync(edited, 'utf8')).to.match(/\/\/ mine\n$/)
     expect(readFileSync(join(project.folder, 'proto/branch.proto'), 'utf8'))
-      .to.match(/bool is_open = 7\b/)
+      .to.match(/^\/\/ Where customers pick items up\.\nmessage Branch \{/m)
+      .and.match(/bool is_open = 7\b/)
       .and.match(/optional string phone = 8\b/)
     const up = readFileSync(
       join(project.folder, 'migrations/postgres/0003_more_existing_tables.up.sql'),

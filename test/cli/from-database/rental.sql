@@ -44,6 +44,7 @@ CREATE TABLE branches (
   UNIQUE (account_id, name)
 );
 COMMENT ON COLUMN branches.opening_hours IS 'by weekday';
+COMMENT ON TABLE branches IS 'Where customers pick items up.';
 
 CREATE TABLE customers (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -1,5 +1,9 @@
 import { expect } from 'chai'
-import { type AddedDecorators, decoratedSource } from '../../../cli/from-entities/decorated-source.js'
+import {
+  type AddedDecorators,
+  classDescriptions,
+  decoratedSource,
+} from '../../../cli/from-entities/decorated-source.js'
 
 const ORDER: AddedDecorators = {
   entity: 'Order',
@@ -107,5 +111,32 @@ class Line {
 
   it('are not added to a source that cannot be parsed', () => {
     expect(added('class {')).to.match(/^problem: it cannot be parsed: /)
+  })
+})
+
+describe('the doc comments of a source', () => {
+  it('are those above a class and its properties, without their tags', () => {
+    const source = `// A file.
+/**
+ * An order of
+ * a {@link Customer}.
+ * @internal
+ */
+@Entity()
+export class Order {
+  /** The number. */
+  @PrimaryColumn() id!: string
+  /* A note for readers. */
+  @Column() note!: string
+  /** @deprecated */
+  @Column() old!: string
+}
+/** Another. */
+class Line {}
+`
+    const found = classDescriptions(source)
+    expect(found.get('Order')?.description).to.equal('An order of a Customer.')
+    expect([...(found.get('Order')?.properties ?? [])]).to.deep.equal([['id', 'The number.']])
+    expect(found.get('Line')?.description).to.equal('Another.')
   })
 })

@@ -80,7 +80,7 @@ describe('ashlar generate from-entities', () => {
       source,
       text.replace(
         '  @Column() carrier!: string',
-        '  @Column() weight!: number\n  @Column() carrier!: string',
+        '  /** In grams. */\n  @Column() weight!: number\n  @Column() carrier!: string',
       ),
     )
     const poll = join(project.folder, 'proto/poll.proto')
@@ -92,7 +92,7 @@ describe('ashlar generate from-entities', () => {
     const parcel = readFileSync(join(project.folder, 'proto/parcel.proto'), 'utf8')
     expect(parcel)
       .to.match(/string carrier = 5\b/)
-      .and.match(/int32 weight = 6\b/)
+      .and.match(/^ {2}\/\/ In grams\.\n {2}int32 weight = 6\b/m)
     expect(readFileSync(poll, 'utf8')).to.include('string title')
   })
 
