@@ -7,12 +7,14 @@ export const PROBES = { live: '/healthz', ready: '/readyz' } as const
 export interface ReadinessResult {
   readonly name: string
   readonly ok: boolean
+  readonly unreachableWorkers?: readonly string[]
 }
 
 export const isProbe = (path: string): boolean => path === PROBES.live || path === PROBES.ready
 
 /**
- * Responds to a probe: 200, or 503 with the names of the failing checks, without their errors.
+ * Responds to a probe: 200, with the number of Citus workers that do not answer, or 503 with the names of the
+ * failing checks, without their errors.
  * @throws OwnStatusError 405 for methods other than GET and HEAD.
  */
 export async function probe(
@@ -25,20 +27,13 @@ export async function probe(
       allow: 'GET, HEAD',
     })
   if (path === PROBES.live) return probeResponse(200, { status: 'ok' })
-  const failing = await failingChecks(readiness)
-  return failing.length === 0
-    ? probeResponse(200, { status: 'ok' })
-    : probeResponse(503, { status: 'unavailable', failing })
-}
-
-async function failingChecks(
-  readiness: () => Promise<readonly ReadinessResult[]>,
-): Promise<readonly string[]> {
-  try {
-    return (await readiness()).filter(({ ok }) => !ok).map(({ name }) => name)
-  } catch {
-    return ['readiness']
-  }
+  const results: readonly ReadinessResult[] = await readiness().catch(() => [
+    { name: 'readiness', ok: false },
+  ])
+  const failing = results.filter(({ ok }) => !ok).map(({ name }) => name)
+  if (failing.length > 0) return probeResponse(503, { status: 'unavailable', failing })
+  const unreachable = results.flatMap(({ unreachableWorkers }) => unreachableWorkers ?? []).length
+  return probeResponse(200, { status: 'ok', ...(unreachable > 0 && { unreachable_workers: unreachable }) })
 }
 
 const probeResponse = (status: number, body: object): HttpResponse => ({

@@ -55,4 +55,9 @@ export class TypeormRepository<E extends object, K = string> extends StandardRep
   checkWrites(): Promise<void> {
     return this.#backend.database.checkWrites()
   }
+
+  /** The `host:port` of each Citus worker that did not answer the last check. Never waits. */
+  unreachableWorkers(): readonly string[] {
+    return this.#backend.database.unreachableWorkers?.() ?? []
+  }
 }

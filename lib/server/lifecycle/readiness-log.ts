@@ -9,11 +9,13 @@ import type { CheckResult } from './readiness.js'
  */
 export class ReadinessLog {
   readonly #failing = new Map<string, string>()
+  #unreachable = ''
 
   constructor(private readonly logger: Logger) {}
 
-  tell({ name, ok, error }: CheckResult): void {
+  tell({ name, ok, error, unreachableWorkers }: CheckResult): void {
     if (ok) {
+      if (name === 'database-writes') this.#tellWorkers(unreachableWorkers ?? [])
       if (this.#failing.delete(name)) this.logger.info({ check: name }, 'readiness check passes again')
       return
     }
@@ -21,6 +23,14 @@ export class ReadinessLog {
     if (this.#failing.get(name) === message) return
     this.#failing.set(name, message)
     this.logger.warn({ check: name, err: { name: kind, message } }, 'not ready')
+  }
+
+  #tellWorkers(workers: readonly string[]): void {
+    const names = workers.join()
+    if (names === this.#unreachable) return
+    this.#unreachable = names
+    if (workers.length === 0) this.logger.info({}, 'all workers answer the coordinator again')
+    else this.logger.warn({ workers }, 'workers do not answer the coordinator')
   }
 }
 

@@ -18,3 +18,12 @@ export const CREDENTIAL_TENANTS = 'credential_tenants'
 
 /** Selects the unique indexes of a table that lack a column. Values: the quoted table, the column. */
 export const UNROUTABLE_INDEXES = `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = to_regclass($1) AND indisunique AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY(indkey) AND attname = $2)`
+
+/** Selects the host and the port of each worker. */
+export const LISTS_WORKERS = 'SELECT node_name, node_port::text FROM citus_get_active_worker_nodes()'
+
+/** Limits the next check to one second, for the rest of the transaction. */
+export const LIMITS_CHECK = `SELECT set_config('citus.node_connection_timeout', '800', true), set_config('statement_timeout', '1000', true)`
+
+/** Selects true if a worker answers the coordinator. Values: its host and its port. */
+export const CHECKS_WORKER = 'SELECT citus_check_connection_to_node($1::text, $2::int)'

@@ -156,4 +156,6 @@ export interface Database extends Executor {
    * again.
    */
   checkWrites(): Promise<void>
+  /** The `host:port` of the other servers of a distributed database that do not answer its coordinator. */
+  unreachableWorkers?(): readonly string[]
 }

@@ -23,6 +23,7 @@ import { ReadLimit } from '../../bytes/read-limit.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { timed } from '../times/statement-times.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
+import { Workers } from './workers.js'
 
 /** The part of `pg` that is used. */
 interface Pool {
@@ -65,6 +66,7 @@ const IS_DISTRIBUTED = named(`SELECT ${LISTS_CITUS}`)
 export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
+  readonly #workers = new Workers((options) => this.lease(options))
   #isDistributed: boolean | undefined
 
   constructor(dataSource: DataSource) {
@@ -77,6 +79,10 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
 
   get isDistributed(): boolean | undefined {
     return this.#isDistributed
+  }
+
+  unreachableWorkers(): readonly string[] {
+    return this.#isDistributed === true ? this.#workers.unreachable() : []
   }
 
   /** @throws DistributedMeanwhile if the reads fail because of it. */
