@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '../errors/failure.js'
-import { reasonOf } from '../output/whole-file.js'
+import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js'
 
 /** Files that are written together, and put back together where what follows fails. */
 export class ChangedFiles {
@@ -42,7 +42,7 @@ export class ChangedFiles {
         const full = join(this.folder, path)
         this.#before.set(path, this.#onDisk(path))
         mkdirSync(dirname(full), { recursive: true })
-        writeFileSync(full, text)
+        writeWholeFile(full, text, path, modeOf(full))
       }
     } catch (error) {
       this.restore()
@@ -55,7 +55,7 @@ export class ChangedFiles {
     for (const [path, text] of this.#before) {
       const full = join(this.folder, path)
       if (text === undefined) rmSync(full, { force: true })
-      else writeFileSync(full, text)
+      else writeWholeFile(full, text, path, modeOf(full))
     }
   }
 
@@ -63,4 +63,10 @@ export class ChangedFiles {
     const full = join(this.folder, path)
     return existsSync(full) ? readFileSync(full, 'utf8') : undefined
   }
+}
+
+/** The permissions of a file, which it keeps. */
+const modeOf = (full: string): number => {
+  const mode = statSync(full, { throwIfNoEntry: false })?.mode
+  return mode === undefined ? FOR_EVERYBODY : mode & 0o777
 }

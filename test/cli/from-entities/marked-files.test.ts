@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bufYaml, importExtension, writeMarked } from '../../../cli/from-entities/marked-files.js'
@@ -19,6 +28,17 @@ describe('the files of a project with entities', () => {
   it('replaces a file that it wrote, and leaves one that is the same', () => {
     expect([write('one\n'), write('one\n'), write('two\n')]).to.deep.equal(['new', 'unchanged', 'changed'])
     expect(readFileSync(join(folder, 'a.proto'), 'utf8')).to.match(/two\n$/)
+  })
+
+  it('replaces a file as a whole, so that a kill leaves no half, and keeps its permissions', () => {
+    write('one\n')
+    const path = join(folder, 'a.proto')
+    chmodSync(path, 0o640)
+    const before = statSync(path)
+    write('two\n')
+    const { ino, mode } = statSync(path)
+    expect([ino === before.ino, mode & 0o777]).to.deep.equal([false, 0o640])
+    expect(readdirSync(folder)).to.deep.equal(['a.proto'])
   })
 
   it('writes beside a file that was edited, or that another program wrote', () => {
