@@ -19,20 +19,22 @@ export interface Tables {
 const KINDS = { v: 'a view', m: 'a materialized view', f: 'a foreign table' } as const
 
 /** Tables of other tools, by their names. */
-const OF_TOOLS: Readonly<Record<string, string>> = {
-  ...{ migrations: 'TypeORM', typeorm_metadata: 'TypeORM', 'query-result-cache': 'TypeORM' },
-  ...{ knex_migrations: 'Knex', knex_migrations_lock: 'Knex', __drizzle_migrations: 'Drizzle' },
-  ...{ pgmigrations: 'node-pg-migrate', SequelizeMeta: 'Sequelize', _prisma_migrations: 'Prisma' },
-  ...{ mikro_orm_migrations: 'MikroORM', flyway_schema_history: 'Flyway', schema_version: 'Flyway' },
-  ...{ databasechangelog: 'Liquibase', databasechangeloglock: 'Liquibase', goose_db_version: 'goose' },
-  ...{ alembic_version: 'Alembic', django_migrations: 'Django', ar_internal_metadata: 'Rails' },
-  ...{
-    schema_migrations: 'a migration tool',
-    gorp_migrations: 'sql-migrate',
-    atlas_schema_revisions: 'Atlas',
-  },
-  ...{ spatial_ref_sys: 'PostGIS', ashlar_migrations: 'Ashlar', ashlar_backfills: 'Ashlar' },
-}
+const OF_TOOLS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ migrations: 'TypeORM', typeorm_metadata: 'TypeORM', 'query-result-cache': 'TypeORM' },
+    ...{ knex_migrations: 'Knex', knex_migrations_lock: 'Knex', __drizzle_migrations: 'Drizzle' },
+    ...{ pgmigrations: 'node-pg-migrate', SequelizeMeta: 'Sequelize', _prisma_migrations: 'Prisma' },
+    ...{ mikro_orm_migrations: 'MikroORM', flyway_schema_history: 'Flyway', schema_version: 'Flyway' },
+    ...{ databasechangelog: 'Liquibase', databasechangeloglock: 'Liquibase', goose_db_version: 'goose' },
+    ...{ alembic_version: 'Alembic', django_migrations: 'Django', ar_internal_metadata: 'Rails' },
+    ...{
+      schema_migrations: 'a migration tool',
+      gorp_migrations: 'sql-migrate',
+      atlas_schema_revisions: 'Atlas',
+    },
+    ...{ spatial_ref_sys: 'PostGIS', ashlar_migrations: 'Ashlar', ashlar_backfills: 'Ashlar' },
+  }),
+)
 
 /** The tables that Ashlar's own migrations make. */
 export const OF_ASHLAR: ReadonlySet<string> = new Set([
@@ -87,7 +89,7 @@ function reasonOf(table: CatalogTable, migrated: ReadonlySet<string>): string | 
   const { kind, name, schema } = table
   if (kind !== 'r' && kind !== 'p') return KINDS[kind]
   if (table.isOfExtension) return 'a table of an extension'
-  const tool = OF_TOOLS[name] ?? (migrated.has(schema) && OF_ASHLAR.has(name) ? 'Ashlar' : undefined)
+  const tool = OF_TOOLS.get(name) ?? (migrated.has(schema) && OF_ASHLAR.has(name) ? 'Ashlar' : undefined)
   if (tool !== undefined) return `a table of ${tool}`
   if (table.isPartition) return 'a partition: its table has the rows'
   if (table.parent !== null) return 'it inherits from another table'

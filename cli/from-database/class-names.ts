@@ -1,5 +1,5 @@
 import { snakeCase } from '../../lib/text/snake-case.js'
-import { camelOf, pascalOf, singularOf } from '../generate/words.js'
+import { camelOf, pascalOf, singularOf, snakeOf } from '../generate/words.js'
 import type { CatalogTable } from './database-catalog.js'
 
 /** Names that modules of entities import or use, and globals. A class with such a name ends with `Entity`. */
@@ -53,6 +53,7 @@ const TAKEN: ReadonlySet<string> = new Set([
     'Resource',
   ],
   ...['TenantScoped', 'Unique', 'UpdateDateColumn', 'Event', 'Request', 'Response'],
+  ...['DataSource', 'ServerBuilder'],
 ])
 
 /** Names that an instance has without declaring them. */
@@ -71,6 +72,7 @@ const word = (name: string): string =>
  * one name the first keeps it; the others have their schema or their plural in the name.
  */
 export function classNames(tables: readonly CatalogTable[]): ReadonlyMap<string, string> {
+  // Names with one file clash, too, as XRay and Xray.
   const taken = new Set<string>()
   const names = new Map<string, string>()
   for (const { id, schema, name } of tables) {
@@ -81,8 +83,8 @@ export function classNames(tables: readonly CatalogTable[]): ReadonlyMap<string,
       plain,
     ]
     const found =
-      candidates.map(className).find((one) => !taken.has(one)) ?? numbered(className(plain), taken)
-    taken.add(found)
+      candidates.map(className).find((one) => !taken.has(snakeOf(one))) ?? numbered(className(plain), taken)
+    taken.add(snakeOf(found))
     names.set(id, found)
   }
   return names
@@ -94,7 +96,7 @@ function className(snake: string): string {
 }
 
 function numbered(name: string, taken: ReadonlySet<string>): string {
-  for (let number = 2; ; number++) if (!taken.has(`${name}${number}`)) return `${name}${number}`
+  for (let number = 2; ; number++) if (!taken.has(snakeOf(`${name}${number}`))) return `${name}${number}`
 }
 
 /**
@@ -106,9 +108,12 @@ export function propertyNames(columns: readonly string[]): ReadonlyMap<string, s
   const names = new Map<string, string | undefined>()
   for (const column of columns) {
     const found = [camelOf(word(column)), column].find(
-      (one) => /^[A-Za-z_$][\w$]*$/.test(one) && !OF_OBJECTS.has(one) && !taken.has(one),
+      (one) =>
+        /^[A-Za-z_$][\w$]*$/.test(one) &&
+        ![one, column].some((name) => OF_OBJECTS.has(name)) &&
+        !taken.has(snakeCase(one)),
     )
-    if (found !== undefined) taken.add(found)
+    if (found !== undefined) taken.add(snakeCase(found))
     names.set(column, found)
   }
   return names

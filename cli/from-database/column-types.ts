@@ -22,39 +22,43 @@ const TIME: Plain = ['Date', Date]
 const OTHER: Plain = ['unknown', Object]
 
 /** TypeORM's names of the types of PostgreSQL's catalog, if they differ. */
-const NAMES: Readonly<Record<string, string>> = {
-  ...{ int2: 'smallint', int4: 'integer', int8: 'bigint', float4: 'real', float8: 'double precision' },
-  ...{ bool: 'boolean', bpchar: 'char' },
-}
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ int2: 'smallint', int4: 'integer', int8: 'bigint', float4: 'real', float8: 'double precision' },
+    ...{ bool: 'boolean', bpchar: 'char' },
+  }),
+)
 
-const PLAIN: Readonly<Record<string, Plain>> = {
-  ...{ int2: NUMBER, int4: NUMBER, float4: NUMBER, float8: NUMBER, int8: TEXT, numeric: TEXT, money: TEXT },
-  ...{
-    varchar: TEXT,
-    bpchar: TEXT,
-    text: TEXT,
-    citext: TEXT,
-    uuid: TEXT,
-    date: TEXT,
-    time: TEXT,
-    timetz: TEXT,
-  },
-  ...{ bool: ['boolean', Boolean], timestamp: TIME, timestamptz: TIME, bytea: ['Buffer', Buffer] },
-  ...{ json: OTHER, jsonb: OTHER, hstore: OTHER, interval: OTHER, point: OTHER, circle: OTHER },
-  ...{
-    inet: TEXT,
-    cidr: TEXT,
-    macaddr: TEXT,
-    macaddr8: TEXT,
-    xml: TEXT,
-    jsonpath: TEXT,
-    bit: TEXT,
-    varbit: TEXT,
-  },
-  ...{ line: TEXT, lseg: TEXT, box: TEXT, path: TEXT, polygon: TEXT, tsvector: TEXT, tsquery: TEXT },
-  ...{ int4range: TEXT, int8range: TEXT, numrange: TEXT, tsrange: TEXT, tstzrange: TEXT, daterange: TEXT },
-  ...{ geometry: OTHER, geography: OTHER, cube: OTHER, ltree: TEXT },
-}
+const PLAIN: ReadonlyMap<string, Plain> = new Map(
+  Object.entries<Plain>({
+    ...{ int2: NUMBER, int4: NUMBER, float4: NUMBER, float8: NUMBER, int8: TEXT, numeric: TEXT, money: TEXT },
+    ...{
+      varchar: TEXT,
+      bpchar: TEXT,
+      text: TEXT,
+      citext: TEXT,
+      uuid: TEXT,
+      date: TEXT,
+      time: TEXT,
+      timetz: TEXT,
+    },
+    ...{ bool: ['boolean', Boolean], timestamp: TIME, timestamptz: TIME, bytea: ['Buffer', Buffer] },
+    ...{ json: OTHER, jsonb: OTHER, hstore: OTHER, interval: OTHER, point: OTHER, circle: OTHER },
+    ...{
+      inet: TEXT,
+      cidr: TEXT,
+      macaddr: TEXT,
+      macaddr8: TEXT,
+      xml: TEXT,
+      jsonpath: TEXT,
+      bit: TEXT,
+      varbit: TEXT,
+    },
+    ...{ line: TEXT, lseg: TEXT, box: TEXT, path: TEXT, polygon: TEXT, tsvector: TEXT, tsquery: TEXT },
+    ...{ int4range: TEXT, int8range: TEXT, numrange: TEXT, tsrange: TEXT, tstzrange: TEXT, daterange: TEXT },
+    ...{ geometry: OTHER, geography: OTHER, cube: OTHER, ltree: TEXT },
+  }),
+)
 
 const STORABLE: ReadonlySet<string> = new Set([
   ...['int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'varchar', 'bpchar', 'text', 'uuid', 'date'],
@@ -69,11 +73,11 @@ export function columnType(column: CatalogColumn, types: readonly CatalogType[])
   const enumeration = typeKind === 'e' ? types.find(({ id }) => id === typeId) : undefined
   if (typeKind === 'e' && enumeration === undefined) return undefined
   const [property, design] =
-    enumeration === undefined ? (PLAIN[type] ?? []) : [union(enumeration.labels), String]
+    enumeration === undefined ? (PLAIN.get(type) ?? []) : [union(enumeration.labels), String]
   if (property === undefined || design === undefined) return undefined
   const isUnion = property.includes('|')
   return {
-    type: enumeration === undefined ? (NAMES[type] ?? type) : 'enum',
+    type: enumeration === undefined ? (NAMES.get(type) ?? type) : 'enum',
     isArray,
     property: isArray ? `${isUnion ? `(${property})` : property}[]` : property,
     design: isArray ? Array : design,

@@ -45,7 +45,7 @@ export interface TableClass {
 /** The entity class of a table. */
 export function tableClass(table: CatalogTable, context: TableContext): TableClass {
   const { catalog, names, tenant } = context
-  const named = propertyNames(table.columns.map(({ name }) => name))
+  const named = propertyNames(columnNames(table, tenant))
   const properties = new Map<string, string>()
   const made: ClassProperty[] = []
   const leftOut: { property: string; reason: string }[] = []
@@ -94,6 +94,10 @@ export function tableClass(table: CatalogTable, context: TableContext): TableCla
     notes: notesOf(table, context),
   }
 }
+
+/** The tenant's column comes first, so that no other one takes its property. */
+const columnNames = ({ columns }: CatalogTable, tenant: string | undefined): readonly string[] =>
+  columns.map(({ name }) => name).toSorted((a, b) => Number(b === tenant) - Number(a === tenant))
 
 /** Why a key that the database generates cannot be one: no index keeps it unique across tenants. */
 function unsharedKey(table: CatalogTable, tenant: string | undefined): string | undefined {
@@ -255,7 +259,7 @@ function referenceOf(
   const other = catalog.tables.find(({ id }) => id === target)
   const name = names.get(target)
   if (other === undefined || name === undefined) return {}
-  const otherNames = propertyNames(other.columns.map((one) => one.name))
+  const otherNames = propertyNames(columnNames(other, tenant))
   const own = columns.map((one) => properties.get(one))
   const others = targetColumns.map((one) => otherNames.get(one))
   if (own.includes(undefined) || others.includes(undefined)) return {}

@@ -29,6 +29,12 @@ export function namesOf(name: string): EntityNames {
   }
 }
 
+/** The names of a resource's messages and service, which no other .proto of the package can have. */
+export const symbolsOf = ({ type, types }: EntityNames): readonly string[] => [
+  ...[type, `${type}Service`, `List${types}Request`, `List${types}Response`],
+  ...['Get', 'Create', 'Update', 'Delete', 'Undelete'].map((verb) => `${verb}${type}Request`),
+]
+
 /** The methods of a service. */
 export interface Methods {
   readonly canCreate: boolean
@@ -94,11 +100,14 @@ function messageText(
   let next = Math.max(0, ...numbers.values())
   const lines = fields.map((field) => fieldText(field, numbers.get(field.name) ?? ++next))
   const enums = fields.flatMap((field) => (field.enumeration === undefined ? [] : [`\n${enumText(field)}`]))
-  return `// ${description ?? `${facts.name} as clients see it.`}
+  return `// ${oneLine(description ?? `${facts.name} as clients see it.`)}
 message ${type} {
 ${lines.join('')}${enums.join('')}}
 `
 }
+
+/** A line break in a comment would end it. */
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 function fieldText(
   { name, type, isList, isOptional, behaviors, comment }: ShownField,
@@ -106,7 +115,7 @@ function fieldText(
 ): string {
   const label = isList ? 'repeated ' : isOptional ? 'optional ' : ''
   const options = behaviors.map((one) => `(google.api.field_behavior) = ${one}`).join(', ')
-  const said = comment === undefined ? '' : `  // ${comment.replaceAll(/\s+/g, ' ').trim()}\n`
+  const said = comment === undefined ? '' : `  // ${oneLine(comment)}\n`
   return `${said}  ${label}${type} ${name} = ${number}${options === '' ? '' : ` [${options}]`};\n`
 }
 

@@ -5,7 +5,7 @@ import { generateCode } from '../proto/buf.js'
 import { namedLikeTenants } from '../../lib/resource/typeorm/tenant-names.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 import { buildProject, compiledEntities, type LoadedEntities, type LoadedEntity } from './compiled-classes.js'
-import { type EntityNames, entityProto, fieldNumbers, namesOf } from './entity-proto.js'
+import { type EntityNames, entityProto, fieldNumbers, namesOf, symbolsOf } from './entity-proto.js'
 import { type AddedDecorators, decoratedSource } from './decorated-source.js'
 import { bufGenYaml, bufYaml, type FileState, importExtension, writeMarked } from './marked-files.js'
 import { manifestOf } from './project-manifest.js'
@@ -131,7 +131,11 @@ export async function writtenResources(choices: ResourceChoices, origin: ClassOr
   const additions = new Map<string, readonly AddedDecorators[]>()
   // A run for some classes keeps the services of the others.
   for (const loaded of entities)
-    if (!chosen.includes(loaded) && isWritten(files, loaded)) registered.push(registeredAs(loaded))
+    if (!chosen.includes(loaded) && isWritten(files, loaded)) {
+      const one = registeredAs(loaded)
+      registered.push(one)
+      for (const symbol of symbolsOf(one.names)) taken.set(symbol, one.entity)
+    }
   const decided = new Map(
     chosen.map((loaded) => [
       loaded,
@@ -177,7 +181,8 @@ export async function writtenResources(choices: ResourceChoices, origin: ClassOr
   const decorated = origin.decorate({ files, write }, additions)
   files.write()
   try {
-    if (files.paths.some(({ path }) => path.endsWith('.proto'))) await generateCode(folder)
+    // Always: an earlier run may have been killed before it.
+    if (registered.length > 0) await generateCode(folder)
   } catch (error) {
     files.restore()
     throw new Failure('input', `nothing is changed: ${(error as Error).message}`, { cause: error })
@@ -295,7 +300,10 @@ function resourceOf(
   const names = namesOf(shown.name)
   const other = taken.get(names.snake)
   if (other !== undefined) return `${other} is the resource ${names.snake} already`
-  taken.set(names.snake, facts.name)
+  const symbols = symbolsOf(names)
+  const symbol = symbols.find((one) => taken.has(one))
+  if (symbol !== undefined) return `the .proto of ${taken.get(symbol)} has the name ${symbol}, too`
+  for (const one of [names.snake, ...symbols]) taken.set(one, facts.name)
   const isReadOnly = readOnly.includes(facts.name)
   const canCreate = !isReadOnly && shown.unfilled.length === 0
   return { names, shown, isReadOnly, isShared, canCreate, unmanaged: [] }

@@ -1,5 +1,5 @@
 import { snakeCase } from '../../lib/text/snake-case.js'
-import { pascalOf } from '../generate/words.js'
+import { camelOf, pascalOf } from '../generate/words.js'
 import type { ClassDescriptions } from './decorated-source.js'
 import { type ColumnArgs, designType, type EntityFacts } from './entity-classes.js'
 import { secretWord } from './secret-words.js'
@@ -66,7 +66,7 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
   const keyType = key.options.type ?? designType(key)
   if (![TEXTS, INT32, INT64].some((types) => types.has(keyType)))
     return `its key ${key.propertyName} has to be a string, a UUID or an integer`
-  const fields = new Map([[keyField.name, keyField]])
+  const fields = new Map(namesIn(keyField).map((name) => [name, keyField]))
   const leftOut: LeftOut[] = []
   const unfilled: string[] = []
   for (const column of columns) {
@@ -74,13 +74,15 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
     const { propertyName } = column
     if (propertyName === choices.tenant) continue
     const field = fieldOf(column, facts, choices)
+    const names = typeof field === 'string' ? [] : namesIn(field)
+    const taken = names.find((name) => fields.has(name))
     const reason =
       typeof field === 'string'
         ? field
-        : fields.has(field.name)
-          ? `the field ${field.name} is the one of ${fields.get(field.name)?.property}`
-          : undefined
-    if (typeof field !== 'string' && reason === undefined) fields.set(field.name, field)
+        : taken === undefined
+          ? undefined
+          : `the field ${taken} is the one of ${fields.get(taken)?.property}`
+    if (typeof field !== 'string' && reason === undefined) for (const name of names) fields.set(name, field)
     else {
       leftOut.push({ property: propertyName, reason: reason as string })
       if (isNeeded(column)) unfilled.push(propertyName)
@@ -99,7 +101,7 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
     name: resourceName(facts.name),
     key: keyField,
     isKeyGenerated: generated.has(key.propertyName) || isUuid,
-    fields: [...fields.values()],
+    fields: [...new Set(fields.values())],
     leftOut,
     unfilled,
     isSoftDeletable: columns.some(
@@ -244,12 +246,18 @@ function scalarIn(type: unknown, design: unknown): string | undefined {
   return JSON_TYPES.has(type) ? 'google.protobuf.Value' : undefined
 }
 
+/** The names that a field takes in its message: its own, that in JSON, and those of its enum's values. */
+const namesIn = ({ name, type, enumeration }: ShownField): readonly string[] => [
+  ...[name, camelOf(name)],
+  ...(enumeration ?? []).map((label) => `${labelName(type)}_${labelName(label)}`),
+]
+
 /** An enum with a value for each label, which is derived from it (AIP-126). */
 function enumIn({ options, propertyName }: ColumnArgs): FieldType | string {
   const given = options.enum ?? []
   const labels = (Array.isArray(given) ? given : Object.values(given as object)).map(String)
   const values = labels.map(labelName)
-  const odd = labels.find((_, at) => !/^[A-Z0-9_]+$/.test(values[at] ?? ''))
+  const odd = labels.find((_, at) => !/^(?!UNSPECIFIED$)[A-Z0-9_]+$/.test(values[at] ?? ''))
   if (odd !== undefined) return `its label ${JSON.stringify(odd)} cannot be the name of an enum value`
   if (new Set(values.map((one) => one.replaceAll('_', ''))).size < values.length)
     return 'two of its labels differ only in case or punctuation'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { propertyNames } from '../../../cli/from-database/class-names.js'
+import { classNames, propertyNames } from '../../../cli/from-database/class-names.js'
 import { literalDefault, quoted } from '../../../cli/from-database/column-types.js'
 import type { CatalogColumn } from '../../../cli/from-database/database-catalog.js'
 import { setByTriggers } from '../../../cli/from-database/trigger-columns.js'
@@ -32,11 +32,21 @@ describe('the properties of columns', () => {
     ]).to.deep.equal([
       ['created_at', 'createdAt'],
       ['userId', 'userId'],
-      ['user_id', 'user_id'],
+      ['user_id', undefined],
       ['constructor', undefined],
       ['2fa', undefined],
       ['Größe', 'groe'],
     ])
+  })
+})
+
+describe('the names of a class', () => {
+  it('are not those of one in the same file, and not those of every object', () => {
+    const table = (name: string) => ({ id: name, schema: 'public', name }) as CatalogTable
+    expect([
+      ...classNames(['x_rays', 'xrays', 'data_sources'].map(table)).values(),
+      ...propertyNames(['a_b_c', 'a_bc', '__proto__']).values(),
+    ]).to.deep.equal(['XRay', 'Xrays', 'DataSourceEntity', 'aBC', undefined, undefined])
   })
 })
 

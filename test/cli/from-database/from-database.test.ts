@@ -190,6 +190,7 @@ describe('ashlar generate from-database', () => {
       DateEntity: 'no resource: its key day has to be a string, a UUID or an integer',
       Numbered:
         'no resource: the database generates its key id, and nothing keeps it unique: add a unique index on id',
+      Lamp: 'no resource: the .proto of GetLampRequest has the name GetLampRequest, too',
       Part: 'no resource: it has a composite key (id, at), and a resource needs one',
       Person: 'no resource: a new row needs home, and TypeORM has no type address: give it a default',
       Region:
@@ -212,6 +213,22 @@ describe('ashlar generate from-database', () => {
     expect(readFileSync(join(folder, 'src/entities/shop.ts'), 'utf8')).to.match(
       /@Internal\(\)\s+@ManyToOne\(\(\) => Region/,
     )
+    expect(of('ToString')).to.deep.include({
+      fields: ['id', 'state', 'line1'],
+      leftOut: [
+        { property: 'mode', reason: 'its label "unspecified" cannot be the name of an enum value' },
+        { property: 'stateCode', reason: 'the field STATE_CODE_A is the one of state' },
+        { property: 'line_1', reason: 'the field line1 is the one of line1' },
+        {
+          property: 'orgId',
+          reason: 'its name cannot be the name of a property, or another column has it',
+        },
+      ],
+    })
+    expect(readFileSync(join(folder, 'src/entities/to-string.ts'), 'utf8')).to.include(
+      "name: 'org_id' }) orgId!: number",
+    )
+    expect(readFileSync(join(folder, 'proto/to_string.proto'), 'utf8')).to.not.match(/^(message Evil|\*)/m)
     expect(of('Kind')?.notes[0]).to.equal('no Create: a new row needs code, which a client cannot send')
   })
 
