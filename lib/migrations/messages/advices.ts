@@ -58,6 +58,8 @@ export const ADVICES = {
     `Where search_vector reads the column, roll the versions of search back first (${command('migrate down')} with --to and the last version before them), and run up again: it makes the vector anew`,
   dependedOn: () =>
     'Drop what depends on it in a version before this one, and create it again in a version behind it',
+  unsafeTriggers: () =>
+    'Citus creates a trigger on a distributed table, which @RenamedFrom() needs, only after ALTER DATABASE … SET citus.enable_unsafe_triggers TO on',
 
   // Remedies for a failed connection.
   login: () => 'check user and password of the connection string, and that the server lets them in from here',

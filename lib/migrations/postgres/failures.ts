@@ -2,6 +2,8 @@ import type { EngineFailures } from '../session/engine-failures.js'
 
 const DEPENDED_ON = '2BP01'
 const NOT_SUPPORTED = '0A000'
+/** Citus reports it with the code of internal errors. */
+const NO_TRIGGERS = 'triggers are not supported on distributed tables'
 const SEARCH_VECTOR = 'search_vector'
 
 export const postgresFailures: EngineFailures = {
@@ -30,6 +32,7 @@ export const postgresFailures: EngineFailures = {
   detailed: [DEPENDED_ON, NOT_SUPPORTED],
   hint: (code, schema, message) => {
     if (/^(42P01|3F000)$/.test(code)) return { kind: 'otherSchema', schema }
+    if (message === NO_TRIGGERS) return { kind: 'unsafeTriggers' }
     if (code === NOT_SUPPORTED && message.includes(SEARCH_VECTOR)) return { kind: 'readBySearch' }
     const isRead = code === DEPENDED_ON || (code === NOT_SUPPORTED && message.includes(': '))
     return isRead ? { kind: 'dependedOn' } : undefined

@@ -242,6 +242,7 @@ const ADVICES: Samples<Advice> = {
   otherSchema: [{ schema: 'shop' }],
   readBySearch: [{}],
   dependedOn: [{}],
+  unsafeTriggers: [{}],
   login: [{}],
   mayNotConnect: [{}],
   noSuchDatabase: [{}],

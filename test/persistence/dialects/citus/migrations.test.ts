@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { migrate as migratorOf } from '../../../../lib/migrations/index.js'
+import { postgresChanges } from '../../../../lib/persistence/dialects/postgres/changes.js'
+import { failureOf, file, problemOf } from '../../../migrations/each-engine.js'
 import { describeDistributed, sendTo, type Spread } from './cluster.js'
 import { databases, describeOn } from '../../../support/databases/backends.js'
 import { testDatabase } from '../../../support/databases/test-database.js'
@@ -55,6 +58,41 @@ describeDistributed('a migration after the first', (open, isCluster) => {
       ['gadgets', 'distributed'],
       ['widgets', 'distributed'],
     ])
+  })
+})
+
+/** The trigger that `@RenamedFrom()` needs. It mirrors the old column. */
+const [MIRROR] = postgresChanges.mirror({ schema: undefined, name: 'shelves' }, 'shelves_mirror', {
+  from: 'title',
+  to: 'name',
+} as never)
+/** The failure of Citus, from a server without it. */
+const REFUSED = `DO $$ BEGIN RAISE 'triggers are not supported on distributed tables' USING ERRCODE = 'XX000'; END $$`
+
+describeDistributed('a migration with the trigger of a renamed column', (open, isCluster) => {
+  let server: Spread
+
+  before(async () => {
+    server = await open()
+    await sendTo(
+      server.url,
+      'CREATE TABLE shelves (account_id varchar(36), id varchar(36), title text, name text, PRIMARY KEY (account_id, id))',
+    )
+    if (isCluster) await sendTo(server.url, `SELECT create_distributed_table('shelves', 'account_id')`)
+  })
+  after(() => server?.drop())
+
+  it('reports the setting that it needs', async () => {
+    const sql = isCluster ? (MIRROR?.up.join(';') ?? '') : REFUSED
+    const down = isCluster ? (MIRROR?.down.join(';') ?? '') : '-- it creates nothing'
+    const migrator = migratorOf({ url: server.url, files: file('0002_mirror', sql, down) })
+    expect(problemOf(await failureOf(migrator.up()))).to.deep.include({ advice: { kind: 'unsafeTriggers' } })
+    if (!isCluster) return
+    const name = new URL(server.url).pathname.slice(1)
+    await sendTo(server.url, `ALTER DATABASE ${name} SET citus.enable_unsafe_triggers TO on`)
+    await migrator.up()
+    await sendTo(server.url, `INSERT INTO shelves (account_id, id, title) VALUES ('a', 'x', 'red')`)
+    expect(await sendTo(server.url, 'SELECT title, name FROM shelves')).to.deep.equal([['red', 'red']])
   })
 })
 
