@@ -24,7 +24,7 @@ import { classNames, propertyNames } from './class-names.js'
 import { classSource } from './class-source.js'
 import { declaredClasses } from './declared-class.js'
 import { tableClass, type TableClass } from './table-class.js'
-import { type WrittenMigration, writeMigration } from './first-migration.js'
+import { columnNotes, type WrittenMigration, writeMigration } from './first-migration.js'
 
 /** The parsed flags. */
 export interface FromDatabaseFlags extends Omit<ResourceChoices, 'tenant' | 'only'> {
@@ -77,6 +77,7 @@ export async function fromDatabase(flags: FromDatabaseFlags): Promise<FromDataba
     noTenant: () => noTenantText(flags.tenantColumn ?? ''),
     decorate: (written, additions) => writeClasses(folder, classes, choices.only, written, additions),
   })
+  const columns = await columnNotes(folder, tables.chosen)
   const migration = await writeMigration(folder, catalog, tables.chosen, tables.usable)
   return {
     ...made,
@@ -84,7 +85,7 @@ export async function fromDatabase(flags: FromDatabaseFlags): Promise<FromDataba
       ...made.written,
       ...(migration?.files ?? []).map((path) => ({ path: relative(folder, path), state: 'new' as const })),
     ],
-    notes: [...made.notes, ...(migration?.notes ?? [])],
+    notes: [...made.notes, ...columns, ...(migration?.notes ?? [])],
     ...{ leftOut: tables.leftOut, migration },
   }
 }

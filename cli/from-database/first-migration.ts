@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createdTables, lintFiles } from '../../lib/migrations/index.js'
+import { addedByVersion, createdTables, lintFiles } from '../../lib/migrations/index.js'
 import { manifestOf } from '../from-entities/project-manifest.js'
 import { hasVersions, writeNextFiles } from '../migrate/next-files.js'
 import { type Catalog, type CatalogTable, tableName } from './database-catalog.js'
@@ -12,6 +12,27 @@ export interface WrittenMigration {
   readonly notes: readonly string[]
 }
 
+/** Notes on the columns that the database has, and that no earlier migration seems to make. */
+export async function columnNotes(
+  folder: string,
+  chosen: readonly CatalogTable[],
+): Promise<readonly string[]> {
+  const files = filesOf(folder)
+  if (!hasVersions(files, 'postgres')) return []
+  const created = await createdTables(files, 'postgres', chosen.map(tableName))
+  const added = await addedByVersion(files, 'postgres')
+  const columns = chosen
+    .filter((table) => created.has(tableName(table)))
+    .flatMap(({ name, columns: all }) => all.map((column) => `${name}.${column.name}`))
+    .filter((column) => !added.has(column))
+  return columns.map(
+    (column) =>
+      `no CREATE TABLE or ADD COLUMN in the migrations names ${column}: if no file makes it, build the project and write one with ashlar migrate diff`,
+  )
+}
+
+const filesOf = (folder: string): string => join(folder, manifestOf(folder)?.ashlar?.files ?? 'migrations')
+
 /** Writes the migration that makes the tables which no earlier one makes; undefined if there are none. */
 export async function writeMigration(
   folder: string,
@@ -19,7 +40,7 @@ export async function writeMigration(
   chosen: readonly CatalogTable[],
   usable: readonly CatalogTable[],
 ): Promise<WrittenMigration | undefined> {
-  const files = join(folder, manifestOf(folder)?.ashlar?.files ?? 'migrations')
+  const files = filesOf(folder)
   const isFirst = !hasVersions(files, 'postgres')
   const created = isFirst
     ? new Map<string, string>()

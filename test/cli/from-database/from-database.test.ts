@@ -130,6 +130,7 @@ describe('ashlar generate from-database', () => {
   it('adds what is new, keeps the numbers of fields, and leaves an edited file alone', async () => {
     const again = await generate(rental.url, ...CHOICES)
     expect(again.stdout.split('\n')[0]).to.equal('nothing to change: all files are as they would be written')
+    expect(again.stderr).to.not.include('ADD COLUMN')
     await run(
       rental.url,
       `ALTER TABLE branches ADD COLUMN phone text;
@@ -151,6 +152,9 @@ describe('ashlar generate from-database', () => {
       'written src/entities/customer.ts.new',
       'written src/entities/voucher.ts',
     ])
+    expect(third.stderr.match(/(?<=in the migrations names )[\w.]+(?=: if no file makes it)/g)).to.deep.equal(
+      ['branches.phone', 'customers.rating'],
+    )
     expect(readFileSync(edited, 'utf8')).to.match(/\/\/ mine\n$/)
     expect(readFileSync(join(project.folder, 'proto/branch.proto'), 'utf8'))
       .to.match(/^\/\/ Where customers pick items up\.\nmessage Branch \{/m)
