@@ -10,7 +10,7 @@ import {
 } from './entity-class.js'
 
 /** The decorators of Ashlar; the others are TypeORM's. */
-export const OF_ASHLAR: ReadonlySet<string> = new Set(['Internal', 'OutputOnly'])
+export const OF_ASHLAR: ReadonlySet<string> = new Set(['Internal', 'OutputOnly', 'ProtoField'])
 
 /** The line length of generated sources. */
 const WIDTH = 100
@@ -26,11 +26,14 @@ export function classSource(
   moduleOf: (name: string) => string,
 ): string {
   const internal = new Set(added?.internal)
-  const properties = entity.properties.map((one) =>
-    internal.has(one.name)
-      ? { ...one, decorators: [{ name: 'Internal', args: [] }, ...one.decorators] }
-      : one,
-  )
+  const properties = entity.properties.map((one) => {
+    const field = added?.fields?.get(one.name)
+    const first: readonly Decorator[] = [
+      ...(internal.has(one.name) ? [{ name: 'Internal', args: [] }] : []),
+      ...(field === undefined ? [] : [{ name: 'ProtoField', args: [field] }]),
+    ]
+    return { ...one, decorators: [...first, ...one.decorators] }
+  })
   const used = [...entity.decorators, ...properties.flatMap(({ decorators }) => decorators)]
   const names = [...new Set(used.map(({ name }) => name))]
   const relation = entity.properties.some(({ type }) => type.startsWith('Relation<'))

@@ -8,6 +8,8 @@ export interface AddedDecorators {
   readonly decorators: readonly string[]
   /** The properties that get `@Internal()`. */
   readonly internal: readonly string[]
+  /** The fields of the properties that get `@ProtoField()`. */
+  readonly fields?: ReadonlyMap<string, string>
   /** Names by the module that exports them. */
   readonly imports: ReadonlyMap<string, readonly string[]>
 }
@@ -98,7 +100,7 @@ export function decoratedSource(source: string, added: readonly AddedDecorators[
   const { classes, bound, imported, afterImports } = module
   const edits: TextEdit[] = []
   const imports = new Map<string, Set<string>>()
-  for (const { entity, decorators, internal, imports: needed } of added) {
+  for (const { entity, decorators, internal, fields = new Map<string, string>(), imports: needed } of added) {
     const found = classes.get(entity)
     if (found === undefined) return { problem: `it has no class ${entity}` }
     const locals = new Map<string, string>()
@@ -118,11 +120,15 @@ export function decoratedSource(source: string, added: readonly AddedDecorators[
       return missing
     }
     const written = [...add(found, decorators)]
-    for (const name of internal) {
+    const own = [
+      ...internal.map((name) => [name, '@Internal()'] as const),
+      ...[...fields].map(([name, field]) => [name, protoField(field)] as const),
+    ]
+    for (const [name, decorator] of own) {
       const property = found.properties.get(name)
       if (property === undefined)
-        return { problem: `${entity} inherits ${name}, which needs @Internal() in its own class` }
-      written.push(...add(property, ['@Internal()']))
+        return { problem: `${entity} inherits ${name}, which needs ${decorator} in its own class` }
+      written.push(...add(property, [decorator]))
     }
     for (const [from, names] of needed)
       for (const name of names) {
@@ -138,6 +144,8 @@ export function decoratedSource(source: string, added: readonly AddedDecorators[
   if (imports.size > 0) edits.unshift(importEdit(source, afterImports, imports))
   return { text: edited(source, edits) }
 }
+
+export const protoField = (field: string): string => `@ProtoField('${field}')`
 
 function moduleOf(source: string, { body }: Program): Module {
   const bound = new Set<string>()

@@ -3,10 +3,11 @@ import { Failure } from '../errors/failure.js'
 import { ChangedFiles } from '../generate/changed-files.js'
 import { generateCode } from '../proto/buf.js'
 import { namedLikeTenants } from '../../lib/resource/typeorm/tenant-names.js'
+import { camelOf } from '../generate/words.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 import { buildProject, compiledEntities, type LoadedEntities, type LoadedEntity } from './compiled-classes.js'
 import { type EntityNames, entityProto, fieldNumbers, namesOf, symbolsOf } from './entity-proto.js'
-import { type AddedDecorators, decoratedSource } from './decorated-source.js'
+import { type AddedDecorators, decoratedSource, protoField } from './decorated-source.js'
 import { bufGenYaml, bufYaml, type FileState, importExtension, writeMarked } from './marked-files.js'
 import { manifestOf } from './project-manifest.js'
 import { registrationText, type RegisteredEntity } from './registration.js'
@@ -298,6 +299,9 @@ function resourceOf(
           unfilled: [...found.unfilled, ...lacks.unfilled],
         }
   const names = namesOf(shown.name)
+  if (!/^[a-z]\w*$/i.test(names.type)) return 'its name cannot be the name of a message'
+  if (['DataSource', 'ServerBuilder'].includes(facts.name))
+    return `src/resources.ts imports another ${facts.name}`
   const other = taken.get(names.snake)
   if (other !== undefined) return `${other} is the resource ${names.snake} already`
   const symbols = symbolsOf(names)
@@ -317,12 +321,19 @@ const refused = ({ facts, source, notes = [] }: LoadedEntity, why: string): Enti
 /** The decorators of a class, and their imports. */
 function additionOf(
   { facts, source }: LoadedEntity,
-  { names, isShared, unmanaged }: MadeResource,
+  { names, shown, isShared, unmanaged }: MadeResource,
   { tenant }: ResourceChoices,
   extension: 'js' | 'none',
 ): AddedDecorators {
   const isScoped = tenant !== undefined && !isShared
   const schema = `${names.type}Schema`
+  // The runtime finds `customerId` of the field customer_id, and not `customerID`.
+  const fields = new Map(
+    shown.fields
+      .filter(({ name, property }) => ![name, camelOf(name)].includes(property))
+      .filter(({ property }) => facts.columns.some(({ propertyName }) => propertyName === property))
+      .map(({ name, property }) => [property, name]),
+  )
   return {
     entity: facts.name,
     decorators: [
@@ -330,11 +341,13 @@ function additionOf(
       ...(isScoped ? [`@TenantScoped(${tenant === 'accountId' ? '' : `{ column: '${tenant}' }`})`] : []),
     ],
     internal: unmanaged,
+    fields,
     imports: new Map([
       [
         'ashlar/decorators',
         [
           ...(unmanaged.length > 0 ? ['Internal'] : []),
+          ...(fields.size > 0 ? ['ProtoField'] : []),
           ...['Resource', ...(isScoped ? ['TenantScoped'] : [])],
         ],
       ],
@@ -352,7 +365,7 @@ function generatedFrom(source: string, file: string): string {
 const reportOf = (
   { facts, source, notes = [] }: LoadedEntity,
   { names, shown, isReadOnly, canCreate }: MadeResource,
-  { decorators, imports, internal }: AddedDecorators,
+  { decorators, imports, internal, fields = new Map<string, string>() }: AddedDecorators,
 ): EntityReport => ({
   entity: facts.name,
   resource: names.snake,
@@ -369,6 +382,7 @@ const reportOf = (
     ...[...imports].map(([module, exported]) => `import { ${exported.join(', ')} } from '${module}'`),
     ...decorators,
     ...internal.map((property) => `@Internal() above ${property}`),
+    ...[...fields].map(([property, field]) => `${protoField(field)} above ${property}`),
   ],
 })
 

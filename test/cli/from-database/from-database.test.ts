@@ -218,7 +218,7 @@ describe('ashlar generate from-database', () => {
       /@Internal\(\)\s+@ManyToOne\(\(\) => Region/,
     )
     expect(of('ToString')).to.deep.include({
-      fields: ['id', 'state', 'line1'],
+      fields: ['id', 'state', 'line1', 'a_bc'],
       leftOut: [
         { property: 'mode', reason: 'its label "unspecified" cannot be the name of an enum value' },
         { property: 'stateCode', reason: 'the field STATE_CODE_A is the one of state' },
@@ -229,9 +229,10 @@ describe('ashlar generate from-database', () => {
         },
       ],
     })
-    expect(readFileSync(join(folder, 'src/entities/to-string.ts'), 'utf8')).to.include(
-      "name: 'org_id' }) orgId!: number",
-    )
+    expect(readFileSync(join(folder, 'src/entities/to-string.ts'), 'utf8'))
+      .to.include("name: 'org_id' }) orgId!: number")
+      .and.match(/^import \{ ProtoField, Resource, TenantScoped \} from 'ashlar\/decorators'$/m)
+      .and.match(/@ProtoField\('a_bc'\)\s+@Column\(.*name: 'a_b_c'.*\)\s+aBC\?: string/)
     expect(readFileSync(join(folder, 'proto/to_string.proto'), 'utf8')).to.not.match(/^(message Evil|\*)/m)
     expect(of('Kind')?.notes[0]).to.equal('no Create: a new row needs code, which a client cannot send')
   })

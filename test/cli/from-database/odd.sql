@@ -28,5 +28,5 @@ CREATE TYPE lamp_mode AS ENUM ('code_a', 'unspecified');
 CREATE TYPE lamp_state AS ENUM ('code_a');
 CREATE TYPE lamp_code AS ENUM ('a');
 CREATE TABLE lamps (id uuid PRIMARY KEY, org_id integer NOT NULL);
-CREATE TABLE "toString" (id uuid PRIMARY KEY, "orgId" text, org_id integer NOT NULL, mode lamp_mode, state lamp_state, state_code lamp_code, line1 text, line_1 text);
+CREATE TABLE "toString" (id uuid PRIMARY KEY, "orgId" text, org_id integer NOT NULL, mode lamp_mode, state lamp_state, state_code lamp_code, line1 text, line_1 text, a_b_c text);
 COMMENT ON TABLE "toString" IS E'First.\nmessage Evil { string x = 1; }\n*/ ${process.exit(9)} `';
