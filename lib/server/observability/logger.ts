@@ -23,7 +23,7 @@ export type LogLevel = (typeof LEVELS)[number]
  * One JSON object per line on stderr: the process default.
  * @param level - the least severe level that is written; default `info`.
  */
-export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => void = toStderr()): Logger => {
+export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => void = toStderr): Logger => {
   const least = LEVELS.indexOf(level)
   const at = (name: LogLevel) => {
     if (LEVELS.indexOf(name) < least) return () => {}
@@ -59,17 +59,22 @@ const plain = (_key: string, value: unknown): unknown => {
   return value instanceof Error ? errorForLog(value) : value
 }
 
-/** Lines of one turn of the event loop are written together; the rest is written when the process exits. */
-const toStderr = (): ((lines: string) => void) => {
-  let pending = ''
-  const flush = () => {
-    const lines = pending
-    pending = ''
-    if (lines !== '') process.stderr.write(lines)
-  }
-  process.once('exit', flush)
-  return (lines) => {
-    if (pending === '') setImmediate(flush)
-    pending += lines
-  }
+let pending = ''
+let flushesAtExit = false
+
+const flush = (): void => {
+  const lines = pending
+  pending = ''
+  if (lines !== '') process.stderr.write(lines)
+}
+
+/**
+ * Writes the lines of one turn of the event loop together, and the rest when the process exits. All loggers
+ * share one exit listener.
+ */
+const toStderr = (lines: string): void => {
+  if (!flushesAtExit) process.once('exit', flush)
+  flushesAtExit = true
+  if (pending === '') setImmediate(flush)
+  pending += lines
 }

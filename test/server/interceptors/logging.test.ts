@@ -197,6 +197,12 @@ describe('a payload in the log', () => {
 })
 
 describe('jsonLogger', () => {
+  it('shares one exit listener of the process with all other loggers', () => {
+    const before = process.listenerCount('exit')
+    for (let loggers = 0; loggers < 20; loggers++) jsonLogger('info').debug({}, 'not written')
+    expect(process.listenerCount('exit') - before).to.be.at.most(1)
+  })
+
   it('writes what the level lets through, one object per line, errors without what drivers hang on them', () => {
     const lines: string[] = []
     const logger = jsonLogger('warn', (text) => void lines.push(text))
