@@ -45,6 +45,8 @@ export function proxyOf(registry: Registry): EdgeProxy {
       const others = pending.get(socket) ?? 0
       if (others >= MAX_PIPELINED) return void socket.destroy()
       pending.set(socket, others + 1)
+      // Each of these requests waits for the end of the connection.
+      socket.setMaxListeners(2 * MAX_PIPELINED)
       response.once('close', () => pending.set(socket, (pending.get(socket) ?? 1) - 1))
       const way = wayOf(request, registry)
       if ('refusal' in way) return refuse(response, way.status, way.refusal)
@@ -90,7 +92,7 @@ function passOn(proxied: IncomingMessage, response: ServerResponse): void {
   const { headers, statusCode = 0 } = proxied
   if (statusCode < 200 || isCoded(headers)) {
     proxied.destroy()
-    return refuse(response, 502, 'the upstream sent a response that cannot be passed on')
+    return refuse(response, 502, 'the upstream sent a response that cannot be forwarded')
   }
   removeHopHeaders(headers)
   try {
@@ -98,7 +100,7 @@ function passOn(proxied: IncomingMessage, response: ServerResponse): void {
     proxied.pipe(response)
   } catch {
     proxied.destroy()
-    refuse(response, 502, 'the upstream sent headers that cannot be passed on')
+    refuse(response, 502, 'the upstream sent headers that cannot be forwarded')
   }
 }
 
@@ -138,10 +140,10 @@ interface Refusal {
 /** A body would be taken for what follows the upgrade. */
 function upgradeRefusal({ method, headers }: IncomingMessage): Refusal | undefined {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket')
-    return { status: 501, refusal: 'the edge passes on upgrades to WebSocket only' }
+    return { status: 501, refusal: 'the edge only forwards upgrades to WebSocket' }
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return undefined
-  return { status: 400, refusal: 'an upgrade has no body' }
+  return { status: 400, refusal: 'an upgrade request must not have a body' }
 }
 
 function wayOf({ headers, headersDistinct, url = '/' }: IncomingMessage, registry: Registry): Way {
@@ -152,7 +154,7 @@ function wayOf({ headers, headersDistinct, url = '/' }: IncomingMessage, registr
   if (headers.via?.includes(VIA))
     return { status: 508, refusal: `${asked} is routed to the edge itself: give the route another upstream` }
   if (!url.startsWith('/')) return { status: 400, refusal: 'the request names no path' }
-  if (isCoded(headers)) return { status: 501, refusal: 'the edge passes on chunks only' }
+  if (isCoded(headers)) return { status: 501, refusal: 'the edge only forwards chunked bodies' }
   const path = url.split('?')[0] ?? '/'
   const route = host === undefined ? undefined : registry.lookup(host, path)
   if (route === undefined || route.protocol.toLowerCase() === 'tcp')

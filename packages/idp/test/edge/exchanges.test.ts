@@ -178,11 +178,16 @@ describe('exchanges of the edge', () => {
     await once(socket, 'close')
   })
 
-  it('ends a connection that has more than 10 requests at a time', async () => {
+  it('ends a connection that has more than 10 requests at a time, without a warning about listeners', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
     expect(statusOf(await raw(head('GET /').repeat(9) + head('GET /', 'Connection: close')))).to.equal(200)
     sent = ''
     expect(await raw(head('GET /').repeat(11))).to.equal('')
     // None of its requests holds a connection to the upstream.
     await new Promise((resolve) => upstream.close(resolve))
+    process.off('warning', note)
+    expect(warnings).to.deep.equal([])
   })
 })
