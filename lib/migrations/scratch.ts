@@ -31,8 +31,16 @@ function urlOf(options: ResolvedOptions): URL {
   }
 }
 
-/** Options for scratch databases: they report no progress, and the cleanup ignores the run's signal. */
-const quiet = (options: ResolvedOptions): ResolvedOptions => ({ ...options, report: () => undefined })
+/**
+ * Options for scratch databases: they report no progress, and the cleanup ignores the run's signal. No client
+ * is blocked there, so a statement may wait for locks as long as it may run: on MariaDB an ALTER TABLE waits
+ * for the statistics of other databases' tables, which the server keeps in one table.
+ */
+const quiet = (options: ResolvedOptions): ResolvedOptions => ({
+  ...options,
+  lockTimeoutMs: options.statementTimeoutMs,
+  report: () => undefined,
+})
 const unstoppable = (options: ResolvedOptions): ResolvedOptions => ({ ...quiet(options), signal: undefined })
 
 function onTheServer(options: ResolvedOptions): Scratch {

@@ -179,6 +179,8 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
       // Committed rows outlive a killed server, as the disk's cache does; nothing waits for the disk itself.
       ...['--debug-no-sync', '--innodb-flush-log-at-trx-commit=2', '--innodb-flush-method=fsync'],
       '--skip-innodb-doublewrite',
+      // With persistent statistics, a table change waits for the table changes of other tests.
+      '--innodb-stats-persistent=0',
     ],
   },
   redis: {
