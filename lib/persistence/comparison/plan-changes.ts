@@ -11,9 +11,9 @@ import type { Difference } from './table-differences.js'
 import { columnLeft, emptyPlan, indexLeft, type TablePlan } from './table-plan.js'
 import { vectorRemoval } from './vector-removal.js'
 
-const NULL_UNTIL = 'takes NULL, which lets older images leave it out, and is NOT NULL after the contract'
+const NULL_UNTIL = 'accepts NULL, which lets older images omit it, and is NOT NULL after the contract'
 
-const OLD_IMAGES = 'no image that runs now uses it'
+const OLD_IMAGES = 'no running image uses it'
 
 /** The plan of one existing table. */
 export function planTable(
@@ -107,7 +107,7 @@ class TablePlanner {
         const { index } = difference
         const isPlain = index.columns.every((column) => this.live.columns.some(({ name }) => name === column))
         if (index.method !== undefined || (index.extras ?? []).length > 0 || !isPlain) {
-          plan.byHand.push(indexLeft(table, index.name, 'no index of plain columns', 'drop it by hand'))
+          plan.byHand.push(indexLeft(table, index.name, 'not an index of plain columns', 'drop it manually'))
           return
         }
         plan.left.push(
@@ -120,7 +120,7 @@ class TablePlanner {
         const files = this.#sql.addForeignKey(table, difference.key)
         if (this.#sql.addsForeignKeysInUse) plan.link.push(...files)
         else {
-          const text = `${tableText(table)} lacks the foreign key ${difference.key.name}, which locks the table`
+          const text = `${tableText(table)} lacks the foreign key ${difference.key.name}, and adding it locks the table`
           plan.left.push(shown ?? { kind: 'addForeignKey', table: tableText(table), text })
           plan.relink.push(...files)
         }
@@ -167,7 +167,7 @@ class TablePlanner {
     if (old !== undefined) {
       add({ ...column, nullable: true, fallback: undefined, initial: undefined })
       if (!nullable)
-        this.plan.left.push(columnLeft(this.table, 'addColumn', name, 'takes NULL until the contract'))
+        this.plan.left.push(columnLeft(this.table, 'addColumn', name, 'accepts NULL until the contract'))
       this.#copy(column, old)
       return
     }
@@ -191,7 +191,7 @@ class TablePlanner {
           this.table,
           'addColumn',
           name,
-          `has the default ${value}, which lets older images leave it out, until the contract`,
+          `has the default ${value}, which lets older images omit it, until the contract`,
         ),
       )
   }
@@ -213,7 +213,7 @@ class TablePlanner {
     const columns = { from: old.name, to: column.name }
     if (column.catalogType !== old.type) {
       plan.byHand.push(
-        columnLeft(this.table, 'addColumn', column.name, `is ${old.name} of another type`, {
+        columnLeft(this.table, 'addColumn', column.name, `is ${old.name} with another type`, {
           detail: `keep the type ${old.type} until it is renamed`,
         }),
       )
@@ -282,6 +282,7 @@ class TablePlanner {
       : []
     const added = isCopiedFirst ? { ...restored, nullable: true } : restored
     const [dropped] = this.#sql.alter(table, `drop_${table.name}_${live.name}`, [
+      ...this.#droppedChecks(live),
       { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(added)}` },
     ])
     if (dropped === undefined) return
@@ -295,9 +296,19 @@ class TablePlanner {
       down: [...dropped.down, ...copied, ...required],
       allow: {
         rules: ['ban-drop-column'],
-        reason: `${OLD_IMAGES}, and what ${name}.${live.name} holds is not needed any more`,
+        reason: `${OLD_IMAGES}, and the values of ${name}.${live.name} are no longer needed`,
       },
     })
+  }
+
+  /** MySQL does not drop a column that a check reads. The down migration adds the check again. */
+  #droppedChecks({ name: column }: LiveColumn): readonly Alteration[] {
+    return this.live.checks
+      .filter(({ columns }) => columns.includes(column))
+      .map(({ name, definition }) => {
+        const constraint = `CONSTRAINT ${this.dialect.text.quote(name)}`
+        return { up: `DROP ${constraint}`, down: `ADD ${constraint} ${definition}` }
+      })
   }
 
   /** Images that do not know the column any more leave it out. */
@@ -306,8 +317,8 @@ class TablePlanner {
     const value = this.#valueFor(live)
     if (value === undefined)
       this.plan.byHand.push(
-        columnLeft(this.table, 'extraColumn', live.name, 'is required and the model lacks it', {
-          detail: 'no image that leaves it out can write until the contract drops it',
+        columnLeft(this.table, 'extraColumn', live.name, 'is required but missing from the model', {
+          detail: 'an image that omits it cannot write until the contract drops it',
         }),
       )
     else this.#defaults.push(this.#defaultChange(live, value))

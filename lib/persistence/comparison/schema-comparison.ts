@@ -17,7 +17,7 @@ import { identifyingColumns } from '../schema/identifying-columns.js'
 import { referencesOf, type TableReferences, unmadeForeignKeys } from '../schema/foreign-keys.js'
 import { resourcesIn } from '../schema/resources-in.js'
 import { type Naming, tableNameOf, tableText } from '../schema/table-name-of.js'
-import { addCheck } from '../schema/create-table.js'
+import { addCheck, dropConstraint } from '../schema/create-table.js'
 import { tableOf } from '../schema/table-of.js'
 
 /** The differences between the tables of a live database and the resources. Empty when there are none. */
@@ -59,8 +59,8 @@ export function schemaComparison(
         table: schema,
         is: schema,
         wanted: live.schema,
-        text: `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}`,
-        detail: `say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
+        text: `the DataSource has its tables in the schema ${schema}, but these migrations create them in ${live.schema}`,
+        detail: `pass --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       })
     const unmade = unmadeForeignKeys(models, dialect)
     if (unmade.length > 0) throw new DeclarationError('entities', unmade)
@@ -128,20 +128,32 @@ async function compareModel(
   return isElsewhere && shown.length > 0 ? [elsewhere(table, place, live), ...shown] : shown
 }
 
-/** Checks of oneofs that only a new table has. */
+/** Checks of oneofs, which only a new table has with all members. */
 const missingChecks = (
   table: TableDefinition,
   there: LiveTable | undefined,
   dialect: ComparedDialect,
 ): readonly TableNote[] =>
-  (table.exclusive ?? [])
-    .filter((one) => there?.checks.every(({ name }) => name !== one.name) === true)
-    .map((one) => ({
+  (table.exclusive ?? []).flatMap((one) => {
+    if (there === undefined) return []
+    const live = there.checks.find(({ name }) => name === one.name)
+    const unread = one.columns.filter((column) => live?.columns.includes(column) !== true)
+    if (unread.length === 0) return []
+    const [problem, remedy, sql] =
+      live === undefined
+        ? [`has no check ${one.name}`, 'add', addCheck(table, one, dialect)]
+        : [
+            `has the check ${one.name} without ${unread.join(', ')}`,
+            'replace',
+            `${dropConstraint(table, one, dialect)}, then ${addCheck(table, one, dialect)}`,
+          ]
+    return {
       kind: 'missingCheck',
       table: tableText(table),
-      text: `${tableText(table)} has no check ${one.name}`,
-      detail: `other programs can set several of ${one.columns.join(', ')} in one row, and the first counts; to add it: ${addCheck(table, one, dialect)}`,
-    }))
+      text: `${tableText(table)} ${problem}`,
+      detail: `other programs can set several of ${one.columns.join(', ')} in one row, of which the first is used; to ${remedy} the check: ${sql}`,
+    }
+  })
 
 /** Foreign keys as the model names their targets, which the catalog qualifies outside of the schema. */
 async function referring(
@@ -168,7 +180,7 @@ const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchem
   table: tableText(table),
   is: schema,
   wanted: live.schema,
-  text: `${tableText(table)} is in the schema ${schema}, and these migrations make it in ${live.schema}`,
+  text: `${tableText(table)} is in the schema ${schema}, but these migrations create it in ${live.schema}`,
   detail: `say --schema ${schema}`,
 })
 

@@ -62,7 +62,7 @@ const foreignKeyText = (
 export const addForeignKey = (table: TableName, key: ForeignKeyDefinition, dialect: Dialect): string =>
   `ALTER TABLE ${quoteTable(table, dialect)} ADD ${foreignKeyText(key, dialect)}`
 
-export const dropForeignKey = (
+export const dropConstraint = (
   table: TableName,
   { name }: Pick<ForeignKeyDefinition, 'name'>,
   dialect: Dialect,

@@ -3,7 +3,7 @@ import type { ChangeFile } from '../dialects/catalog/change-sql.js'
 import type { ForeignKeyDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
+import { addForeignKey, createNewTable, dropConstraint } from './create-table.js'
 
 /** A foreign key of an existing table. */
 export interface AddedForeignKey {
@@ -30,7 +30,7 @@ export function newTable(
       ...added.map((one) => addForeignKey(one.table, one.key, dialect)),
     ],
     down: [
-      ...added.map((one) => dropForeignKey(one.table, one.key, dialect)),
+      ...added.map((one) => dropConstraint(one.table, one.key, dialect)),
       `DROP TABLE ${quoteTable(table, dialect)}`,
     ],
   }

@@ -100,7 +100,9 @@ const EACH: Samples<Difference> = {
     { key: liveKey, wanted: undefined, isThere: false },
   ],
   uncheckedForeignKey: [{ key: { ...liveKey, isUnchecked: true } }],
-  uncheckedCheck: [{ check: { name: 'size_check', isValid: false } }],
+  uncheckedCheck: [
+    { check: { name: 'size_check', isValid: false, columns: ['size'], definition: 'CHECK (size > 0)' } },
+  ],
 }
 
 /** Its sentences, and what else it has. */

@@ -61,6 +61,10 @@ export interface LiveCheck {
   readonly name: string
   /** True if every row was checked. */
   readonly isValid: boolean
+  /** The columns that it reads. */
+  readonly columns: readonly string[]
+  /** The text after `CONSTRAINT name`, such as `CHECK (size > 0)`. */
+  readonly definition: string
 }
 
 /** A table as it is in a database. */

@@ -124,9 +124,20 @@ async function checksOf(live: LiveSchema, place: readonly unknown[], jsonIsText:
   return {
     own: new Map(ofColumn.map(({ name, clause }) => [String(name), String(clause)])),
     json: new Set(rows.filter(isJson).map(({ name }) => String(name))),
-    checks: rows.filter((row) => !isJson(row)).map(({ name }) => ({ name: String(name), isValid: true })),
+    checks: rows
+      .filter((row) => !isJson(row))
+      .map(({ name, clause, level }) => ({
+        name: String(name),
+        isValid: true,
+        // MariaDB drops a column's own check with the column.
+        columns: level === 'Column' ? [] : quotedNames(String(clause)),
+        definition: `CHECK (${jsonIsText ? String(clause) : String(clause).replaceAll("\\'", "'")})`,
+      })),
   }
 }
+
+const quotedNames = (sql: string): readonly string[] =>
+  [...sql.matchAll(/`((?:[^`]|``)+)`/g)].map(([, name = '']) => name.replaceAll('``', '`'))
 
 const MARIADB_CHECKS = `
   SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause, LEVEL AS level FROM information_schema.CHECK_CONSTRAINTS
@@ -134,8 +145,10 @@ const MARIADB_CHECKS = `
 
 /** MariaDB's CHECK_CONSTRAINTS also contains the table's name; MySQL's does not. */
 const MYSQL_CHECKS = `
-  SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS
-  WHERE CONSTRAINT_TYPE = 'CHECK' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
+  SELECT t.CONSTRAINT_NAME AS name, c.CHECK_CLAUSE AS clause FROM information_schema.TABLE_CONSTRAINTS t
+  JOIN information_schema.CHECK_CONSTRAINTS c
+    ON c.CONSTRAINT_SCHEMA = t.CONSTRAINT_SCHEMA AND c.CONSTRAINT_NAME = t.CONSTRAINT_NAME
+  WHERE t.CONSTRAINT_TYPE = 'CHECK' AND t.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND t.TABLE_NAME = ?`
 
 function columnOf(
   row: CatalogRow,

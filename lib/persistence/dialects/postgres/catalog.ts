@@ -27,7 +27,12 @@ async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable 
     primaryKey: namesOf(indexes.find(({ is_primary: isPrimary }) => isPrimary === true)?.columns),
     indexes: indexes.filter(({ is_primary: isPrimary }) => isPrimary !== true).map(indexOf),
     foreignKeys: foreignKeys.map((row) => foreignKeyOf(row, live)),
-    checks: checks.map(({ name, is_valid: isValid }) => ({ name: String(name), isValid: isValid === true })),
+    checks: checks.map(({ name, is_valid: isValid, columns: read, definition }) => ({
+      name: String(name),
+      isValid: isValid === true,
+      columns: namesOf(read),
+      definition: String(definition),
+    })),
     triggers: triggers.map(({ name }) => String(name)),
     faults: faultsOf(found),
   }
@@ -80,8 +85,9 @@ const FOREIGN_KEYS = `
   WHERE contype = 'f' AND conparentid = 0 AND conrelid = ?::oid ORDER BY conname`
 
 const CHECKS = `
-  SELECT conname AS name, convalidated AS is_valid FROM pg_constraint
-  WHERE contype = 'c' AND conrelid = ?::oid ORDER BY conname`
+  SELECT conname AS name, convalidated AS is_valid, pg_get_constraintdef(oid) AS definition,
+    (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY(conkey)) AS columns
+  FROM pg_constraint WHERE contype = 'c' AND conrelid = ?::oid ORDER BY conname`
 
 const TRIGGERS = `SELECT tgname AS name FROM pg_trigger WHERE tgrelid = ?::oid AND NOT tgisinternal ORDER BY tgname`
 
