@@ -51,7 +51,7 @@ async function report(program: Program, error: unknown): Promise<number> {
   }
   const { stack, message } = error instanceof Error ? error : { stack: undefined, message: String(error) }
   if ((process.env.ASHLAR_DEBUG ?? '') !== '') process.stderr.write(`${stack ?? message}\n`)
-  const advice = 'this is a mistake of the program; please report it with what ASHLAR_DEBUG=1 prints'
+  const advice = 'this is an internal error; please report it with what ASHLAR_DEBUG=1 prints'
   return print(program, `${message}: ${advice}`, EXIT_CODES.bug)
 }
 

@@ -40,8 +40,8 @@ export function refuseStandard(decorator: string, second: unknown): void {
   throw new DeclarationError(String(name), [
     problem(
       'decorator',
-      `${decorator} was compiled as a standard (TC39) decorator, and TypeORM's are of the older kind`,
-      `set "experimentalDecorators": true and "emitDecoratorMetadata": true in the compilerOptions of tsconfig.json, and the like where something else than tsc compiles`,
+      `${decorator} was compiled as a standard (TC39) decorator, but TypeORM uses legacy decorators`,
+      `set "experimentalDecorators": true and "emitDecoratorMetadata": true in the compilerOptions of tsconfig.json, or the equivalent if you do not compile with tsc`,
     ),
   ])
 }

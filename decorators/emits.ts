@@ -60,7 +60,7 @@ export function Emits(options: EmitsOptions = {}): ClassDecorator {
   const unknown = isList ? on.filter((change) => !CHANGES.includes(change)) : on
   if (unknown.length > 0 || on.length === 0)
     throw new RangeError(
-      `@Emits: on is ${on.length === 0 ? 'empty' : JSON.stringify(unknown)}: name in a list one or more of ${CHANGES.join(', ')}`,
+      `@Emits: on is ${on.length === 0 ? 'empty' : JSON.stringify(unknown)}: list one or more of ${CHANGES.join(', ')}`,
     )
   if (include !== undefined && !INCLUDED.includes(include))
     throw new RangeError(`@Emits: include is ${JSON.stringify(include)}: write 'before' or 'changed'`)

@@ -129,7 +129,7 @@ export function declare(
   if (own.resource !== undefined)
     throw refused(
       entity as { name: string },
-      problem('decorator', `write @Resource above @${decorator}: it reads what the other decorators say`),
+      problem('decorator', `write @Resource above @${decorator}: it reads the other decorators`),
     )
   Object.assign(own, facts)
 }

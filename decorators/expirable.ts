@@ -42,7 +42,7 @@ function toMilliseconds(ttl: string): number {
   const [, amount, unit = ''] = /^([1-9]\d{0,8})([smhd])$/.exec(ttl) ?? []
   if (amount === undefined)
     throw new RangeError(
-      `@Expirable: ttl ${JSON.stringify(ttl)} is not a number with s, m, h or d behind it, such as 30d`,
+      `@Expirable: ttl ${JSON.stringify(ttl)} is not a number followed by s, m, h or d, such as 30d`,
     )
   const ms = Number(amount) * (UNIT_MS[unit] ?? 0)
   if (ms > LONGEST_MS) throw new RangeError(`@Expirable: ttl ${ttl} is longer than a thousand years`)

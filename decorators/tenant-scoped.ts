@@ -147,7 +147,7 @@ let firstRead: string | undefined
 export function withoutTenants(): void {
   if (firstRead !== undefined && !isCalled)
     throw new TypeError(
-      `withoutTenants() is called after ${firstRead} was read: call it before the first repository is made, in the file that declares the entities`,
+      `withoutTenants() is called after ${firstRead} was read: call it before the first repository is created, in the file that declares the entities`,
     )
   isCalled = true
 }

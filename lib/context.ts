@@ -211,7 +211,7 @@ export class RequestContext implements ContextFields {
     try {
       await (this.access === undefined ? this : this.with({ access: undefined })).run(fn)
     } catch (error) {
-      this.reportFailure('a function failed that was to run after a commit', error)
+      this.reportFailure('a function registered to run after a commit failed', error)
     }
   }
 
@@ -286,7 +286,7 @@ export class RequestContext implements ContextFields {
   static asSystem<T>(scopeOrFn: SystemScope | (() => T), fn?: () => T): T {
     const [scope, body] = typeof scopeOrFn === 'function' ? [{}, scopeOrFn] : [scopeOrFn, fn as () => T]
     if ('tenant' in scope && (typeof scope.tenant !== 'string' || scope.tenant === ''))
-      throw new TypeError('asSystem: tenant is there and empty: leave it out to mean every tenant')
+      throw new TypeError('asSystem: tenant is empty: leave it out to reach every tenant')
     // Each use has its own scope object, so that each use is reported.
     const context = RequestContext.current().with({ system: { ...scope }, access: undefined })
     const unseen = (): void => context.#reportUnseen()

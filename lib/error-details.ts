@@ -52,7 +52,7 @@ export function detailsOf({ details }: AshlarError): {
       const message = create(desc, detail.message as Record<string, unknown>)
       const { length } = toBinary(desc, message)
       room -= length
-      if (room < 0) problems.push(`${desc.typeName}: with ${length} bytes it is over ${MAX_MESSAGE_BYTES}`)
+      if (room < 0) problems.push(`${desc.typeName}: its ${length} bytes exceed ${MAX_MESSAGE_BYTES}`)
       else sent.push({ desc, message })
     } catch (error) {
       problems.push(`${desc.typeName}: ${error instanceof Error ? error.message : String(error)}`)

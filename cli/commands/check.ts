@@ -8,12 +8,12 @@ import { Verb } from '../verb/verb.js'
 
 export default class Check extends Verb {
   static override summary =
-    'List what clients see of each class, and every reason why the service does not start.'
-  static override description = `Prints for each resource class: the fields that clients see, the properties that only code reads and writes, the columns and relations that Ashlar does not manage, and notes. With a database, also how its table differs from a table that Ashlar creates: missing columns and foreign keys, types, lengths, collations.
+    'List what clients see of each class, and every problem that keeps the service from starting.'
+  static override description = `Prints for each resource class: the fields that clients see, the properties that only code reads and writes, the columns and relations that Ashlar does not manage, and notes. With a database, it also prints how the table differs from a table that Ashlar creates: missing columns and foreign keys, types, lengths, collations.
 
-Then it prints all problems in one round: of the classes and their relations, the rules of methods, the names of tables and indexes, and the parts that the server registers. The server starts only without problems.
+Then it prints all problems at once: problems of the classes and their relations, the method rules, the names of tables and indexes, and the parts that the server registers. The server starts only without problems.
 
---entities alone checks the classes, and the rules in the .proto files of their messages. --server also builds the server, and starts nothing: the module exports a ServerBuilder or a Server, or a function that makes one, as checked, builder, server or default. checked connects its DataSource first.`
+--entities alone checks the classes, and the rules in the .proto files of their messages. --server also builds the server but does not start it. The module exports a ServerBuilder, a Server, or a function that returns one, named checked, builder, server or default. checked connects its DataSource first.`
   static override differs = 'A problem was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -27,7 +27,10 @@ Then it prints all problems in one round: of the classes and their relations, th
       description: 'Default: server in the key ashlar of package.json.',
       default: () => Promise.resolve(projectOption('server')),
     }),
-    export: Flags.string({ summary: 'The name of the export, if it is another one.', helpValue: '<name>' }),
+    export: Flags.string({
+      summary: 'The name of the export, if it is not checked, builder, server or default.',
+      helpValue: '<name>',
+    }),
     url: optionalUrlFlag,
   }
 

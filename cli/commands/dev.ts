@@ -4,9 +4,9 @@ import { Verb } from '../verb/verb.js'
 
 export default class Dev extends Verb {
   static override summary = 'Compile and start the service, and again after each change.'
-  static override description = `Run it in the folder of a project. It generates code when a .proto changes (buf generate), compiles with the project's own tsc --watch, and starts the service again, with NODE_ENV=development. First it prints what ashlar check lists. What changed is printed, and mistakes with the line that they are on; until they are gone, the last version goes on. A SQLite file keeps its data, and its tables get new columns.
+  static override description = `Run it in the project's folder. It generates code when a .proto changes (buf generate), compiles with the project's own tsc --watch, and restarts the service with NODE_ENV=development. First it prints what ashlar check lists. Each change is printed, and each mistake with its line. Until the mistakes are fixed, the last working build keeps running. A SQLite file keeps its data, and its tables get new columns.
 
-The service is a process of its own. It says where it listens by process.send('ready <address of HTTP>'), and has 1.5 seconds to end at SIGTERM. Requests can be tried at /docs.`
+The service is a separate process. It reports its address with process.send('ready <HTTP address>'), and has 1.5 seconds to exit after SIGTERM. You can try requests at /docs.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --entry dist/main.js',

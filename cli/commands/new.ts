@@ -13,9 +13,9 @@ interface Written extends Choices {
 
 export default class New extends Verb {
   static override summary = 'Write a new project.'
-  static override description = `The project builds, starts and has tests that pass: a .proto with a resource and one method of its own, entity, repository, server, migrations, tests that prove that tenants stay apart, Dockerfile, compose file, CI and editor settings. buf and protoc-gen-es are among its development dependencies, so that nothing but Node and npm is needed.
+  static override description = `The project builds, starts and has passing tests: a .proto with a resource and a custom method, entity, repository, server, migrations, tests that prove that tenants are isolated, Dockerfile, compose file, CI and editor settings. buf and protoc-gen-es are among its development dependencies, so only Node and npm are needed.
 
-The folder has to be empty or not there. At a terminal, it asks for what no flag says. Without one it is SQLite, plain, and headers.`
+The folder must be empty or not exist yet. At a terminal, the command asks for every choice without a flag. Without a terminal, the defaults are SQLite, plain, and headers.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> shop --database postgres --auth oidc',
@@ -23,18 +23,18 @@ The folder has to be empty or not there. At a terminal, it asks for what no flag
     '<%= config.bin %> <%= command.id %> shop --auth dev-login',
   ]
   static override args = {
-    dir: Args.string({ description: 'The folder of the project.', required: true }),
+    dir: Args.string({ description: "The project's folder.", required: true }),
   }
   static override flags = {
     database: Flags.option({ summary: 'Where resources live.', options: DATABASES })(),
     nest: Flags.boolean({ summary: 'Write a Nest application.', allowNo: true }),
     auth: Flags.option({
       summary:
-        'How callers say who they are: headers, for development only, tokens of an identity provider, or dev-login: a page that signs in, with a provider on this machine.',
+        'How callers are authenticated: headers (development only), oidc (tokens of an identity provider), or dev-login (a sign-in page, with a provider on this machine).',
       options: AUTHENTICATIONS,
     })(),
     name: Flags.string({
-      summary: 'The name of the package. Default: the name of the folder.',
+      summary: "The package's name. Default: the folder's name.",
       helpValue: '<name>',
     }),
   }
@@ -55,7 +55,7 @@ The folder has to be empty or not there. At a terminal, it asks for what no flag
       authentication:
         flags.auth ??
         (await asked(
-          'Who is calling: headers for now, OpenID Connect, or a page that signs in?',
+          'How are callers authenticated: headers for now, OpenID Connect, or a sign-in page?',
           AUTHENTICATIONS,
         )),
     }
@@ -70,7 +70,7 @@ The folder has to be empty or not there. At a terminal, it asks for what no flag
       'Now:',
       ...(way === '' ? [] : [`  cd ${way}`]),
       '  npm install',
-      ...(DATABASE_FACTS[choices.database].isServer ? ['  the database, as README.md says'] : []),
+      ...(DATABASE_FACTS[choices.database].isServer ? ['  the database, as README.md describes'] : []),
       '  npm run dev',
       ...(choices.authentication === 'dev-login'
         ? ['  npm run login, in another terminal', '  open http://localhost:3000/app']

@@ -4,11 +4,11 @@ import { pathFlag } from '../loading/path-flag.js'
 import { Verb } from '../verb/verb.js'
 
 export default class OpenApi extends Verb {
-  static override summary = 'Write the OpenAPI document of a service.'
-  static override description = `The document describes the HTTP/JSON API of the gateway in OpenAPI 3.1: paths, parameters, schemas, statuses and security, as the server serves it at /openapi.json.
+  static override summary = "Write a service's OpenAPI document."
+  static override description = `The document describes the gateway's HTTP/JSON API in OpenAPI 3.1: paths, parameters, schemas, statuses and security, as the server serves it at /openapi.json.
 
-The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code. Nothing is started. The same services give the same bytes, so that a review of a committed document shows what changed for clients.`
-  static override differs = '--check, and the document is not what would be written.'
+The module exports a ServerBuilder, a Server, or a function that returns one, named builder, server or default. Generated code works too. Nothing is started. The same services always give the same bytes, so a review of a committed document shows what changed for clients.`
+  static override differs = '--check: the document differs from what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/server.js --out openapi.json',
     '<%= config.bin %> <%= command.id %> dist/server.js --out openapi.json --check',
@@ -23,12 +23,15 @@ The module exports a ServerBuilder or a Server, or a function that makes one, as
   static override flags = {
     out: pathFlag({ summary: 'The file to write. Default: stdout.' }),
     check: Flags.boolean({
-      summary: 'Write nothing; exit with 1 and the first difference when the file of --out differs.',
+      summary: 'Write nothing; exit with 1 and print the first difference if the file of --out differs.',
       dependsOn: ['out'],
     }),
-    export: Flags.string({ summary: 'The name of the export, if it is another one.', helpValue: '<name>' }),
+    export: Flags.string({
+      summary: 'The name of the export, if it is not builder, server or default.',
+      helpValue: '<name>',
+    }),
     image: pathFlag({
-      summary: 'An image of buf, whose comments become descriptions: buf build -o image.binpb.',
+      summary: 'A buf image, whose comments become descriptions: buf build -o image.binpb.',
     }),
   }
 

@@ -5,15 +5,15 @@ import { Verb } from '../verb/verb.js'
 
 export default class SecurityCheck extends Verb {
   static override summary = 'Check a service the way an attacker would, and report every weakness.'
-  static override description = `First the declarations: every method has a rule or is meant to be public, every resource template names fields of the request, no rule is for a missing method, and fields that look like secrets are marked as secrets.
+  static override description = `First it checks the declarations: every method has a rule or is meant to be public, every resource template names fields of the request, no rule is for a missing method, and fields that look like secrets are marked as secrets.
 
-Then the service is started in this process, and called over gRPC and HTTP with requests generated from its descriptors. Every method must deny strangers. One tenant's resources must appear not to exist for another, in every standard method and in filters and pages. Input that a database refuses must give an error that is fit for callers. No planted secret or minted token may appear in a response, an error or the log.
+Then it starts the service in this process, and calls it over gRPC and HTTP with requests generated from its descriptors. Every method must deny unknown callers. One tenant's resources must appear not to exist for another tenant, in every standard method and in filters and pages. Input that a database rejects must produce an error that is safe to show to callers. No planted secret or minted token may appear in a response, an error or the log.
 
-The two tenants are made up in the type of the tenant's column. If that column refers to a table of tenants, give two of its keys with --tenant.
+The two tenants are generated in the type of the tenant column. If that column refers to a table of tenants, pass two of its keys with --tenant.
 
-Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests), methods to leave out (leaveOut) and findings to accept (accept) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
+Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Sample values for resources (samples), requests for your own methods (requests), methods to leave out (leaveOut) and findings to accept (accept) cannot be given here: they are options of securityCheck from ashlar/testing, which you call in a test.
 
-The module exports a ServerBuilder, or a function that makes one, as checked, builder, server or default. The function can be async, and its DataSource has to be initialized. A Server works too, when its authorizer grants everything to the groups of --group; a builder's authorizer decides for strangers only.`
+The module exports a ServerBuilder, or a function that returns one, named checked, builder, server or default. The function can be async, and its DataSource must be initialized. A Server works too if its authorizer grants everything to the groups of --group; a builder's authorizer decides for unknown callers only.`
   static override differs = 'A fault was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/src/server.js',
@@ -23,7 +23,10 @@ The module exports a ServerBuilder, or a function that makes one, as checked, bu
     module: Args.string({ description: 'The compiled module that exports the service.', required: true }),
   }
   static override flags = {
-    export: Flags.string({ summary: 'The name of the export, if it is another one.', helpValue: '<name>' }),
+    export: Flags.string({
+      summary: 'The name of the export, if it is not checked, builder, server or default.',
+      helpValue: '<name>',
+    }),
     public: Flags.string({
       summary: 'A method that is meant to be public.',
       helpValue: '</package.Service/Method>',
@@ -50,7 +53,7 @@ The module exports a ServerBuilder, or a function that makes one, as checked, bu
     }),
     subject: Flags.string({ summary: 'The subject of the calling principals.', helpValue: '<name>' }),
     tenant: Flags.string({
-      summary: 'One of the two tenants, where rows of them have to be there; give it twice.',
+      summary: 'One of the two tenants, if their rows must exist; pass it twice.',
       helpValue: '<name>',
       multiple: true,
       multipleNonGreedy: true,

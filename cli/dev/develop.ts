@@ -57,7 +57,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
     say([
       ...errors.slice(0, MAX_ERRORS).flatMap((error) => errorLines(error, folder, paint)),
       paint.bad(
-        `${errors.length === 1 ? '1 error' : `${errors.length} errors`}; ${isStarted ? 'the service goes on as it was' : 'the service starts when there is none'}`,
+        `${errors.length === 1 ? '1 error' : `${errors.length} errors`}; ${isStarted ? 'the last working build keeps running' : 'the service starts once there are no mistakes'}`,
       ),
     ])
   }
@@ -108,13 +108,13 @@ export async function develop(options: DevelopOptions): Promise<void> {
   const restart = async (): Promise<void> => {
     const paths = [...changed]
     if (isRunning && paths.length > 0 && paths.every((path) => path.startsWith('test'))) {
-      say([`compiled after ${seconds(since)}; the service goes on, because only tests changed`])
+      say([`compiled after ${seconds(since)}; not restarted, because only tests changed`])
       changed.clear()
       return
     }
     if (isRunning && newestIn(dirname(resolve(folder, entry))) < startedAt) {
       if (paths.length > 0)
-        say([`compiled after ${seconds(since)}; the service goes on, because its code is the same`])
+        say([`compiled after ${seconds(since)}; not restarted, because the code is the same`])
       changed.clear()
       return
     }
@@ -179,7 +179,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
             () => undefined,
           )
       },
-      ended: () => failed(new Failure('input', 'the compiler ended: run npx tsc to see why')),
+      ended: () => failed(new Failure('input', 'the compiler exited: run npx tsc to see why')),
     })
     await ended
   } finally {

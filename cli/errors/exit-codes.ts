@@ -16,17 +16,18 @@ export type Exit = keyof typeof EXIT_CODES
 
 /** The sentence that the reference prints beside each number. */
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
-  done: 'Done, or nothing was left to do.',
-  differs: 'What was asked for is not so, or a question was not confirmed: each command says it below.',
+  done: 'Done, or there was nothing to do.',
+  differs:
+    'The checked condition does not hold, or a question was not confirmed. The help of each command states its condition.',
   input:
-    'A flag, a file or folder that was read, or a route cannot be used, or no app was found; a question needs `--yes`, because it runs without a terminal.',
+    'A flag, a file, a folder or a route cannot be used, or no app was found; or a question needs `--yes`, because there is no terminal.',
   daemon: 'The daemon is needed and not running, or its response is invalid.',
   conflict: 'The daemon holds the host for another owner.',
   output: 'A file or stdout could not be written. The previous file is unchanged.',
   database:
-    'A database cannot be reached or refuses, does not have what the command is about, or a migration failed in it.',
-  bug: 'A mistake of the program itself. `ASHLAR_DEBUG=1` shows where.',
+    'A database cannot be reached or rejects the command, does not have what the command needs, or a migration failed in it.',
+  bug: 'An internal error. `ASHLAR_DEBUG=1` prints the stack.',
   interrupted:
-    'Ctrl-C (SIGINT) ended it. The `migrate` commands cancel the statement that runs in the database first.',
+    'Ctrl-C (SIGINT) ended it. The `migrate` commands first cancel the statement that is running in the database.',
   terminated: 'SIGTERM ended it, likewise.',
 }

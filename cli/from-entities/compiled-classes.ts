@@ -38,7 +38,7 @@ export async function buildProject(folder: string): Promise<void> {
   if (manifest.scripts?.build === undefined)
     throw new Failure(
       'input',
-      `${relative('.', join(folder, 'package.json'))} has no script build: build the project, and add --no-build`,
+      `${relative('.', join(folder, 'package.json'))} has no build script: build the project yourself and pass --no-build`,
     )
   const { exit, stdout, stderr } = await runTool('npm', ['run', '--silent', 'build'], folder)
   if (exit === 0) return

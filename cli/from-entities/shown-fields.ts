@@ -81,7 +81,7 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
         ? field
         : taken === undefined
           ? undefined
-          : `the field ${taken} is the one of ${fields.get(taken)?.property}`
+          : `the field ${taken} is already used by ${fields.get(taken)?.property}`
     if (typeof field !== 'string' && reason === undefined) for (const name of names) fields.set(name, field)
     else {
       leftOut.push({ property: propertyName, reason: reason as string })
@@ -136,7 +136,7 @@ const isNeeded = ({ mode, options }: ColumnArgs): boolean =>
 function fieldOf(column: ColumnArgs, facts: EntityFacts, choices: Choices): ShownField | string {
   const { mode, options, propertyName } = column
   const name = snakeCase(propertyName)
-  if (!/^[a-z][a-z0-9_]*$/.test(name)) return 'its name cannot be the name of a field'
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) return 'its name cannot be a field name'
   const isKey = options.primary === true
   const isShown = choices.show.has(`${facts.name}.${propertyName}`)
   if (options.select === false) return 'select: false'
@@ -221,7 +221,7 @@ function typeIn(column: ColumnArgs): FieldType | string {
       [Number, 'double'],
       [Boolean, 'bool'],
     ]).get(design)
-    return type === undefined ? 'its transformer returns a type that is not known' : one(type)
+    return type === undefined ? 'the return type of its transformer is unknown' : one(type)
   }
   const type = options.type ?? design
   if (options.enum !== undefined) return enumIn(column)

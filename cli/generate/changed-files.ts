@@ -23,7 +23,7 @@ export class ChangedFiles {
   /** A file that must not be there yet. @throws {Failure} when it is. */
   add(path: string, text: string): void {
     if (this.text(path) !== undefined)
-      throw new Failure('input', `${path} is there already: move it away, or choose another name`)
+      throw new Failure('input', `${path} already exists: move it away, or choose another name`)
     this.#texts.set(path, text)
   }
 

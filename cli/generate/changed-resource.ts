@@ -42,7 +42,7 @@ export function changedResource(
   if (text === undefined)
     throw new Failure(
       'input',
-      `the class ${message.name} is not found in ${entity}: change the .proto and the entity by hand`,
+      `the class ${message.name} is not found in ${entity}: change the .proto and the entity manually`,
     )
   for (const name of removed) {
     const without = withoutProperty(text, message.name, name)
@@ -60,7 +60,8 @@ export function changedResource(
       if (new RegExp(`\\b(${name}|${camelOf(name)})\\b`).test(kept))
         notes.push(`${test} still names ${name}: change it there`)
     const sampled = changes.added.length === 0 ? kept : withSamples(kept, changes.added)
-    if (sampled === undefined) notes.push(`${test} has no sample of its own form: say the new fields there`)
+    if (sampled === undefined)
+      notes.push(`${test} has no sample in the expected form: add the new fields there yourself`)
     files.set(test, sampled ?? kept)
   }
   return { files, changes, notes }
@@ -84,7 +85,7 @@ function changesOf(
     if (now !== typeText(spec))
       throw new Failure(
         'input',
-        `--fields ${spec.name}: it is ${now} in the .proto, and clients rely on that; add a field of another name instead`,
+        `--fields ${spec.name}: it is ${now} in the .proto, and clients rely on that; add a field with another name instead`,
       )
     if (there.enum === undefined) continue
     const known = new Set(there.enum.values.map(({ name }) => name))
@@ -97,7 +98,7 @@ function changesOf(
     if (there === undefined) throw new Failure('input', `--remove ${name}: ${message.name} has no such field`)
     if (KEPT.has(name)) throw new Failure('input', `--remove ${name}: every resource has it`)
     if (fields.some((field) => field.name === name))
-      throw new Failure('input', `${name} is in --fields and in --remove: say one of them`)
+      throw new Failure('input', `${name} is in --fields and in --remove: name it in one of them`)
   }
   return { added, removed, values }
 }
@@ -108,7 +109,7 @@ function checkNew(message: DescMessage, spec: FieldSpec): void {
   if (message.proto.reservedName.includes(spec.name))
     throw new Failure(
       'input',
-      `--fields ${spec.name}: a field of that name was removed, and its name is reserved; choose another name`,
+      `--fields ${spec.name}: a field with this name was removed, and its name is reserved; choose another name`,
     )
   if (spec.values.length === 0) return
   if (
@@ -117,7 +118,7 @@ function checkNew(message: DescMessage, spec: FieldSpec): void {
   )
     throw new Failure(
       'input',
-      `--fields ${spec.name}: ${message.name} has a type ${spec.type.proto} already; choose another name`,
+      `--fields ${spec.name}: ${message.name} already has a type ${spec.type.proto}; choose another name`,
     )
   checkValues(message, spec, spec.values)
 }
@@ -129,7 +130,7 @@ function checkValues(message: DescMessage, spec: FieldSpec, values: readonly str
     if (both !== undefined && name !== spec.type.proto)
       throw new Failure(
         'input',
-        `--fields ${spec.name}: the enum ${name} has the value ${both} already; choose another, such as ${spec.name.toUpperCase()}_${both}`,
+        `--fields ${spec.name}: the enum ${name} already has the value ${both}; choose another, such as ${spec.name.toUpperCase()}_${both}`,
       )
   }
 }

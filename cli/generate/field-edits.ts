@@ -49,7 +49,7 @@ function addedFields(source: ProtoSource, index: number, added: readonly FieldSp
   const lines = added.map((field) => {
     number = number + 1 === FIRST_OF_THE_IMPLEMENTATION ? LAST_OF_THE_IMPLEMENTATION + 1 : number + 1
     if (number > LAST_NUMBER)
-      throw new Failure('input', `${message.name} has used the last number that a field can have`)
+      throw new Failure('input', `${message.name} already uses the largest possible field number`)
     return fieldLines(field, number)
   })
   const ends = message.field.map((_, at) => spanOf(source, [MESSAGES, index, FIELDS, at])?.end ?? 0)

@@ -29,7 +29,7 @@ export function parseFields(text: string): readonly FieldSpec[] {
   const fields = parts.map(parseField)
   const names = fields.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new Failure('input', `--fields has ${twice} twice: say it once`)
+  if (twice !== undefined) throw new Failure('input', `--fields names ${twice} twice: name it once`)
   return fields
 }
 
@@ -40,12 +40,12 @@ export function parseFields(text: string): readonly FieldSpec[] {
 export function parseKey(text: string): KeyType | undefined {
   const [spec, another] = partsOf(text).filter((part) => KEY.test(part))
   if (spec === undefined) return undefined
-  if (another !== undefined) throw new Failure('input', '--fields has id twice: say it once')
+  if (another !== undefined) throw new Failure('input', '--fields names id twice: name it once')
   const type = Object.entries(KEY_TYPES).find(([name]) => spec === `id:${name}`)?.[1]
   if (type !== undefined) return type
   throw new Failure(
     'input',
-    `--fields ${spec}: the type of a key is one of ${Object.keys(KEY_TYPES).join(', ')}`,
+    `--fields ${spec}: the type of a key must be one of ${Object.keys(KEY_TYPES).join(', ')}`,
   )
 }
 
@@ -58,14 +58,14 @@ function parseField(spec: string): FieldSpec {
   const [, name, type, list, mark = ''] = /^([^:]*):([^(!?]*)(\([^)]*\))?([!?]?)$/.exec(spec) ?? []
   if (name === undefined || type === undefined)
     throw wrong(
-      'write it as name:type, name:type! where a client has to say it, or name:type? where it may be absent',
+      'write it as name:type, name:type! if a client must send it, or name:type? if it may be absent',
     )
   if (!NAME.test(name))
     throw wrong(
-      `the name ${name === '' ? 'is missing' : name}: write small words joined by _, such as due_time`,
+      `the name ${name === '' ? 'is missing' : name}: write lower-case words joined by _, such as due_time`,
     )
   if (TAKEN.has(name))
-    throw wrong(`${name} is taken: every resource has it, or it means something else; choose another name`)
+    throw wrong(`${name} is reserved: every resource has it, or it has another meaning; choose another name`)
   if (!TYPES.includes(type)) {
     const [near] = nearestNames(type, TYPES)
     throw wrong(
@@ -78,10 +78,10 @@ function parseField(spec: string): FieldSpec {
   const known = FIELD_TYPES[type] as FieldType
   if (presence === 'required' && !known.canBeRequired)
     throw wrong(
-      `without a value it is 0 or false, so it is never missing: write ${name}:${type}, or ${name}:${type}? for one that may be absent`,
+      `its default is 0 or false, so it is never missing: write ${name}:${type}, or ${name}:${type}? if it may be absent`,
     )
   if (presence === 'optional' && known.isList === true)
-    throw wrong(`a list is empty and never absent: write ${name}:${type}`)
+    throw wrong(`a list may be empty but is never absent: write ${name}:${type}`)
   if (presence === 'plain' && known.needsPresence === true)
     throw wrong(`a ${type} has no empty value: write ${name}:${type}! or ${name}:${type}?`)
   return { name, type: known, values: [], presence }
@@ -103,10 +103,10 @@ function enumField(
     if (!VALUE.test(value))
       throw wrong(`the value ${value}: write capital letters, digits and _, such as IN_REVIEW`)
     if (value === unspecifiedOf(name))
-      throw wrong(`${value} is there by itself, for an enum that is not set: leave it out`)
+      throw wrong(`${value} exists in every enum, for the unset value: leave it out`)
   }
   const twice = values.find((value, index) => values.indexOf(value) !== index)
-  if (twice !== undefined) throw wrong(`${twice} is there twice`)
+  if (twice !== undefined) throw wrong(`${twice} is listed twice`)
   const type: FieldType = {
     proto: pascalOf(name),
     property: pascalOf(name),

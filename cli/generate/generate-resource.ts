@@ -114,13 +114,16 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
   const there = project.resources.find(({ message }) => message.name === request.name)
   if (there === undefined) {
     if (request.remove.length > 0)
-      throw new Failure('input', `--remove: there is no resource ${request.name} to remove fields of`)
+      throw new Failure('input', `--remove: there is no resource ${request.name}`)
     const names = resourceNames(request.name, request.plural)
     const taken = project.resources.find(
       ({ message }) => message.name.toLowerCase() === request.name.toLowerCase(),
     )
     if (taken !== undefined)
-      throw new Failure('input', `there is a resource ${taken.message.name}: write its name like that`)
+      throw new Failure(
+        'input',
+        `there is already a resource ${taken.message.name}: write its name the same way`,
+      )
     const files = newResource(project, { ...request, names, fields, key })
     const addedFields = fields.map(({ name }) => name)
     return {
@@ -130,9 +133,12 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
   }
   for (const [flag, value] of Object.entries({ plural: request.plural, package: request.package }))
     if (value !== undefined)
-      throw new Failure('input', `--${flag} ${value}: ${request.name} is there already, and its names stay`)
+      throw new Failure(
+        'input',
+        `--${flag} ${value}: ${request.name} already exists, and its names cannot change`,
+      )
   if (key !== undefined)
-    throw new Failure('input', `--fields id: ${request.name} is there already, and its key stays`)
+    throw new Failure('input', `--fields id: ${request.name} already exists, and its key cannot change`)
   checkParent(there.pattern, request)
   const plural = there.plural === '' ? undefined : pascalOf(snakeOf(there.plural))
   const names = resourceNames(request.name, plural)
@@ -173,7 +179,7 @@ function checkNumbers(
     if (now.get(name) !== facts && !removed.has(name))
       throw new Failure(
         'bug',
-        `the field ${name} would have changed: edit the .proto by hand, and please report this with the file`,
+        `the field ${name} would have changed: edit the .proto manually, and please report this with the file`,
       )
 }
 
@@ -196,7 +202,7 @@ export async function compiledEntities(folder: string): Promise<string> {
     const lines = stdout.toString().trim().split('\n').slice(0, 3).join('; ')
     throw new Failure(
       'input',
-      `the files are written, and the project does not compile, so that no migration is: ${lines}`,
+      `the files are written, but the project does not compile, so no migration is written: ${lines}`,
     )
   }
   return projectOption('entities') ?? join(folder, 'dist/src/entities.js')

@@ -36,14 +36,14 @@ export function newResource(
   if (fields.length === 0)
     throw new Failure(
       'input',
-      `--fields is missing: a new resource has at least one, such as --fields 'title:string!'`,
+      `--fields is missing: a new resource needs at least one field, such as --fields 'title:string!'`,
     )
   const parent = parentName === undefined ? undefined : parentOf(project, parentName)
   for (const { name } of fields)
     if (name === `${parent?.names.snake ?? ''}_id` || name === parent?.names.snake)
       throw new Failure(
         'input',
-        `--fields ${name}: the parent is in the name of the resource; choose another name`,
+        `--fields ${name}: the resource name already contains the parent; choose another name`,
       )
   const pkg = given ?? parent?.resource.message.file.proto.package ?? onlyPackage(project)
   const stem = `${pkg.replaceAll('.', '/')}/${names.snake}`
@@ -90,12 +90,12 @@ function parentOf(project: Project, name: string) {
   if (pattern !== `${names.camels}/{${names.snake}}`)
     throw new Failure(
       'input',
-      `--parent ${name}: its pattern is ${pattern}, and this command writes resources in those of ${names.camels}/{${names.snake}} only; write the .proto and the entity by hand`,
+      `--parent ${name}: its pattern is ${pattern}, but this command only writes children of ${names.camels}/{${names.snake}}; write the .proto and the entity yourself`,
     )
   if (names.camel === TENANT)
     throw new Failure(
       'input',
-      `--parent ${name}: ${names.snake}_id is the column of the tenant, and cannot refer to one ${names.type} of several in a tenant. If the ${names.snake} is the tenant, leave --parent out, because each row belongs to its tenant; else choose another name for the parent, such as Customer${names.type}`,
+      `--parent ${name}: ${names.snake}_id is the tenant column, so it cannot refer to one of several ${names.type} resources in a tenant. If the ${names.snake} is the tenant, leave --parent out, because each row belongs to its tenant; otherwise choose another name for the parent, such as Customer${names.type}`,
     )
   return { names, resource }
 }
@@ -108,7 +108,7 @@ function onlyPackage({ packages }: Project): string {
   if (only === undefined || others.length > 0)
     throw new Failure(
       'input',
-      `--package is missing: name the one of the resource, such as ${only ?? 'shop.v1'}`,
+      `--package is missing: name the package of the resource, such as ${only ?? 'shop.v1'}`,
     )
   return only
 }

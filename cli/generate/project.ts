@@ -45,7 +45,7 @@ export async function projectIn(folder: string): Promise<Project> {
   if (registration === undefined || !existsSync(join(folder, 'src/entities.ts')))
     throw new Failure(
       'input',
-      'this is not a project of ashlar new: it has src/entities.ts, and src/services.ts or src/modules.ts; change to its folder',
+      'this is not a project that ashlar new wrote: src/entities.ts, src/services.ts or src/modules.ts is missing; change to its folder',
     )
   const set = await describedProtos(folder)
   const registry = createFileRegistry(set)
@@ -87,7 +87,7 @@ export function resourceNamed({ resources }: Project, name: string): Resource {
   if (found.length > 1)
     throw new Failure(
       'input',
-      `several packages have a resource ${name}: this command knows resources by their names`,
+      `several packages have a resource ${name}: this command identifies resources by name`,
     )
   return only
 }

@@ -18,7 +18,7 @@ export function parseResource(text: string): ResourceSpec {
   if (name === undefined)
     throw new Failure(
       'input',
-      `${text}: write a resource as Task, and with its parent and fields as 'Project/Task(title:string! size:int32)'`,
+      `${text}: write a resource as Task, or with its parent and fields as 'Project/Task(title:string! size:int32)'`,
     )
   return { name, ...(parent !== undefined && { parent }), ...(fields !== undefined && { fields }) }
 }

@@ -5,20 +5,20 @@ import { exampleText } from './help.js'
 const ENVIRONMENT: readonly (readonly [string, string])[] = [
   [
     'DEVEDGE_HOME',
-    'The folder of the local daemon, whose socket is `devedged.sock` in it. Default `~/.devedge`.',
+    "The local daemon's folder, which contains the socket `devedged.sock`. Default `~/.devedge`.",
   ],
   [
     'DEVEDGE_ADDR',
-    'Where the daemon is looked for over TCP when its socket is silent. Default `127.0.0.1:15353`.',
+    'The TCP address at which the daemon is called if its socket does not respond. Default `127.0.0.1:15353`.',
   ],
   [
     'ASHLAR_DATABASE_URL',
-    'The database of `check`, `generate from-database`, and the `migrate` and `outbox` commands, when `--url` does not say it.',
+    'The database of `check`, `generate from-database`, and the `migrate` and `outbox` commands, if `--url` is not passed.',
   ],
-  ['ASHLAR_NATS_URL', 'The servers of `outbox relay`, when `--nats` does not say them.'],
-  ['ASHLAR_LISTEN_URL', 'The session for LISTEN of `outbox relay`, when `--listen-url` does not say it.'],
-  ['NO_COLOR', 'Turns colours off when it is set and not empty. Without a terminal there are none.'],
-  ['ASHLAR_DEBUG', '`1` prints the stack of an error that should not happen.'],
+  ['ASHLAR_NATS_URL', 'The servers of `outbox relay`, if `--nats` is not passed.'],
+  ['ASHLAR_LISTEN_URL', 'The session for LISTEN of `outbox relay`, if `--listen-url` is not passed.'],
+  ['NO_COLOR', 'Turns colors off if it is set and not empty. Without a terminal there are no colors.'],
+  ['ASHLAR_DEBUG', '`1` prints the stack of an unexpected error.'],
 ]
 
 /** The reference of every command as Markdown, generated from the command classes. */

@@ -12,7 +12,7 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
   const { flags: [flag] = [], parse } = error as Partial<UnknownFlags>
   if (flag !== undefined) {
     const known = Object.keys(parse?.input.flags ?? {}).map((name) => `--${name}`)
-    return `there is no flag ${flag}${meant(flag, known)}; see --help`
+    return `unknown flag ${flag}${meant(flag, known)}; see --help`
   }
   const absent = missing(error)
   if (absent.length > 0) return `${absent.join('; ')}; see --help`
@@ -47,7 +47,7 @@ function unknownCommand(program: Program, unknown: string, commandIDs: readonly 
   const intended = known ?? (near === undefined ? undefined : prefix + near)
   const words = (id: string) => id.replaceAll(':', ' ')
   const advice = intended === undefined ? '' : `, did you mean ${words(intended)}?`
-  return `there is no command ${words(unknown)}${advice}; see ${[program, ...(isInTopic ? [first] : [])].join(' ')} --help`
+  return `unknown command ${words(unknown)}${advice}; see ${[program, ...(isInTopic ? [first] : [])].join(' ')} --help`
 }
 
 /**

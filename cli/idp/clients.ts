@@ -58,7 +58,7 @@ export function appsOf(routes: readonly Route[]): readonly App[] {
 export const nameableRoutes = (routes: readonly Route[], leftOut: (why: string) => void): readonly Route[] =>
   routes.filter(({ project, host, protocol }) => {
     const isNameable = protocol === 'tcp' || !/\p{Cc}/u.test(project)
-    if (!isNameable) leftOut(`the project of ${host} has control characters: give it a plain name`)
+    if (!isNameable) leftOut(`the project of ${host} contains control characters: give it a plain name`)
     return isNameable
   })
 

@@ -8,16 +8,16 @@ import { PROVIDER, upstreamAt } from './route-provider.js'
  */
 export function guidanceLines(run: string, paint: Paint): readonly string[] {
   return [
-    'A development identity provider is a program of its own. These commands give it a host and its clients.',
-    'ashlar-idp is one, with a launchpad and an edge: "npx ashlar-idp up" runs them and takes the steps 1 and 2.',
+    'A development identity provider is a separate program. These commands give it a host and its clients.',
+    'ashlar-idp is such a provider, with an app dashboard and a local HTTPS proxy: "npx ashlar-idp up" runs them and does steps 1 and 2.',
     '',
     `1. Start your provider, listening on ${upstreamAt(PROVIDER.port)}, with ${CLIENTS_FILE} as its clients.`,
     `2. ${paint.bold(`${run} up`)}`,
-    `   serves it at https://${PROVIDER.host}/ through the local edge.`,
+    `   serves it at https://${PROVIDER.host}/ through the local HTTPS proxy.`,
     `3. ${paint.bold(`${run} clients sync`)}`,
-    `   writes ${CLIENTS_FILE}: one client for each app that the edge serves.`,
+    `   writes ${CLIENTS_FILE}: one client for each app behind the proxy.`,
     '',
-    'An app says how it is shown in the tile block of its route:',
+    'The tile block of a route describes how the app is shown:',
     '',
     '  tile:',
     '    displayName: Notes',
@@ -25,10 +25,10 @@ export function guidanceLines(run: string, paint: Paint): readonly string[] {
     '    iconURL: https://notes.dev.test/icon.svg',
     '    launchURL: https://notes.dev.test/today',
     '',
-    'An app is named by its project (metadata.name), else by the first label of its host. Two hosts with the',
-    'same first label are refused until one of them has a project.',
+    'An app is named by its project (metadata.name), otherwise by the first label of its host. Two hosts with',
+    'the same first label are rejected until one of them has a project.',
     '',
-    `${CLIENTS_FILE} is for development alone. ${GUESSABLE}`,
+    `${CLIENTS_FILE} is for development only. ${GUESSABLE}`,
   ]
 }
 

@@ -65,9 +65,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
 export function readLocalConfig(path: string, shown: string, notes: string[] = []): LocalConfig {
   const file = resolve(path)
   const stat = attempt(shown, () => statSync(file))
-  if (!stat.isFile()) throw new Failure('input', `${shown} is not a file: name a file of routes`)
+  if (!stat.isFile()) throw new Failure('input', `${shown} is not a file: name a routes file`)
   if (stat.size > LARGEST_FILE_BYTES)
-    throw new Failure('input', `${shown} is larger than 1 MiB: is it a file of routes?`)
+    throw new Failure('input', `${shown} is larger than 1 MiB: is it a routes file?`)
   return parseLocalConfig(
     attempt(shown, () => readFileSync(file, 'utf8')),
     shown,
@@ -117,10 +117,10 @@ function documentsIn(text: string, file: string): readonly unknown[] {
     })
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n')
-    throw new Failure('input', `${file} is not whole YAML: ${line.replace(/:$/, '')}`)
+    throw new Failure('input', `${file} is not complete YAML: ${line.replace(/:$/, '')}`)
   }
   const present = contents.filter((content) => content !== null && content !== undefined)
-  if (present.length === 0) throw new Failure('input', `${file} is empty: write routes into it, or remove it`)
+  if (present.length === 0) throw new Failure('input', `${file} is empty: add routes, or remove the file`)
   return present
 }
 
@@ -148,7 +148,7 @@ function routesOf(content: unknown, file: string, notes: string[]): readonly Rou
       `${document.where('metadata.name')} is missing: each app is named by the first label of its host`,
     )
   if (spec === undefined)
-    throw new Failure('input', `${document.where('spec')} is missing: is the file half written?`)
+    throw new Failure('input', `${document.where('spec')} is missing: is the file complete?`)
   return kind.routes(spec, project)
 }
 

@@ -38,7 +38,7 @@ export class Section {
     const value = this.#value(key)
     if (value === undefined) return ''
     if (typeof value === 'string') return value.toWellFormed()
-    throw new Failure('input', `${this.where(key)} is not text: put it in quotes`)
+    throw new Failure('input', `${this.where(key)} is not a string: put it in quotes`)
   }
 
   /** The text under the key. @throws Failure when there is none, with the misspelt key if there is one. */

@@ -63,7 +63,7 @@ function makeFolder(path: string, shown: string): void {
   try {
     mkdirSync(path, { recursive: true })
   } catch (error) {
-    throw new Failure('output', `the folder ${shown} cannot be made: ${reasonOf(error)}`, {
+    throw new Failure('output', `the folder ${shown} cannot be created: ${reasonOf(error)}`, {
       cause: error,
     })
   }

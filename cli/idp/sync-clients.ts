@@ -63,7 +63,7 @@ export async function syncClients(request: SyncRequest): Promise<SyncReport> {
   const state = before === text ? 'unchanged' : request.check ? 'differs' : 'written'
   if (state === 'written') writeWholeFile(target, text, out)
   if (state === 'unchanged' && !request.check && closeToOthers(target, out))
-    notes.push(`${out} could be read by others: now only its owner may`)
+    notes.push(`${out} was readable by others: now only its owner can read it`)
   return {
     out,
     state,
@@ -107,7 +107,7 @@ function nothingFound(
 ): Failure {
   const left = `${out} is left as it was`
   if (leftOut !== undefined)
-    return new Failure('input', `no app was found that can be written: ${leftOut}; ${left}`)
+    return new Failure('input', `none of the apps can be written: ${leftOut}; ${left}`)
   if (routes.length > 0)
     return new Failure(
       'input',

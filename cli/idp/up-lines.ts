@@ -7,8 +7,8 @@ export function upLines(report: UpReport, paint: Paint): readonly string[] {
   const { state, url, upstream, daemon, previousUpstream = '' } = report
   return [
     `${paint.good(state)} ${paint.bold(url)} → ${upstream} ${paint.dim(`(${daemon})`)}`,
-    ...(state === 'moved' ? [`it led to ${terminalLine(previousUpstream, 200)} before`] : []),
-    ...(state === 'renewed' ? ['it was registered already; its lease is renewed'] : []),
-    `start your identity provider at ${upstream} if it is not running: this command does not`,
+    ...(state === 'moved' ? [`its previous upstream was ${terminalLine(previousUpstream, 200)}`] : []),
+    ...(state === 'renewed' ? ['it was already registered; its lease is renewed'] : []),
+    `start your identity provider at ${upstream} if it is not running: this command does not start it`,
   ]
 }

@@ -1,7 +1,8 @@
 import { Flags } from '@oclif/core'
 
 const url = {
-  summary: 'The database: postgres://…, mysql://… or fsnotify://<driver>/<path of a file that holds one>.',
+  summary:
+    'The database: postgres://…, mysql://… or fsnotify://<driver>/<path of a file that contains the URL>.',
   description: 'Prefer ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
   helpValue: '<url>',
   env: 'ASHLAR_DATABASE_URL',

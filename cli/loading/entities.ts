@@ -42,5 +42,5 @@ export const noEntities = (module: string): Failure =>
 export const noneToMake = (module: string): Failure =>
   new Failure(
     'input',
-    `${module}: every resource has existing: true, so that no file makes its table: write a file of your own`,
+    `${module}: every resource has existing: true, so no file creates its table: write a file yourself`,
   )

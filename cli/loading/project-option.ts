@@ -15,11 +15,11 @@ export function projectOption(name: ProjectOption): string | undefined {
   const options: unknown = file === undefined ? undefined : keyOf(file)
   if (file === undefined || options === undefined) return undefined
   const wrong = (what: string) =>
-    new Failure('input', `the key ashlar of ${file} ${what}: it takes ${OPTIONS.join(', ')}, each a text`)
+    new Failure('input', `the key ashlar of ${file} ${what}: it takes ${OPTIONS.join(', ')}, each a string`)
   if (typeof options !== 'object' || options === null) throw wrong('is not an object')
   for (const [key, value] of Object.entries(options)) {
     if (!(OPTIONS as readonly string[]).includes(key)) throw wrong(`has ${key}`)
-    if (typeof value !== 'string' || value.trim() === '') throw wrong(`has no text for ${key}`)
+    if (typeof value !== 'string' || value.trim() === '') throw wrong(`has no string for ${key}`)
   }
   const value = (options as Partial<Record<ProjectOption, string>>)[name]
   return value === undefined || name === 'module' ? value : relative('.', join(dirname(file), value)) || '.'

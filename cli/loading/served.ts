@@ -41,7 +41,7 @@ export async function servedBy(
   if (services.length > 0) return { kind: 'services', services }
   throw new Failure(
     'input',
-    `${module} exports no ServerBuilder or Server: export one, or a function that makes one, as builder or server`,
+    `${module} exports no ServerBuilder or Server: export one, or a function that returns one, as builder or server`,
   )
 }
 
@@ -54,7 +54,10 @@ async function made(module: string, name: string, exported: unknown): Promise<Se
   if (isBuilder(value)) return { kind: 'builder', builder: value }
   if (isServer(value)) return { kind: 'server', server: value }
   if (isService(value)) return { kind: 'services', services: [value] }
-  throw new Failure('input', `${name} of ${module} is neither a ServerBuilder nor a Server, and makes none`)
+  throw new Failure(
+    'input',
+    `${name} of ${module} is not a ServerBuilder or a Server, and does not return one`,
+  )
 }
 
 async function call(module: string, name: string, fn: () => unknown): Promise<unknown> {

@@ -23,8 +23,8 @@ export function refuseVersions(files: string, dialect: Dialect, command: Command
   throw new Failure(
     'input',
     adopted === undefined
-      ? `${files} has versions already, and the schema of another tool becomes 0002: name another folder with --files`
-      : `${files} has ${adopted} already: ${command('migrate baseline', { to: 2 })} records it in this database`,
+      ? `${files} already has migrations, and the schema of another tool becomes 0002: name another folder with --files`
+      : `${files} already has ${adopted}: ${command('migrate baseline', { to: 2 })} records it in this database`,
   )
 }
 
@@ -41,7 +41,7 @@ export async function adoptedVersion(
   const { adoptedComment, createdTables, dumpedStatements, lintFiles } =
     await import('../../lib/migrations/index.js')
   const statements = dumpedStatements(text, dialect, schema)
-  if (statements.length === 0) throw new Failure('input', `${file} has no statement that makes something`)
+  if (statements.length === 0) throw new Failure('input', `${file} has no statement that creates something`)
   const sql = `${statements.join(';\n\n')};\n`
   const description = `adopted_${tool.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')}`
   const files = { '0002_adopted.up.sql': sql, '0002_adopted.down.sql': DOWN }
@@ -49,7 +49,7 @@ export async function adoptedVersion(
   if (own.length > 0)
     throw new Failure(
       'input',
-      `${file} has ${own.join(' and ')}, which ${tool} keeps for itself and which must not become part of a version: dump the schema again without: ${dump} > ${file}`,
+      `${file} contains ${own.join(' and ')}, which belongs to ${tool} itself and must not become part of a migration: dump the schema again without it: ${dump} > ${file}`,
     )
   const findings = await lintFiles(files, dialect)
   const rules = [...new Set(findings.filter(({ level }) => level === 'danger').map(({ rule }) => rule))]

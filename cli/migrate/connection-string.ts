@@ -11,7 +11,7 @@ export async function connectionString(dsn: string, variable = 'ASHLAR_DATABASE_
   if (dsn.trim() === '')
     throw new Failure(
       'input',
-      `the connection string is empty: set ${variable} to one, such as postgres://user@host/database`,
+      `the connection string is empty: set ${variable} to a URL such as postgres://user@host/database`,
     )
   if (!/^\s*fsnotify:/i.test(dsn)) return dsn
   const { resolveDsn } = await import('../../lib/persistence/index.js')

@@ -4,9 +4,8 @@ import { pathFlag } from '../loading/path-flag.js'
 import { projectOption } from '../loading/project-option.js'
 
 const files = {
-  summary: 'The folder of the files.',
-  description:
-    'Either the files themselves, or the folders postgres and mysql with the files of each engine.',
+  summary: "The files' folder.",
+  description: "Either the files themselves, or the folders postgres and mysql with each engine's files.",
   default: () => Promise.resolve(projectOption('files') ?? 'migrations'),
 }
 
@@ -20,12 +19,12 @@ export const databaseFlags = {
   url: databaseUrlFlag,
   files: filesFlag,
   module: Flags.string({
-    summary: 'The name of the module; its schema on PostgreSQL has the same name.',
+    summary: "The module's name; its schema on PostgreSQL has the same name.",
     helpValue: '<name>',
     default: () => Promise.resolve(projectOption('module')),
   }),
   schema: Flags.string({
-    summary: 'The schema of the module on PostgreSQL, when it has another name.',
+    summary: "The module's schema on PostgreSQL, if its name differs from the module's.",
     helpValue: '<name>',
   }),
 }
@@ -37,9 +36,9 @@ export const timeoutFlags = {
   'lock-timeout': milliseconds('How long a statement waits for table locks. Default: 2000.'),
   'statement-timeout': milliseconds('How long a statement may run. Default: 60000.'),
   'concurrent-timeout': milliseconds(
-    'How long CREATE INDEX CONCURRENTLY and its like may run. Default: 900000.',
+    'How long CREATE INDEX CONCURRENTLY and similar statements may run. Default: 900000.',
   ),
-  'wait-timeout': milliseconds('How long to wait for another host that migrates. Default: 3600000.'),
+  'wait-timeout': milliseconds('How long to wait for another host that is migrating. Default: 3600000.'),
 }
 
 /** The flag of commands that compare in a database of their own. */
@@ -66,4 +65,4 @@ export const versionOptions = (summary: string, min = 1) => ({
 })
 
 const noVersionText = (flag: string, given: string, min: number): string =>
-  `--${flag} takes the number of a version from ${min} to ${HIGHEST_VERSION}, such as 12 for 0012_add_colour, and “${given}” is none: migrate status lists the versions`
+  `--${flag} takes a migration number from ${min} to ${HIGHEST_VERSION}, such as 12 for 0012_add_colour, not “${given}”: migrate status lists the migrations`

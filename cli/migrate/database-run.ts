@@ -102,7 +102,7 @@ export class DatabaseRun {
       // The terminal has written ^C.
       const newLine = signal === 'SIGINT' && process.stderr.isTTY ? '\n' : ''
       process.stderr.write(
-        `${newLine}${signal}: cancelling what runs in the database, and waiting for its response; once more ends at once\n`,
+        `${newLine}${signal}: cancelling the statement that is running in the database; a second signal exits at once\n`,
       )
       ending.abort()
     }

@@ -35,7 +35,7 @@ export async function entityVersions(
   const wanted = tables.filter(({ table }) => !created.has(table))
   const createdBefore = tables
     .filter(({ table }) => created.has(table))
-    .map(({ table }) => `${table} is created by ${created.get(table) ?? ''} already`)
+    .map(({ table }) => `${table} is already created by ${created.get(table) ?? ''}`)
   return {
     versions: wanted.map(({ table, sqlFor }) => ({
       description: tables.length === 1 ? description : `${description}_${asWord(table)}`,

@@ -33,7 +33,7 @@ export function checkDescription(description: string): void {
   if (!DESCRIPTION.test(description))
     throw new Failure(
       'input',
-      `${description} cannot be a name: lower-case words joined by _, such as add_colour`,
+      `${description} cannot be used in a name: write lower-case words joined by _, such as add_colour`,
     )
 }
 
@@ -68,7 +68,7 @@ export function refuseMissing(folder: string, command: CommandLine): void {
   if (!existsSync(folder))
     throw new Failure(
       'input',
-      `there is no folder ${folder}: name the one with the files; the first ones are written by ${command('migrate new')}`,
+      `there is no folder ${folder}: name the folder of the files; ${command('migrate new')} writes the first files`,
     )
 }
 
@@ -84,7 +84,7 @@ export function emptyFolder(folder: string, dialect: Dialect): string | undefine
 }
 
 export const emptyText = (folder: string): string =>
-  `${folder} has no .sql file: the framework’s own versions are all there is`
+  `${folder} has no .sql file: only the framework’s own migrations exist`
 
 /**
  * Writes the next versions, up and down; all of them or none.
@@ -139,7 +139,7 @@ function numbering(folder: string): (isSearch: boolean) => number {
   let [byHand, search] = [nextNumber(folder), nextSearchVersion(sqlIn(folder))]
   return (isSearch) => {
     if (!isSearch && byHand > LAST)
-      throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
+      throw new Failure('input', `${LAST} was the last number for hand-written files`)
     return isSearch ? search++ : byHand++
   }
 }
@@ -151,7 +151,7 @@ const nextNumber = (folder: string): number =>
 function whyNot(error: unknown): string {
   const { code, path } = error as NodeJS.ErrnoException
   if (path === undefined) return reasonOf(error)
-  return code === 'EEXIST' ? `${path} is there already` : `${path}: ${reasonOf(error)}`
+  return code === 'EEXIST' ? `${path} already exists` : `${path}: ${reasonOf(error)}`
 }
 
 function sqlIn(folder: string): readonly string[] {

@@ -41,12 +41,10 @@ export async function noteElsewhere(
   const isSchemaNamed = run.flags.module !== undefined || run.flags.schema !== undefined
   const isHere = versions.some(({ state }) => state !== 'pending')
   if (isHere && !isSchemaNamed && same.length > 0)
-    verb.note([
-      `${namesOf(same)} has versions of these files as well as ${here}: --schema names the one that is meant`,
-    ])
+    verb.note([`${namesOf(same)} has migrations of these files as well as ${here}: --schema selects one`])
   if (isHere || isKnown || schemas.length === 0) return undefined
   verb.note([
-    `no version is applied in the schema ${here}, and ${namesOf(schemas)} has versions: --module or --schema names another schema`,
+    `no migration is applied in the schema ${here}, but ${namesOf(schemas)} has migrations: --module or --schema names another schema`,
   ])
   const [meant] = same.length > 0 || isSchemaNamed ? same : schemas
   return meant && { here, next: { command: 'migrate status', options: { schema: meant.name } } }
@@ -66,10 +64,10 @@ export async function confirmSchema(
   const { same, here, isKnown } = await otherSchemas(await run.connect())
   const [meant] = same
   if (meant === undefined || isKnown) return
-  const text = `no version is applied in the schema ${here}, and ${meant.name} has ${namesText(meant.same)} of these files`
+  const text = `no migration is applied in the schema ${here}, but ${meant.name} has ${namesText(meant.same)} of these files`
   if (isConfirmed) return verb.note([text])
   await run.confirm(
-    `${text}: this makes all of them a second time, in ${here}. Where ${meant.name} is meant: ${run.command('migrate up', { schema: meant.name })}.`,
+    `${text}: this would create all of them a second time, in ${here}. If you mean ${meant.name}: ${run.command('migrate up', { schema: meant.name })}.`,
     'nothing is applied',
   )
 }

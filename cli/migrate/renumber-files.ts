@@ -31,7 +31,10 @@ export function renumber(
 ): readonly Renumbered[] {
   const wrong = names.filter((name) => !isByHand(name))
   if (wrong.length > 0)
-    throw new Failure('input', `${wrong.join(', ')}: name versions as NNNN_description, from 0002 to ${LAST}`)
+    throw new Failure(
+      'input',
+      `${wrong.join(', ')}: name migrations as NNNN_description, from 0002 to ${LAST}`,
+    )
   refuseMissing(folder, command)
   const folders = foldersOf(folder, dialect).map((one) => ({ ...one, files: filesOf(one.folder) }))
   const missing = names.filter(
@@ -51,7 +54,7 @@ function refuseGap(folder: string, there: ReadonlySet<string>, names: readonly s
     if (!there.has(name) || behind.length === 0 || numbers.includes(numberOf(name))) continue
     throw new Failure(
       'input',
-      `nothing is renamed: no other version of ${folder} has the number of ${name}, and numbers have no gaps: name the versions behind it as well (${namesText(behind)})`,
+      `nothing is renamed: no other migration in ${folder} has the number of ${name}, and numbers have no gaps: also name the migrations after it (${namesText(behind)})`,
     )
   }
 }
@@ -68,7 +71,7 @@ function renumberIn(
   const plan = moved
     .map((from, index) => ({ from, to: `${String(next + index).padStart(4, '0')}_${from.slice(5)}` }))
     .filter(({ from, to }) => from !== to)
-  if (next + moved.length - 1 > LAST) throw new Failure('input', `${LAST} is the last number there is`)
+  if (next + moved.length - 1 > LAST) throw new Failure('input', `${LAST} is the last possible number`)
   // Two may have one description: by way of names that no version has, none is written over another.
   const steps = files.flatMap((file) => {
     const found = plan.find(({ from }) => from === nameOf(file))

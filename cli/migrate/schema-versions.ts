@@ -139,13 +139,13 @@ async function writeVersions(
   if (flags.dialect !== undefined && flags.dialect !== dialect)
     throw new Failure(
       'input',
-      `--dialect ${flags.dialect} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string`,
+      `--dialect ${flags.dialect} and a ${dialect} connection string: leave one of them out, because files are written for the connection string's engine`,
     )
   if (versions.length === 0) return { names: [], files: [], notes: [] }
   const others = foldersOf(flags.files, undefined).filter((one) => one.dialect !== dialect)
   const elsewhere = others
     .filter(({ folder }) => existsSync(folder))
-    .map((one) => `nothing is written for ${one.dialect}: run this again with a connection string of it`)
+    .map((one) => `nothing is written for ${one.dialect}: run this again with its connection string`)
   const written = writeNextFiles(flags.files, dialect, versions)
   if (isOfFiles) await tryWritten(migrator, written, flags.scratch)
   return { ...written, notes: elsewhere }
@@ -181,7 +181,7 @@ async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<vo
   if (others.length === 0) return
   throw new Failure(
     'input',
-    `${folder} has no version for ${database.dialect}, and the database ${database.name} has ${namesText(others.map(({ name }) => name))}: name the folder of their files with --files`,
+    `${folder} has no migration for ${database.dialect}, but the database ${database.name} has ${namesText(others.map(({ name }) => name))}: name the folder of their files with --files`,
   )
 }
 
@@ -200,7 +200,7 @@ async function refusePending(migrator: Migrator, command: CommandLine): Promise<
     : command('migrate baseline', { to: last.version })
   throw new Failure(
     'differs',
-    `nothing is written: ${namesText(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ${command('migrate up')} first; where the database has what they make, record that with ${record}`,
+    `nothing is written: ${namesText(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ${command('migrate up')} first; if the database already has these changes, record that with ${record}`,
   )
 }
 
@@ -241,7 +241,7 @@ function contractOf(
   if (vectors.length > 0)
     throw new Failure(
       'differs',
-      `nothing is written: a search vector may read a column that the contract drops (${vectors.map((one) => tableDifferenceText(one, true, command)).join('; ')}); deploy that, and run it with --contract when no process with the older code runs`,
+      `nothing is written: a search vector may read a column that the contract drops (${vectors.map((one) => tableDifferenceText(one, true, command)).join('; ')}); deploy that first, and run this with --contract when no process with the older code runs`,
     )
   if (expand.length === 0) return contract
   throw new Failure(

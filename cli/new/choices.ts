@@ -24,12 +24,12 @@ export function checkName(name: string): void {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60)
     throw new Failure(
       'input',
-      `${name} cannot be the name of the project: pass --name with small letters, digits and single hyphens, a letter first, at most 60 characters`,
+      `${name} cannot be the project's name: pass --name with lower-case letters, digits and single hyphens, beginning with a letter, at most 60 characters`,
     )
   if (RESERVED.has(protoPackage(name)))
     throw new Failure(
       'input',
-      `${name} cannot be the name of the project: packages of that name are there already; pass another --name`,
+      `${name} cannot be the project's name: packages with this name already exist; pass another --name`,
     )
 }
 

@@ -16,10 +16,13 @@ import { reasonOf } from '../output/whole-file.js'
 export function checkEmpty(folder: string, shown: string): void {
   if (!existsSync(folder)) return
   if (!statSync(folder).isDirectory())
-    throw new Failure('input', `${shown} is a file: name a folder that is empty or not there yet`)
+    throw new Failure('input', `${shown} is a file: name a folder that is empty or does not exist yet`)
   const [first] = readdirSync(folder)
   if (first !== undefined)
-    throw new Failure('input', `${shown} has ${first} in it: name a folder that is empty or not there yet`)
+    throw new Failure(
+      'input',
+      `${shown} contains ${first}: name a folder that is empty or does not exist yet`,
+    )
 }
 
 /**

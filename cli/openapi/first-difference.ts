@@ -11,7 +11,7 @@ export function firstDifference(found: string | undefined, wanted: string): stri
   const [has, wants] = [found.split('\n'), wanted.split('\n')]
   const at = wants.findIndex((line, index) => line !== has[index])
   const index = at < 0 ? wants.length : at
-  return `line ${index + 1} is ${shown(has[index])} and has to be ${shown(wants[index])}`
+  return `line ${index + 1} is ${shown(has[index])} and must be ${shown(wants[index])}`
 }
 
 const shown = (line: string | undefined): string => {

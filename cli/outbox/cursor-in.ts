@@ -7,6 +7,6 @@ export function cursorIn({ cursors }: OutboxStatus, name: string): CursorStatus 
   const found = cursors.find((one) => one.name === name)
   if (found !== undefined) return found
   const known = cursors.map((one) => one.name).join(', ')
-  const names = known === '' ? 'there is none' : `--cursor takes ${known}`
-  throw new Failure('input', terminalLine(`no relay and no consumer is called ${name} here: ${names}`))
+  const names = known === '' ? 'none exists' : `--cursor takes ${known}`
+  throw new Failure('input', terminalLine(`there is no relay or consumer named ${name} here: ${names}`))
 }

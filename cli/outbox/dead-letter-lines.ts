@@ -17,15 +17,15 @@ export function deadLetterLines(
     ...(letters.length === limit ? [`There may be more: --limit lists more than ${limit}.`] : []),
     ...(idle.length === 0
       ? []
-      : ['None is tried again by itself. When its reason is gone, have it tried again:']),
+      : ['Dead letters are not retried automatically. Once the cause is fixed, retry them:']),
     ...cursors.map((cursor) => `Next: ${outboxCommand('replay', cursor, flags)}`),
   ]
 }
 
 const lineOf = ({ id, cursor, eventId, eventType, givenUpAt, isWaiting, reason }: DeadLetter): string =>
   terminalLine(
-    `${id} ${cursor} ${eventType} ${eventId}, given up at ${givenUpAt.toISOString()}` +
-      `${isWaiting ? `, is tried again when ${cursor} runs` : ''}: ${reason}`,
+    `${id} ${cursor} ${eventType} ${eventId}, became a dead letter at ${givenUpAt.toISOString()}` +
+      `${isWaiting ? `, is retried when ${cursor} runs` : ''}: ${reason}`,
   )
 
 /** The result of requesting a retry of dead letters. */
@@ -39,7 +39,9 @@ export function replayedLines(
   const letters = counted(replayed, 'dead letter')
   const when = isRunning ? 'within seconds' : `when ${cursor} is started: it is not running now`
   return [
-    terminalLine(`${cursor} tries ${letters} once more, ${when}. What fails again stays a dead letter.`),
+    terminalLine(
+      `${cursor} retries ${letters} once, ${when}. An event that fails again stays a dead letter.`,
+    ),
     `Next: ${outboxCommand('dead-letters', cursor, flags)}`,
   ]
 }

@@ -17,8 +17,8 @@ export function forgettable(status: OutboxStatus, name: string): Forgettable {
   const cursor = cursorIn(status, name)
   const { isRunning, lag, deadLetters } = cursor
   if (isRunning)
-    throw new Failure('input', terminalLine(`${name} is running, and nothing is forgotten: ${ENDED}`))
-  const todo = lag === undefined ? 'follows a stream of NATS' : `has ${counted(lag, 'event')} to do`
+    throw new Failure('input', terminalLine(`${name} is running, so nothing is forgotten: ${ENDED}`))
+  const todo = lag === undefined ? 'follows a NATS stream' : `has ${counted(lag, 'event')} to process`
   const letters =
     deadLetters === 0
       ? ''
@@ -36,14 +36,15 @@ export function forgettable(status: OutboxStatus, name: string): Forgettable {
 
 /** The position at which a worker of that name would begin. */
 function beginningOf({ kept }: OutboxStatus, { lag }: CursorStatus): string {
-  if (lag === undefined) return `${AGAIN} the oldest event of its stream, and does again what it had done.`
+  if (lag === undefined)
+    return `${AGAIN} the oldest event of its stream, and processes it and later events again.`
   if (kept === 0) return `${AGAIN} the next event, because the outbox is empty now.`
   const events = kept === 1 ? 'the one event' : `the oldest of the ${kept} events`
-  return `${AGAIN} ${events} in the outbox, and does again what it had done of it.`
+  return `${AGAIN} ${events} in the outbox, and processes what it already processed again.`
 }
 
 /** A running worker is known only by its lease. */
 const ENDED =
-  'end the processes that run it first. One that was killed counts as running until its lease is over, 15 seconds unless it has another one'
+  'stop the processes that run it first. A killed one counts as running until its lease expires (15 seconds by default)'
 
 const AGAIN = 'If it is started again, it begins with'

@@ -44,9 +44,9 @@ export async function outboxDatabase(
   }
 }
 
-const NAME_ANOTHER = 'name PostgreSQL or MySQL, with postgres:// or mysql://'
+const NAME_ANOTHER = 'use a PostgreSQL or MySQL URL, postgres:// or mysql://'
 const NO_SQLITE = {
-  outbox: `an outbox of SQLite is for development and tests, and has no commands: ${NAME_ANOTHER}`,
+  outbox: `an outbox on SQLite is for development and tests, and has no commands: ${NAME_ANOTHER}`,
   catalog: `the catalog is read from PostgreSQL: name a database with postgres://`,
-  secrets: `SQLite is for development and tests, and its secrets are rewrapped by rewrapSecrets() of a repository: ${NAME_ANOTHER}`,
+  secrets: `SQLite is for development and tests; call rewrapSecrets() of a repository to rewrap its secrets: ${NAME_ANOTHER}`,
 }

@@ -5,8 +5,7 @@ import { databaseUrlFlag } from '../loading/database-url-flag.js'
 export const outboxFlags = {
   url: databaseUrlFlag,
   schema: Flags.string({
-    summary:
-      'The schema of the outbox, on PostgreSQL only. Default: the search path of the user, mostly public.',
+    summary: "The outbox's schema, on PostgreSQL only. Default: the user's search path, usually public.",
     helpValue: '<name>',
   }),
 }
@@ -14,7 +13,7 @@ export const outboxFlags = {
 export const cursorFlag = (required: boolean) =>
   Flags.string({
     summary:
-      'Which relay or consumer: relay:nats, consumer:<name> or stream:<name>, as outbox status names them.',
+      'The relay or consumer: relay:nats, consumer:<name> or stream:<name>, as outbox status lists them.',
     helpValue: '<name>',
     required,
   })

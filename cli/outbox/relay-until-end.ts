@@ -58,7 +58,7 @@ async function sayUnreached(servers: readonly string[]): Promise<void> {
   const reached = await Promise.all(servers.map(isReached))
   const names = servers.map((server) => addressOf(server).host).join(', ')
   if (reached.some(Boolean)) return
-  process.stderr.write(`${terminalLine(`NATS at ${names} is not reached yet: events wait until it is`)}\n`)
+  process.stderr.write(`${terminalLine(`NATS at ${names} is not reachable yet: events wait until it is`)}\n`)
 }
 
 function isReached(server: string): Promise<boolean> {
@@ -96,7 +96,7 @@ const said = (flags: object): object =>
 const ended = (): Promise<void> =>
   new Promise((resolve) => {
     const hear = (signal: NodeJS.Signals) => {
-      process.stderr.write(`${signal}: finishing what it has begun; once more ends at once\n`)
+      process.stderr.write(`${signal}: finishing the current batch; a second signal exits at once\n`)
       for (const signal of SIGNALS) process.removeListener(signal, hear)
       resolve()
     }

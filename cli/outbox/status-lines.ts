@@ -23,9 +23,9 @@ function eventsLine(status: OutboxStatus, paint: Paint): string {
   const { last, kept, unsequenced } = status
   const sofar = `${counted(last + unsequenced, 'event')} so far`
   if (isFollowed(status)) return unsequenced === 0 ? sofar : `${sofar}, ${unsequenced} not sequenced yet`
-  const unfollowed = `${sofar}, ${kept} in the outbox; no relay and no consumer follows it`
+  const unfollowed = `${sofar}, ${kept} in the outbox; no relay or consumer follows it`
   if (kept === 0) return unfollowed
-  return paint.warn(`${unfollowed}, so that ${kept === 1 ? 'it waits' : 'they wait'} until one is started`)
+  return paint.warn(`${unfollowed}, so ${kept === 1 ? 'it waits' : 'they wait'} until one is started`)
 }
 
 function cursorLine(
@@ -44,7 +44,7 @@ function cursorLine(
 }
 
 /** The command has the database of the cursor, and no connection to NATS. */
-const IN_STREAM = 'what is to do is in a stream of NATS, and not in this database'
+const IN_STREAM = 'its lag is in a NATS stream, not in this database'
 
 /** Why an outbox is not as `--max-lag` asks, one line each; none where it is. */
 export function reasonsOf(status: OutboxStatus, most: number): readonly string[] {
@@ -52,13 +52,13 @@ export function reasonsOf(status: OutboxStatus, most: number): readonly string[]
   const unfollowed =
     !isFollowed(status) && above(status.kept)
       ? [
-          `${counted(status.kept, 'event')} to do and nobody does ${status.kept === 1 ? 'it' : 'them'}: more than --max-lag ${most}; start a relay or a consumer`,
+          `${counted(status.kept, 'event')} to process and no relay or consumer: more than --max-lag ${most}; start one`,
         ]
       : []
   return [
     ...unfollowed,
     ...status.cursors.flatMap(({ name, lag = 0, deadLetters }) => [
-      ...(above(lag) ? [`${name} has ${counted(lag, 'event')} to do: more than --max-lag ${most}`] : []),
+      ...(above(lag) ? [`${name} has ${counted(lag, 'event')} to process: more than --max-lag ${most}`] : []),
       ...(deadLetters > 0
         ? [`${name} has ${counted(deadLetters, 'dead letter')}: --max-lag allows none`]
         : []),

@@ -89,23 +89,23 @@ async function checkOutbox(
 }
 
 const olderText = (schema: string | undefined): string =>
-  `the outbox is of an older release than this command: ${upCommand(schema)} upgrades its tables`
+  `the outbox was created by an older release than this command: ${upCommand(schema)} upgrades its tables`
 
 async function missingText(
   dataSource: DataSource,
   { address }: OutboxDatabase,
   schema: string | undefined,
 ): Promise<string> {
-  const up = `${upCommand(schema)} makes its tables`
+  const up = `${upCommand(schema)} creates its tables`
   if (address?.schema === undefined) return `there is no outbox in the database ${address?.name ?? ''}: ${up}`
   const here = `there is no outbox in the schema ${address.schema}`
   const rows: readonly { readonly name: string }[] = await dataSource.query(
     `SELECT table_schema AS name FROM information_schema.tables WHERE table_name = '${CURSORS}' ORDER BY table_schema`,
   )
   const [first, ...others] = rows.map(({ name }) => name)
-  if (first === undefined) return `${here}, nor in another one that this user sees: ${up}`
+  if (first === undefined) return `${here}, nor in another schema that this user can read: ${up}`
   const there = [first, ...others].join(', ')
-  return `${here}, and there is one in ${there}: name it with --schema ${shellWord(first)}`
+  return `${here}, but there is one in ${there}: name it with --schema ${shellWord(first)}`
 }
 
 const upCommand = (schema: string | undefined): string =>
@@ -128,8 +128,8 @@ async function asFailure<T>(database: OutboxDatabase, rights: string, work: () =
 const RIGHTS: Readonly<Record<Purpose['isFor'], string>> = {
   catalog: 'connect as a user who may read the catalog and the definitions of functions',
   outbox:
-    'connect as the user of the service, or grant this one SELECT on outbox, outbox_dispatch_cursor, outbox_leases and outbox_dead_letter, ' +
-    'and INSERT, UPDATE and DELETE, too, for relay, replay and forget',
+    'connect as the user of the service, or grant this user SELECT on outbox, outbox_dispatch_cursor, outbox_leases and outbox_dead_letter, ' +
+    'and also INSERT, UPDATE and DELETE for relay, replay and forget',
   secrets:
-    'connect as the user of the service, or grant this one SELECT and UPDATE on the tables of the entities',
+    'connect as the user of the service, or grant this user SELECT and UPDATE on the tables of the entities',
 }

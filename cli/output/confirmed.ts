@@ -2,7 +2,7 @@ import { Failure } from '../errors/failure.js'
 import { terminalQuestions } from './terminal-questions.js'
 
 /** The end of a question. */
-export const TYPE_YES = 'Type yes to go on: '
+export const TYPE_YES = 'Type yes to continue: '
 
 /**
  * True if the person at the terminal types `yes`. Anything else, and the end of the input, means no.
@@ -13,13 +13,13 @@ export async function confirmed(question: string): Promise<boolean> {
   if (!input.isTTY || !output.isTTY)
     throw new Failure(
       'input',
-      `nothing is changed: this asks first, and needs a terminal for it; --yes confirms it. ${question}`,
+      `nothing is changed: this command asks for confirmation, which needs a terminal; --yes confirms it. ${question}`,
     )
   const questions = terminalQuestions('nothing is changed')
   try {
     const answer = await questions.ask(`${question} ${TYPE_YES}`)
     if (/^y(es)?$/i.test(answer) && answer !== 'yes')
-      output.write(`${answer} counts as no: only yes in full and in small letters goes on\n`)
+      output.write(`${answer} counts as no: only yes, in full and in lower case, continues\n`)
     return answer === 'yes'
   } finally {
     questions.close()

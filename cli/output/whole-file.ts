@@ -134,21 +134,21 @@ export function readingReasonOf(error: unknown): string {
 }
 
 const READING: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist; name one that does',
-  ENOTDIR: 'its path leads through something that is not a folder',
-  EACCES: 'it may not be read; change its permissions',
-  EPERM: 'it may not be read; change its permissions',
+  ENOENT: 'it does not exist; name an existing file',
+  ENOTDIR: 'a part of its path is not a folder',
+  EACCES: 'it cannot be read; change its permissions',
+  EPERM: 'it cannot be read; change its permissions',
   EISDIR: 'it is a folder; name a file',
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist; make it first',
-  ENOTDIR: 'its path leads through something that is not a folder',
-  EACCES: 'it may not be written here; choose another folder or change the permissions',
-  EPERM: 'it may not be written here; choose another folder or change the permissions',
+  ENOENT: 'its folder does not exist; create it first',
+  ENOTDIR: 'a part of its path is not a folder',
+  EACCES: 'it cannot be written here; choose another folder or change the permissions',
+  EPERM: 'it cannot be written here; choose another folder or change the permissions',
   EROFS: 'the file system is read-only; choose another folder',
-  ENOSPC: 'the disk is full; make room first',
-  EDQUOT: 'the disk quota is used up; make room first',
+  ENOSPC: 'the disk is full; free some space first',
+  EDQUOT: 'the disk quota is used up; free some space first',
   EFBIG: 'the limit on file sizes is too low; raise it first',
   EISDIR: 'it is a folder; name a file',
 }

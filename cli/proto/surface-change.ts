@@ -69,27 +69,27 @@ export const ruleOf = ({ kind }: SurfaceChange): string => kind.toUpperCase().re
 export function textOf(change: SurfaceChange): string {
   switch (change.kind) {
     case 'service-removed':
-      return `Service "${change.service}" is gone: all calls of its clients fail. ${KEEP}`
+      return `Service "${change.service}" was removed: all calls of its clients fail. ${KEEP}`
     case 'method-removed':
-      return `${methodOf(change)} is gone: calls of it fail. ${KEEP}`
+      return `${methodOf(change)} was removed: calls of it fail. ${KEEP}`
     case 'http-route-removed':
-      return `${methodOf(change)} does not answer ${routeOf(change.route)} any more${insteadOf(change.now)}: requests of clients that send it fail. ${keptRoute(change)}`
+      return `${methodOf(change)} no longer serves ${routeOf(change.route)}${insteadOf(change.now)}: requests of clients that send it fail. ${keptRoute(change)}`
     case 'http-body-changed':
-      return `${methodOf(change)} takes ${bodyOf(change.now.body)} as the body of ${routeOf(change.route)}, and took ${bodyOf(change.route.body)}: what clients send is refused or read as something else. Keep the body, and give the other one a path of its own in additional_bindings.`
+      return `${methodOf(change)} now takes ${bodyOf(change.now.body)} as the body of ${routeOf(change.route)}; it took ${bodyOf(change.route.body)} before. Requests of existing clients are rejected or misread. Keep the body, and give the new form its own path in additional_bindings.`
     case 'http-response-body-changed':
-      return `${methodOf(change)} answers ${routeOf(change.route)} with ${answerOf(change.now.responseBody)}, and did with ${answerOf(change.route.responseBody)}: clients read something else. Keep the response_body, and give the other one a path of its own in additional_bindings.`
+      return `${methodOf(change)} now answers ${routeOf(change.route)} with ${answerOf(change.now.responseBody)}; it answered with ${answerOf(change.route.responseBody)} before. Existing clients misread it. Keep the response_body, and give the new form its own path in additional_bindings.`
     case 'resource-type-changed':
-      return `Message "${change.message}" ${change.now === '' ? 'has no resource type' : `has the resource type "${change.now}"`}, and had "${change.was}": references to it and rules of access name the old one. Keep the type.`
+      return `Message "${change.message}" ${change.now === '' ? 'no longer has a resource type' : `now has the resource type "${change.now}"`}; it had "${change.was}" before. References and access rules name the old type. Keep the type.`
     case 'resource-pattern-removed':
-      return `Resource "${change.type}" does not have the pattern "${change.pattern}" any more: names that clients keep are not found. Keep the pattern, and add the other one behind it.`
+      return `Resource "${change.type}" no longer has the pattern "${change.pattern}": names that clients stored are not found. Keep the pattern, and add the new one after it.`
     case 'field-newly-required':
-      return `${fieldOf(change)} ${change.isNew ? 'is new and REQUIRED' : 'is REQUIRED and was not'}: requests of clients that do not send it are refused. Add REQUIRED in a later release, when every client sends it.`
+      return `${fieldOf(change)} ${change.isNew ? 'is new and REQUIRED' : 'is now REQUIRED'}: requests of clients that do not send it are rejected. Add REQUIRED in a later release, when every client sends it.`
     case 'field-newly-set-by-server':
-      return `${fieldOf(change)} is ${change.behavior} and was not: what clients send in it is dropped. Keep it as it was, and give what the server sets a field of its own.`
+      return `${fieldOf(change)} is now ${change.behavior}: values that clients send in it are dropped. Leave it unchanged, and give the server's value its own field.`
     case 'field-newly-immutable':
-      return `${fieldOf(change)} is IMMUTABLE and was not: updates that change it are refused. Add IMMUTABLE in a later release, when no client changes it.`
+      return `${fieldOf(change)} is now IMMUTABLE: updates that change it are rejected. Add IMMUTABLE in a later release, when no client changes it.`
     case 'field-newly-input-only':
-      return `${fieldOf(change)} is INPUT_ONLY and was not: clients do not get it any more. Add INPUT_ONLY in a later release, when no client reads it.`
+      return `${fieldOf(change)} is now INPUT_ONLY: clients no longer receive it. Add INPUT_ONLY in a later release, when no client reads it.`
   }
 }
 

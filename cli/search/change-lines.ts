@@ -21,7 +21,7 @@ export function generatedLines(
   if (generated.tables.length === 0 && generated.hasCommitted)
     return [
       ...changedLines(generated, paint),
-      `No search is INDEXED any more. What the files of ${terminalLine(migrations)} made stays until the contract drops it.`,
+      `No search is INDEXED any more. What the files of ${terminalLine(migrations)} created stays until the contract drops it.`,
       contractLine(entities, migrations),
     ]
   const lines = changeLines(generated, paint, 'needs no files: no search is INDEXED')
@@ -29,7 +29,7 @@ export function generatedLines(
   const unnumbered =
     isSame || existsSync(migrations)
       ? []
-      : [`There is no folder ${terminalLine(migrations)}: the numbers begin with 9001`]
+      : [`There is no folder ${terminalLine(migrations)}: the numbers start at 9001`]
   const sync = `Next: ashlar search sync --from ${shellWord(out)} --to ${shellWord(migrations)}`
   return [...lines, ...unnumbered, ...(isSame ? planLines(generated) : generated.isCommitted ? [] : [sync])]
 }
@@ -66,7 +66,7 @@ const contractLine = (entities: string, migrations: string): string =>
   nextLine(
     onFilesOf(migrations),
     { command: 'migrate diff', args: ['NAME'], options: { entities, contract: true } },
-    'once no process that searches by it runs',
+    'once no process that uses this search runs',
   )
 
 /** `--files` is the parent of the engines' folders. */

@@ -17,14 +17,17 @@ export interface SyncOptions {
  */
 export function syncSearch({ from, to, check }: SyncOptions): FileChanges {
   if (!existsSync(from))
-    throw new Failure('input', `there is no folder ${from}: name the one that ashlar search generate wrote`)
+    throw new Failure(
+      'input',
+      `there is no folder ${from}: name the folder that ashlar search generate wrote`,
+    )
   const generated = readFiles(from, GENERATED_FILE)
   const present = readFiles(to, /\.sql$/)
   const refused = [...editedIn(generated, present), ...doubledIn(generated, present)]
   if (refused.length > 0)
     throw new Failure(
       'differs',
-      `nothing is copied to ${to}: ${refused.join('; ')}. Generate again, which takes the next free numbers: ashlar search generate --entities MODULE --out ${shellWord(from)} --migrations ${shellWord(to)}`,
+      `nothing is copied to ${to}: ${refused.join('; ')}. Generate again, which uses the next free numbers: ashlar search generate --entities MODULE --out ${shellWord(from)} --migrations ${shellWord(to)}`,
     )
   return applyFiles(to, generated, [], check)
 }
@@ -33,7 +36,7 @@ const editedIn = (generated: Files, present: Files): readonly string[] => {
   const names = Object.keys(generated).filter((name) => name in present && present[name] !== generated[name])
   return names.length === 0
     ? []
-    : [`it has another text in ${names.join(', ')}, and an applied file is never edited`]
+    : [`it has other content in ${names.join(', ')}, and an applied file is never edited`]
 }
 
 /** Files whose number another version has. */
@@ -41,7 +44,7 @@ function doubledIn(generated: Files, present: Files): readonly string[] {
   const versions = (files: Files) => [...new Set(Object.keys(files).map((name) => name.replace(WAY, '')))]
   return versions(generated).flatMap((name) => {
     const other = versions(present).find((one) => one !== name && numberOf(one) === numberOf(name))
-    return other === undefined ? [] : [`it has ${other} at the number of ${name}`]
+    return other === undefined ? [] : [`it has ${other} with the number of ${name}`]
   })
 }
 

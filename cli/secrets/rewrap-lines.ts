@@ -27,7 +27,7 @@ export function rewrapLines(
   }
   if (after !== undefined)
     lines.push(
-      `ended before every row was looked at: go on with ashlar secrets rewrap --entities ${shellWord(entities)} --encryptor ${shellWord(encryptor)} --after ${after}`,
+      `ended before every row was processed: continue with ashlar secrets rewrap --entities ${shellWord(entities)} --encryptor ${shellWord(encryptor)} --after ${after}`,
     )
   return lines
 }

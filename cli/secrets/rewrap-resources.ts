@@ -96,7 +96,7 @@ export async function rewrap(
     RequestContext.asSystem({ reason: 'ashlar secrets rewrap' }, () => all(dataSource)).catch(
       (error: unknown) => {
         if (!(error instanceof TransitError)) throw error
-        throw new Failure('database', `${error.message}: what was written so far stays, run it again`, {
+        throw new Failure('database', `${error.message}: the secrets written so far stay; run it again`, {
           cause: error,
         })
       },
@@ -113,7 +113,7 @@ async function encryptorOf(module: string): Promise<Encryptor> {
   if (isEncryptor) return value as Encryptor
   throw new Failure(
     'input',
-    `${module} exports no encryptor: export it, or a function that makes it, as encryptor`,
+    `${module} exports no encryptor: export it, or a function that returns it, as encryptor`,
   )
 }
 
@@ -136,5 +136,5 @@ function placeOf(
   } catch {
     // It is reported below.
   }
-  throw new Failure('input', '--after is not what a run with these entities has said')
+  throw new Failure('input', '--after is not a value that a run with these entities printed')
 }

@@ -39,7 +39,7 @@ function twoOf(tenants: readonly string[] | undefined): readonly [string, string
   if (first === undefined || second === undefined || more.length > 0)
     throw new Failure(
       'input',
-      `--tenant: ${tenants.length} given: give it twice, once for each of two tenants`,
+      `--tenant: ${tenants.length} given: pass it twice, once for each of two tenants`,
     )
   return [first, second]
 }

@@ -28,6 +28,6 @@ export function readable(value: unknown): unknown {
     if (value instanceof Error) void [value.name, value.message, value.stack, value.cause]
     return value
   } catch {
-    return new TypeError('something was thrown that cannot be read')
+    return new TypeError('something unreadable was thrown')
   }
 }

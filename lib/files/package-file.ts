@@ -15,10 +15,9 @@ function rootAbove(folder: URL): URL {
     const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: string }
     if (name === 'ashlar') return folder
     // One without a name says of a folder which form its modules have.
-    if (name !== undefined)
-      throw new TypeError(`a bundle in the package ${name} does not have the files of ashlar`)
+    if (name !== undefined) throw new TypeError(`the package ${name} was bundled without the files of ashlar`)
   }
   const above = new URL('..', folder)
-  if (above.href === folder.href) throw new TypeError('a bundle does not have the files of ashlar')
+  if (above.href === folder.href) throw new TypeError('ashlar was bundled without its files')
   return rootAbove(above)
 }

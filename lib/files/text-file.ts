@@ -15,11 +15,11 @@ export async function readTextFile(path: string, what: string, mostBytes: number
     bytes = await startOf(file, mostBytes + 1).finally(() => file.close())
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    const advice = ADVICE[code]?.replace('WHAT', what) ?? 'see to it'
+    const advice = ADVICE[code]?.replace('WHAT', what) ?? 'check it'
     throw new Unavailable(`the file ${path} cannot be read (${code}): ${advice}`)
   }
   if (bytes.length > mostBytes)
-    throw new Unavailable(`the file ${path} is larger than ${mostBytes} bytes: write ${what} alone into it`)
+    throw new Unavailable(`the file ${path} is larger than ${mostBytes} bytes: it must contain only ${what}`)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -31,8 +31,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'create it, mount it, or correct the path',
   ENOTDIR: 'a part of its path is a file: correct the path',
   EACCES: 'let the user of this process read it',
-  EISDIR: 'it is a folder: name the file in it that holds WHAT',
-  ELOOP: 'its symbolic links lead in a circle',
+  EISDIR: 'it is a folder: name the file in it that contains WHAT',
+  ELOOP: 'its symbolic links form a loop',
   ENXIO: 'it is a socket: name a regular file',
   ESPIPE: 'it is a pipe or a device: name a regular file',
 }

@@ -111,7 +111,7 @@ function checkMethod({ method, httpMethod }: Binding, request: IncomingMessage):
   const ifNoneMatch = request.headers['if-none-match']
   if (ifNoneMatch === undefined) return
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    throw new InvalidArgument('', 'If-None-Match is understood on GET and HEAD only')
+    throw new InvalidArgument('', 'If-None-Match is supported on GET and HEAD only')
   checkIfNoneMatch(ifNoneMatch)
 }
 

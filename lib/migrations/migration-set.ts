@@ -94,5 +94,5 @@ const missingDown = (name: string): Finding => ({
   line: 1,
   rule: 'missing-down',
   level: 'refuse',
-  text: 'is not there: say how the version is rolled back, or in a comment why nothing is to be done',
+  text: 'is missing: write how to roll the migration back, or a comment that explains why there is nothing to do',
 })

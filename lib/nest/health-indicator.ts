@@ -31,7 +31,7 @@ export class AshlarHealthIndicator {
   }
 
   async #state(): Promise<HealthResult[string]> {
-    if (this.#serving.failure !== undefined) return { status: 'down', message: 'the server broke' }
+    if (this.#serving.failure !== undefined) return { status: 'down', message: 'the server failed' }
     const { serving, checks } = await this.#server.readiness()
     const failing = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failing.length > 0) return { status: 'down', failing }

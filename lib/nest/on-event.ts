@@ -35,7 +35,7 @@ const declared = new WeakMap<object, Declared[]>()
 export function OnEvent(options: OnEventOptions): MethodDecorator {
   return (target: object, method: string | symbol): void => {
     if (typeof method === 'object')
-      throw new TypeError('@OnEvent: set "experimentalDecorators": true, as Nest needs it')
+      throw new TypeError('@OnEvent: set "experimentalDecorators": true, as Nest requires')
     declared.set(target, [...(declared.get(target) ?? []), { ...options, method }])
   }
 }

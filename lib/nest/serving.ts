@@ -50,7 +50,7 @@ export class Serving implements OnApplicationBootstrap, BeforeApplicationShutdow
     await Promise.race([this.#server.ready(), served])
     void this.#served.then(() => {
       if (this.#failure !== undefined)
-        new Logger('AshlarModule').error('the server broke and does not respond any more', this.#failure)
+        new Logger('AshlarModule').error('the server failed and no longer responds', this.#failure)
     })
   }
 

@@ -103,7 +103,7 @@ function put(item: Record<string, unknown>, verb: string, operation: JsonObject)
 }
 
 const NOTES =
-  'JSON is the JSON form of proto3: 64-bit integers are texts, bytes are base64, a field that is left out has its zero value. Requests may spell names as here or as in the .proto, and unknown names are refused. A path that takes GET takes HEAD, too.'
+  'Uses the proto3 JSON form: 64-bit integers are strings, bytes are base64, and an absent field has its zero value. Requests may use the names shown here or the names in the .proto, and unknown names are rejected. A path with GET also has HEAD.'
 
 function infoOf(
   { title, version, description, license }: OpenApiInfo,

@@ -52,7 +52,7 @@ export function emit(event: OwnEvent, { context: given }: EmitOptions = {}): Pro
   try {
     const transaction = surrounding(given)?.innermost
     if (transaction === undefined)
-      throw new TypeError('emit: there is no open transaction: call it inside of transaction(), and await it')
+      throw new TypeError('emit: no transaction is open: call it inside transaction(), and await it')
     const row = rowOf(event, given ?? RequestContext.current())
     const work = transaction.perform('emit', () => transaction.append([row]))
     return watched(transaction.database, given, 'emit', work)
@@ -67,9 +67,10 @@ const MAX_KEY_CHARACTERS = 1000
 function rowOf(event: OwnEvent, context: RequestContext) {
   const { resource, verb, key, data, subject, source = `/${resource}` } = event
   for (const [name, word] of Object.entries({ resource, verb }))
-    if (!WORD.test(word)) throw new InvalidArgument(name, 'is a word of letters, digits and _, such as order')
+    if (!WORD.test(word))
+      throw new InvalidArgument(name, 'must be a word of letters, digits and _, such as order')
   if (key === '' || key.length > MAX_KEY_CHARACTERS || !isStorable(key))
-    throw new InvalidArgument('key', `has 1 to ${MAX_KEY_CHARACTERS} characters, and no NUL`)
+    throw new InvalidArgument('key', `must have 1 to ${MAX_KEY_CHARACTERS} characters, and no NUL`)
   return cloudEvent({ source, resource, verb, key, subject, tenant: tenantOf(event, context), data }, context)
 }
 
@@ -77,9 +78,9 @@ function tenantOf({ tenant }: OwnEvent, context: RequestContext): string {
   const own = context.tenant
   if (tenant === '') return ''
   if (tenant !== undefined && context.system === undefined && tenant !== own)
-    throw new PermissionDenied('emit: the event is of another tenant')
+    throw new PermissionDenied('emit: the event belongs to another tenant')
   const whose = tenant ?? own ?? ''
   if (whose === '' || !isStorable(whose))
-    throw new PermissionDenied("emit: the call has no tenant: give tenant, or '' for an event of all tenants")
+    throw new PermissionDenied("emit: the call has no tenant: pass tenant, or '' for an event of all tenants")
   return whose
 }

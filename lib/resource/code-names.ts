@@ -35,7 +35,7 @@ export function codeNames(
           propertyProblem(
             'message',
             property,
-            `${name} means the field ${proto} as the property ${property}, and the field ${meaning} too`,
+            `${name} means the field ${proto} as the property ${property}, and also the field ${meaning}`,
             'rename one of them: a mask that code writes could mean either',
           ),
         )

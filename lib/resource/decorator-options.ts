@@ -100,7 +100,7 @@ function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): 
   }
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     yield wrong(
-      `${subject} takes an object of options, and not ${shownValue(options)}${didYouMean('', Object.keys(rules))}`,
+      `${subject} takes an object of options, not ${shownValue(options)}${didYouMean('', Object.keys(rules))}`,
     )
     return
   }
@@ -122,15 +122,13 @@ function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): 
 
 const hintFor = (decorator: string, name: string): string | undefined =>
   decorator === 'Searchable' && (name === 'sql' || name === 'cel')
-    ? `: it is part of a source: write sources: [{ ${name}: … }]`
+    ? `: it belongs to a source: write sources: [{ ${name}: … }]`
     : undefined
 
 function valueProblem(rule: OptionRule, name: string, value: unknown): string | undefined {
   if (typeof rule === 'function') {
     const expected = rule(value)
-    return expected === undefined
-      ? undefined
-      : `${name} is ${shownGenerated(value)}, and has to be ${expected}`
+    return expected === undefined ? undefined : `${name} is ${shownGenerated(value)}, but must be ${expected}`
   }
   return rule.includes(value) ? undefined : `${name} is ${wrongValue(value, rule)}`
 }

@@ -32,15 +32,15 @@ export function defaultOf(
     return propertyProblem(
       'default',
       property,
-      `${property} has a default of @Column() and one of @Default()`,
+      `${property} has a default in @Column() and another in @Default()`,
       'keep one',
     )
   if (SET_BY_SERVER.has(role))
     return propertyProblem(
       'default',
       property,
-      `${property} has a default, and the server sets it`,
-      `drop the default${role === 'key' ? ', and give the repository the option newKey' : ''}`,
+      `${property} has a default, but the server sets it`,
+      `drop the default${role === 'key' ? ', and pass the option newKey to the repository' : ''}`,
     )
   if (make !== undefined) {
     if (typeof make !== 'function')
@@ -133,10 +133,10 @@ export const strayDefault = (property: string, role: string | undefined): Proble
     ? propertyProblem(
         'default',
         property,
-        `${property} has a default, and a ${role === 'computed' ? 'computed field' : role} has none`,
+        `${property} has a default, but a ${role === 'computed' ? 'computed field' : role} cannot have one`,
         'drop @Default()',
       )
-    : propertyProblem('default', property, `${property} has a @Default() and no column`, 'add @Column()')
+    : propertyProblem('default', property, `${property} has a @Default() but no column`, 'add @Column()')
 
 /** True if the value is the zero of an unset proto3 field. */
 export const isZero = (value: unknown): boolean => {
@@ -154,14 +154,14 @@ export function* generatedProblems(field: Field): Generator<Problem> {
     yield propertyProblem(
       'column',
       property,
-      `${property} has at most ${maxLength} characters, and a UUID has 36`,
+      `${property} has at most ${maxLength} characters, but a UUID has 36`,
       'make the column longer',
     )
   else
     yield propertyProblem(
       'column',
       property,
-      `${property} is ${kind}, and a generated UUID is a string`,
+      `${property} is ${kind}, but a generated UUID is a string`,
       'declare it as one',
     )
 }
@@ -174,7 +174,7 @@ export function* tableSetProblems({ property, role, generated }: Field): Generat
     yield propertyProblem(
       'decorator',
       property,
-      `${property} is declared as generated, and it is ${role === 'key' ? 'the key' : `the ${role}`}`,
+      `${property} is declared as generated, but it is ${role === 'key' ? 'the key' : `the ${role}`}`,
       'drop generated',
     )
 }
@@ -186,14 +186,14 @@ export function* identityProblems({ property, kind, role }: Field): Generator<Pr
     yield propertyProblem(
       'column',
       property,
-      `${property} is a number that the database generates, and no key`,
-      'add @Internal(), which leaves it to TypeORM; a number that the database generates for a field is the key of its row',
+      `${property} is a number that the database generates, but not a key`,
+      'add @Internal(), so that Ashlar does not manage it; a number that the database generates for a field is the key of its row',
     )
   else if (key === undefined || declared.family !== 'integers')
     yield propertyProblem(
       'column',
       property,
-      `${property} is ${kind}, and a number that the database generates is an integer`,
+      `${property} is ${kind}, but a number that the database generates is an integer`,
       `write @PrimaryGeneratedColumn() ${property}!: number, or @PrimaryGeneratedColumn('uuid') ${property}!: string`,
     )
 }
@@ -203,6 +203,6 @@ export const strayGenerated = (property: string, isNumber = false): Problem =>
   propertyProblem(
     'column',
     property,
-    `${property}: @Generated() stands beside no column`,
-    isNumber ? 'write @PrimaryGeneratedColumn() in its place' : "add @Column('uuid')",
+    `${property}: @Generated() is not on a column`,
+    isNumber ? 'write @PrimaryGeneratedColumn() instead' : "add @Column('uuid')",
   )

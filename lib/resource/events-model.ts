@@ -66,7 +66,7 @@ export function eventProblems(
     ...unknown.map((path) =>
       problem(
         'event',
-        `@Emits({ freeForm: [${JSON.stringify(path)}] }) names no field with free-form JSON`,
+        `@Emits({ freeForm: [${JSON.stringify(path)}] }) does not name a field with free-form JSON`,
         'name a field of the message that is a google.protobuf.Struct, Value or ListValue, or remove it',
       ),
     ),
@@ -75,8 +75,8 @@ export function eventProblems(
       : [
           problem(
             'event',
-            `${message.name} can hold a google.protobuf.Any, whose content is not known where an event is written`,
-            'drop @Emits(), or the field',
+            `${message.name} can contain a google.protobuf.Any, whose content is unknown when an event is written`,
+            'remove @Emits(), or the field',
           ),
         ]),
   ]

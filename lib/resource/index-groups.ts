@@ -58,11 +58,13 @@ export function indexGroups(
         problem(
           'index',
           `${decorator} names no property`,
-          `say which, as in ${decorator.slice(0, -1)}['name'])`,
+          `name one, as in ${decorator.slice(0, -1)}['name'])`,
         ),
       )
     for (const property of new Set(named.filter((name, at) => named.indexOf(name) !== at)))
-      problems.push(propertyProblem('index', property, `${decorator} names ${property} twice`, 'say it once'))
+      problems.push(
+        propertyProblem('index', property, `${decorator} names ${property} twice`, 'name it once'),
+      )
     return named.flatMap((property) => {
       const field = byProperty.get(property)
       if (field === undefined && !refused.has(property))
@@ -127,10 +129,10 @@ export function indexGroups(
 function incomparable(field: Field): string | undefined {
   const { role, property } = field
   if (!kindOf(field).isSortable)
-    return 'holds a list, a map or a message, which no index compares: name another property'
+    return 'contains a list, a map or a message, which no index compares: name another property'
   if (role !== 'secret' && role !== 'credential') return undefined
   const declared = property.slice(0, property.lastIndexOf('_'))
-  return `is a column of ${declared}, whose indexes are made by the framework: drop it`
+  return `is a column of ${declared}, whose indexes the framework creates: remove it`
 }
 
 /**
@@ -161,13 +163,13 @@ function nameProblems(groups: readonly IndexGroup[]): Problem[] {
       ? [
           problem(
             'index',
-            `the index name ${JSON.stringify(name)} is not one on every database`,
+            `the index name ${JSON.stringify(name)} is not valid on every database`,
             'choose another',
           ),
         ]
       : []),
     ...(names.filter((other) => other === name).length > 1
-      ? [problem('index', `two indexes have the name ${name}`, 'give each its own')]
+      ? [problem('index', `two indexes are named ${name}`, 'give each another name')]
       : []),
   ])
 }

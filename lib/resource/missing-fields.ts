@@ -29,7 +29,7 @@ export function missingFields(
     if (unclear !== undefined) return wrong(unclear)
     const kind = kindOfMessageField(field)
     if (typeof kind !== 'string') return wrong(`${field.name} of ${message.typeName} ${kind.problem}`)
-    const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`
+    const has = `${message.typeName} has a field ${field.name}, but no property ${field.localName} stores it`
     const held = heldBy(field, fields)
     if (held !== undefined)
       return wrong(has, `write @ProtoField('${field.name}') above the property ${held.property}`)

@@ -148,9 +148,9 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
   const groups = indexGroups(entity, fields, relations, refused, internal, declared.resource.existing)
   if (facts.softDeletable === true && groups.uniques.length > 0)
-    all.push(...reservedColumn(fields, SOFT_DELETE_KEY, 'what makes deleted rows unlike live ones'))
+    all.push(...reservedColumn(fields, SOFT_DELETE_KEY, 'what distinguishes deleted rows from live rows'))
   if (search.model?.strategy === 'INDEXED')
-    all.push(...reservedColumn(fields, 'search_vector', 'the words that are searched'))
+    all.push(...reservedColumn(fields, 'search_vector', 'the searched words'))
   all.push(...groups.problems, ...eventProblems(facts.emits, message))
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, inEntity(entity, all))
@@ -226,7 +226,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
         .filter(({ filterable, exposed }) => !filterable && exposed)
         .map((field): [string, string] => [field.proto, field === tenant ? IS_TENANT : IS_SERVER_SET]),
       ...computed.filter(({ exposed }) => exposed).map(({ proto }): [string, string] => [proto, IS_COMPUTED]),
-      ...(name === undefined ? [] : [[name.field.name, `it is made of ${key.proto}`] as const]),
+      ...(name === undefined ? [] : [[name.field.name, `it is computed from ${key.proto}`] as const]),
       ...messages.map(({ proto }) => [proto, `it is a message: name one of its fields`] as const),
     ]),
     predicateColumns: columnMap(entityFields.filter(({ transformed }) => transformed === undefined)),
@@ -354,7 +354,7 @@ function structuralProblems(
     problems.push(
       problem(
         'entity',
-        'it needs exactly one key beside its tenant',
+        'it must have exactly one key besides its tenant',
         'declare it with @PrimaryColumn() id!: string (or name)',
       ),
     )
@@ -363,7 +363,7 @@ function structuralProblems(
       propertyProblem(
         'entity',
         key.property,
-        `${key.property} is ${key.kind}, and cannot be a key`,
+        `${key.property} is ${key.kind}, which cannot be a key`,
         `a key is a string, a uuid or an integer, as in @PrimaryColumn('uuid') ${key.property}!: string`,
       ),
     )
@@ -374,7 +374,7 @@ function structuralProblems(
           propertyProblem(
             'entity',
             field.property,
-            `${field.property} holds a time that no row has at first`,
+            `${field.property} is a time that no row has at first`,
             `write ${decorator} below @Resource() instead of its column`,
           ),
         )

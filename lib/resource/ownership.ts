@@ -30,26 +30,20 @@ export function ownershipProblems(
       (isShared && (field.property === 'accountId' || field.column === 'account_id')),
   )
   if (isShared && tenantScoped === true)
-    return [
-      problem(
-        'tenancy',
-        '@TenantScoped() and shared: true contradict each other',
-        'keep the one that is meant',
-      ),
-    ]
+    return [problem('tenancy', '@TenantScoped() and shared: true contradict each other', 'keep one of them')]
   if (isShared && tenant !== undefined)
     return [
       problem(
         'tenancy',
         `shared: true and the column ${tenant.property} contradict each other`,
-        `drop the column, or ${SCOPED}`,
+        `remove the column, or ${SCOPED}`,
       ),
     ]
   if (named.length > 1)
     return [
       problem(
         'tenancy',
-        `its tenant is said to be in ${named.join(' and in ')}`,
+        `its tenant is declared in ${named.join(' and in ')}`,
         'keep one @TenantColumn(), or the column of @TenantScoped()',
       ),
     ]
@@ -58,7 +52,7 @@ export function ownershipProblems(
       propertyProblem(
         'tenancy',
         property,
-        `the tenant is said to be in ${property}, and no property ${property} has a column${didYouMean(
+        `the tenant is declared in ${property}, but no property ${property} has a column${didYouMean(
           property,
           fields.map((field) => field.property),
         )}`,
@@ -71,7 +65,7 @@ export function ownershipProblems(
       ? [
           problem(
             'tenancy',
-            `${message.typeName} has a field account_id, and a shared resource has no tenant`,
+            `${message.typeName} has a field account_id, but a shared resource has no tenant`,
             `remove the field, or ${SCOPED} instead of shared: true`,
           ),
         ]
@@ -80,8 +74,8 @@ export function ownershipProblems(
     return [
       problem(
         'tenancy',
-        'it does not say whose its entities are',
-        `${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them; an application without tenants calls withoutTenants() once`,
+        'it does not declare to whom its entities belong',
+        `${SCOPED} if each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} suggests` : ''}, or ${SHARED} if all tenants share them; an application without tenants calls withoutTenants() once`,
       ),
     ]
   return [
@@ -90,7 +84,7 @@ export function ownershipProblems(
           propertyProblem(
             'tenancy',
             tenant.property,
-            `${tenant.property} is ${tenant.kind}, and holds the tenant of a principal`,
+            `${tenant.property} is ${tenant.kind}, but must hold a principal's tenant`,
             'make it a string, a uuid or an integer',
           ),
         ]
@@ -124,8 +118,8 @@ function tenantProblems(
     propertyProblem(
       'tenancy',
       property,
-      `${property} is named like a tenant, and withoutTenants() declares that there are none`,
-      `write ${SHARED} if it is not a tenant; else remove withoutTenants() and write @TenantScoped({ column: '${property}' }) below @Resource()`,
+      `${property} is named like a tenant, but withoutTenants() declares that there are none`,
+      `write ${SHARED} if it is not a tenant; otherwise remove withoutTenants() and write @TenantScoped({ column: '${property}' }) below @Resource()`,
     ),
   )
 }

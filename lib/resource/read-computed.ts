@@ -55,7 +55,7 @@ export function readComputed(
     const field = valueField(property, protoOf(property), inMessage, designType)
     const problem =
       (nameField !== undefined && inMessage === nameField
-        ? 'is @Computed() and the name of the resource, which its pattern makes: drop @Computed()'
+        ? "is @Computed() and the resource's name, which its pattern computes: remove @Computed()"
         : undefined) ??
       misplaced(entity, property, stored) ??
       functionProblem(compute) ??
@@ -113,23 +113,23 @@ function misplaced(
   stored: ReadonlySet<string>,
 ): string | undefined {
   if (RESERVED.has(property))
-    return 'is @Computed(), and the framework stores it: give the field another name'
+    return 'is @Computed(), but the framework stores it: give the field another name'
   if (stored.has(property)) return 'is @Computed() and has a column: keep one of the two'
   const own = lineage(entity)
     .map((one) => Object.getOwnPropertyDescriptor((one as EntityClass<object>).prototype, property))
     .find((descriptor) => descriptor !== undefined)
   return own === undefined
     ? undefined
-    : 'is @Computed() and a method or an accessor: declare a property, and give the function to @Computed()'
+    : 'is @Computed() and a method or an accessor: declare a property, and pass the function to @Computed()'
 }
 
 function functionProblem(compute: unknown): string | undefined {
   if (typeof compute !== 'function')
-    return 'is @Computed() of no function: write @Computed((entity) => value)'
+    return 'is @Computed() without a function: write @Computed((entity) => value)'
   if (isAsyncFunction(compute))
-    return 'is @Computed() of an async function, and its value has to be there at once: read what it needs in @AfterLoad(), or store it'
+    return 'is @Computed() with an async function, but its value is needed at once: read what it needs in @AfterLoad(), or store it'
   return isGeneratorFunction(compute)
-    ? 'is @Computed() of a generator function: return the value itself'
+    ? 'is @Computed() with a generator function: return the value itself'
     : undefined
 }
 
@@ -144,7 +144,7 @@ function messageProblem(
 ): string | undefined {
   if (message === undefined) return undefined
   if (inMessage === undefined)
-    return `is @Computed(), and ${message.typeName} has no field ${proto}: ${misspelt(
+    return `is @Computed(), but ${message.typeName} has no field ${proto}: ${misspelt(
       property,
       message.name,
       message.fields.map(({ localName }) => localName),
@@ -153,10 +153,10 @@ function messageProblem(
   const asked = behaves(inMessage, 'REQUIRED') && !behaves(inMessage, 'OUTPUT_ONLY') ? 'REQUIRED' : undefined
   const behavior = sent ?? asked
   if (inMessage.oneof !== undefined)
-    return `is @Computed(), and in the oneof ${inMessage.oneof.name}: move its field out of the oneof`
+    return `is @Computed(), but in the oneof ${inMessage.oneof.name}: move its field out of the oneof`
   return behavior === undefined
     ? undefined
-    : `is @Computed(), and ${behavior} in ${message.typeName}: make the field OUTPUT_ONLY`
+    : `is @Computed(), but ${behavior} in ${message.typeName}: make the field OUTPUT_ONLY`
 }
 
 /** The kind of the property's values, or the reason why there is none. */
@@ -167,9 +167,9 @@ function valueField(
   designType: unknown,
 ): ValueField | string {
   if (inMessage === undefined && designType === undefined)
-    return `is @Computed(), and nothing says its type, because its class was compiled without decorator metadata: write @Reflect.metadata('design:type', Number), or the class that it has, above the property, or compile with emitDecoratorMetadata`
+    return `is @Computed(), but its type is unknown, because its class was compiled without decorator metadata: write @Reflect.metadata('design:type', Number), or another class, above the property, or compile with emitDecoratorMetadata`
   const kind = inMessage === undefined ? kindOfType(designType) : kindOfMessageField(inMessage)
-  if (typeof kind !== 'string') return `is @Computed(), and its field ${kind.problem}`
+  if (typeof kind !== 'string') return `is @Computed(), but its field ${kind.problem}`
   const repeated = inMessage === undefined ? designType === Array : inMessage.fieldKind === 'list'
   const expected = inMessage === undefined ? undefined : expectedType(kind, designType, repeated)
   if (expected !== undefined)
@@ -207,7 +207,7 @@ function valueOn(
       const value = compute(visible === undefined ? of : visible(of))
       if (isThenable(value)) {
         value.then(undefined, () => {})
-        throw new TypeError('the function is async, and its value has to be there at once')
+        throw new TypeError('the function is async, but its value is needed at once')
       }
       checkValue(field, value)
       return value ?? zeroOf(field)

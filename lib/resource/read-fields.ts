@@ -427,7 +427,7 @@ function partOf(
       propertyProblem(
         'column',
         property,
-        `${property} is in a message that may be unset, and its column is NOT NULL without a zero value`,
+        `${property} is in a message that may be unset, but its column is NOT NULL without a zero value`,
         'make it nullable, or make the field of the message REQUIRED',
       ),
     )

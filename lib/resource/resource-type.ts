@@ -19,6 +19,6 @@ export function sharedTypeProblems(model: Typed, others: readonly Typed[]): Prob
       one.entity !== model.entity && one.type === model.type && (isShortened(one) || isShortened(model)),
   )
   if (other === undefined) return []
-  const rule = `it is the resource ${model.type}, and so is ${other.entity.name}`
+  const rule = `its resource type is ${model.type}, and so is that of ${other.entity.name}`
   return [problem('entity', rule, `write @Resource({ type: ... }) above one of them`)]
 }

@@ -49,5 +49,5 @@ const run = async (encryptor: Encryptor, signal: AbortSignal): Promise<void> => 
   if (encryptor.check !== undefined) return encryptor.check({ signal })
   const ciphertext = await encryptor.encrypt(CHECKED, { signal })
   if ((await encryptor.decrypt(ciphertext, { signal })) !== CHECKED)
-    throw new SecretUnreadable('the encryptor returns another text than it was given')
+    throw new SecretUnreadable('the encryptor does not return the original text')
 }

@@ -44,7 +44,9 @@ export function batchResultsOf(
 ): Readonly<Record<string, unknown>>[] {
   const results = data.batch_results
   if (!Array.isArray(results) || results.length !== count) {
-    throw new TransitError(`${operation}: the response has not ${count} 'batch_results'`, { statusCode: 200 })
+    throw new TransitError(`${operation}: the response has no list of ${count} 'batch_results'`, {
+      statusCode: 200,
+    })
   }
   return results.map((result: unknown, index) => {
     const item = (typeof result === 'object' && result !== null ? result : {}) as Readonly<

@@ -121,7 +121,7 @@ export function newVaultTransit(
       if (signal?.aborted) throw abortError(signal)
       checkPlaintext(plaintext)
       warnOnce(
-        'newVaultTransit: hash() is keyed on the token, so a new token orphans every stored hash: give an indexKey',
+        'newVaultTransit: hash() is keyed on the token, so a new token orphans every stored hash: pass an indexKey',
       )
       return createHmac('sha256', hashKey).update(plaintext).digest('base64')
     },

@@ -40,7 +40,7 @@ export class CertificateFiles {
         },
         unwatched: (code) => {
           const fields = { file, code, recheckMs: RECHECK_MS }
-          listening.logger.warn(fields, 'the system does not watch the file of a certificate')
+          listening.logger.warn(fields, 'the system does not watch the certificate file')
         },
       })
       watched.readIn(RECHECK_MS)

@@ -20,16 +20,10 @@ export const developmentProblems = (
   const { authorizer } = config
   return [
     ...(config.principalFunc === devPrincipal
-      ? [problem('development', 'devPrincipal believes headers that any client can send')]
+      ? [problem('development', 'devPrincipal trusts headers that any client can send')]
       : []),
     ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
-      ? [
-          problem(
-            'development',
-            'devAuthorizer has grants',
-            'use roleAuthorizer, or an Authorizer of your own',
-          ),
-        ]
+      ? [problem('development', 'devAuthorizer has grants', 'use roleAuthorizer, or your own Authorizer')]
       : []),
     ...(config.explainDenials
       ? [problem('development', 'explainDenials shows callers why they were denied')]
@@ -41,7 +35,7 @@ export const developmentProblems = (
         problem(
           'development',
           `${typeName} reveals the served services to everyone`,
-          'set reflection if it shall',
+          'set reflection if that is intended',
         ),
       ),
     ...registry
@@ -50,7 +44,7 @@ export const developmentProblems = (
       .map(({ model }) =>
         problem(
           'development',
-          `the repository of ${model.type} keeps its secrets with newDev`,
+          `the repository of ${model.type} encrypts its secrets with newDev`,
           'use newVaultTransit',
         ),
       ),

@@ -74,7 +74,7 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   for (const { target, fields } of references.unresolved())
     config.logger.warn(
       { target, fields },
-      `fields refer to ${target}, which no registered service returns in batches: nothing resolves them`,
+      `fields refer to ${target}, which no registered service returns in batches: they are not resolved`,
     )
   const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
@@ -113,13 +113,13 @@ const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): Unauthenticat
     unauthenticatedBytes,
     reported(
       { unauthenticatedBytes },
-      'unauthenticated requests hold more than limits.unauthenticatedBytes: requests of the network that holds most are rejected',
+      'unauthenticated requests use more than limits.unauthenticatedBytes: requests of the network that uses most are rejected',
     ),
     new UnfinishedBytes(
       maxTenantUnfinishedBytes,
       reported(
         { maxTenantUnfinishedBytes },
-        'unfinished requests of a tenant hold more than limits.maxTenantUnfinishedBytes: further ones are rejected',
+        'unfinished requests of a tenant use more than limits.maxTenantUnfinishedBytes: further requests are rejected',
       ),
     ),
   )

@@ -278,7 +278,7 @@ export class Server {
 }
 
 const KEYS_IN_MEMORY =
-  'responses of calls with an idempotency key are stored in memory: a call that is sent again after a restart, or to another process, runs again. Set idempotencyStore to SqlIdempotencyStore or RedisIdempotencyStore'
+  'responses of calls with an idempotency key are stored in memory: a call that is repeated after a restart, or in another process, runs again. Set idempotencyStore to SqlIdempotencyStore or RedisIdempotencyStore'
 
 const isRepository = (value: object): value is Repository<object> =>
   'model' in value && 'batchGet' in value && typeof value.batchGet === 'function'

@@ -29,7 +29,7 @@ export function idempotencyStoreOf(store: IdempotencyStore): IdempotencyStore {
 
 /** The same for long-running operations. */
 export function operationStoreOf(store: OperationStore): OperationStore {
-  const reported = telling('the store of operations failed: retry later')
+  const reported = telling('the operation store failed: retry later')
   return {
     create: (record, owner, leaseMs) => reported(() => store.create(record, owner, leaseMs)),
     write: (name, owner, change, leaseMs) => reported(() => store.write(name, owner, change, leaseMs)),

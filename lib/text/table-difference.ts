@@ -60,32 +60,32 @@ export function tableDifferenceText(
   const step =
     statement === undefined
       ? stepText(next, areFilesKnown, command)
-      : `once none of them runs, ${command('migrate diff', { contract: true }, 'NAME')} writes ${statement}`
+      : `once none of them is running, ${command('migrate diff', { contract: true }, 'NAME')} writes ${statement}`
   const what = `${detail}${first}${step}`
   return what === '' ? text : `${text}: ${what}`
 }
 
 /** The query that finds rows without a value, and the command that fills them. */
 export const fillText = (query: string, command: CommandLine = commandLine): string =>
-  `${query} finds the rows, and ${command('migrate new', {}, 'NAME')} begins a backfill`
+  `${query} finds the rows, and ${command('migrate new', {}, 'NAME')} starts a backfill`
 
 function stepText(next: TableStep | undefined, areFilesKnown: boolean, command: CommandLine): string {
-  const yours = areFilesKnown ? '' : ', unless a file of yours does already'
+  const yours = areFilesKnown ? '' : ', unless one of your files already does'
   const diff = command('migrate diff', {}, 'NAME')
   const contract = command('migrate diff', { contract: true }, 'NAME')
   switch (next) {
     case 'expand':
       return `${diff} writes the file for it${yours}`
     case 'contract':
-      return `once no older image runs, ${contract} writes the file for it${yours}`
+      return `once no older image is running, ${contract} writes the file for it${yours}`
     case 'drop':
       return `${contract} writes the file that drops it${yours}`
     case 'both':
-      return `${diff} writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this${areFilesKnown ? '' : ', unless files of yours do already'}`
+      return `${diff} writes the file for the new one, and once no older image is running, diff NAME --contract writes the file that drops the old one${areFilesKnown ? '' : ', unless your files already do'}`
     case 'backfill':
-      return `fill it before, with the backfill of ${command('migrate new', {}, 'NAME')}`
+      return `fill it first, with the backfill of ${command('migrate new', {}, 'NAME')}`
     case 'search':
-      return `${command('search generate')} writes the files, up applies them`
+      return `${command('search generate')} writes the files, and up applies them`
     case undefined:
       return ''
   }

@@ -171,7 +171,7 @@ describeOn('computed fields', backends, (backend) => {
       expect(causeOf()).to.match(/a detail/)
       for (const wrong of ['1', 1n, NaN, new Date()]) {
         reckoning.score = () => wrong
-        expect(causeOf(), String(wrong)).to.match(/^score: has to be a/)
+        expect(causeOf(), String(wrong)).to.match(/^score: must be a/)
       }
       // Its rejection is nobody's to handle.
       reckoning.score = () => Promise.reject(new RangeError('late'))

@@ -153,10 +153,10 @@ const FOUND: readonly (readonly [string, string])[] = [
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['place.city:*', /"place\.city" is always set: compare it with a value/],
-  ['labels:*', /"labels" is a list: ask whether it holds a value/],
+  ['labels:*', /"labels" is a list: test whether it contains a value/],
   ['place.nope = 1', /unknown field "place\.nope" at position 1/],
   ['place.citi = "x"', /unknown field "place\.citi".*city/],
-  ['place.population = 1', /"place\.population" is int64: of what is inside of a message, .*int32/],
+  ['place.population = 1', /"place\.population" is int64: inside a message, only .*int32/],
   ['place.since = "2030-01-01T00:00:00Z"', /"place\.since" is timestamp/],
   ['place.seal = "AQI="', /"place\.seal" is bytes/],
   ['place.names:"x"', /"place\.names" is repeated/],
@@ -168,19 +168,19 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['place."city" = "x"', /position/],
   ['place.City = "x"', /unknown field/],
   ['place.constructor = "x"', /unknown field/],
-  ['place = "x"', /compares by its fields, as in place\.id|place\.city/],
+  ['place = "x"', /is compared by its fields, as in place\.id|place\.city/],
   ['place:"x"', /":" is for/],
   ['place.floor:"x"', /":" is for/],
   ['place.floor = "x"', /integer/],
   ['place.floor = 2147483648', /out of range/],
-  ['place.surveyed > true', /by = and != only/],
+  ['place.surveyed > true', /with = and !=/],
   ['place.phase = NOPE', /has no value/],
   [`${'place.'.repeat(1)}${'within.'.repeat(8)}city = "x"`, /deeper than 8 levels/],
   ['labels = "a"', /"labels" is a list: .*labels:/],
   ['labels != "a"', /is a list/],
   ['labels > "a"', /is a list/],
   ['labels = null', /is a list/],
-  ['labels:1', /text in double quotes/],
+  ['labels:1', /a string in double quotes/],
   ['labels.x = "a"', /position/],
   ['depths:"a"', /integer/],
   ['phases:NOPE', /has no value/],
@@ -228,7 +228,7 @@ describeOn('filters inside of messages and lists', backends, (backend) => {
     for (const order of ['place', 'place.city', 'labels'])
       it(`rejects the sort order ${order}`, () =>
         asAda(async () => {
-          await rejection(deposits.list({ orderBy: order }), InvalidArgument, /has no order/)
+          await rejection(deposits.list({ orderBy: order }), InvalidArgument, /has no sort order/)
         }))
     it('matches no row for a string that a database cannot hold, in code', () =>
       asAda(async () => {

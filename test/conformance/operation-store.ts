@@ -165,7 +165,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     expect(found).to.deep.include({ status: 'failed' })
     expect(found?.failure).to.deep.equal({
       code: 14,
-      message: 'the process that worked on it is gone: start it again',
+      message: 'the process that ran it no longer exists: start it again',
     })
     const end = { status: 'succeeded', response: undefined, failure: undefined } as const
     expect((await store.write(name, 'me', { end }, LEASE_MS)).isHeld).to.equal(false)

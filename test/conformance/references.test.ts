@@ -189,7 +189,7 @@ describeOn('a reference', [...backends, ...coalesced], (backend) => {
       )
       expect(error.message).to.equal('project_id: it differs from the key of project: set one of the two')
       expect((await rejection(at.tasks.create({ project: {} } as never), InvalidArgument)).message).to.equal(
-        'project_id: project has no key: give an object with the key of the other resource',
+        'project_id: project has no key: pass an object with the key of the other resource',
       )
     }))
 

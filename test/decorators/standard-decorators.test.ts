@@ -33,7 +33,7 @@ const ON_A_PROPERTY = [
 ]
 
 const SETTING =
-  'and TypeORM\'s are of the older kind: set "experimentalDecorators": true and "emitDecoratorMetadata": true in the compilerOptions of tsconfig.json, and the like where something else than tsc compiles'
+  'but TypeORM uses legacy decorators: set "experimentalDecorators": true and "emitDecoratorMetadata": true in the compilerOptions of tsconfig.json, or the equivalent if you do not compile with tsc'
 
 /** As TypeScript compiles decorators when it is not told that they are TypeORM's kind. */
 const compile = (source: string): string =>

@@ -338,7 +338,7 @@ onEachEngine('the plan of a run', (database, dialect) => {
       ['ALTER TABLE t MODIFY c bigint, ALGORITHM=COPY', 'SHARED', 'writes', 'rewritten'],
       [
         'ALTER TABLE t MODIFY c bigint',
-        'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM',
+        'chosen by the server, which may copy the table while writes wait: the statement names no ALGORITHM',
         'unknown',
         'unknown',
       ],

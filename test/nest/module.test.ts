@@ -176,7 +176,7 @@ describe('AshlarModule', () => {
       'what is meant for development',
       () =>
         Promise.resolve(appOf(AshlarModule.forRoot({ ...config(), allowDevelopment: false }), EchoModule)),
-      /devPrincipal believes headers/,
+      /devPrincipal trusts headers/,
     ],
     [
       'an entity without a DataSource to live on',

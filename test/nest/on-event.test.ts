@@ -79,7 +79,7 @@ describe('OnEvent', () => {
     const host = fileURLToPath(new URL('hosts/consumers-of-nats.js', import.meta.url))
     const { stdout } = await promisify(execFile)(process.execPath, [withoutPackages('@nats-io/'), host])
     expect(stdout).to.equal(
-      'TypeError: stream:mails: NATS needs packages: npm install @nats-io/jetstream @nats-io/transport-node',
+      'TypeError: stream:mails: NATS requires packages: npm install @nats-io/jetstream @nats-io/transport-node',
     )
   })
 

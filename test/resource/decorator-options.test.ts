@@ -68,7 +68,7 @@ describe('options of decorators', () => {
     for (const name of ['Resource', 'OutputOnly', 'Expirable'])
       for (const options of ['title', 7, true])
         expect(problemsOf(widgetWith(name, options))[0]).to.include(
-          `@${name} takes an object of options, and not ${JSON.stringify(options)}; valid: `,
+          `@${name} takes an object of options, not ${JSON.stringify(options)}; valid: `,
         )
   })
 
@@ -78,21 +78,17 @@ describe('options of decorators', () => {
     [
       'Searchable',
       { sql: { postgres: 'title' } },
-      '@Searchable: there is no option sql: it is part of a source: write sources: [{ sql: … }]',
+      '@Searchable: there is no option sql: it belongs to a source: write sources: [{ sql: … }]',
     ],
     ['Searchable', { sauces: ['title'] }, '@Searchable: there is no option sauces; did you mean sources?'],
-    ['Searchable', { sources: 'title' }, `@Searchable: sources is "title", and has to be ${SOURCES}`],
-    [
-      'Searchable',
-      { textConfig: 7, sources: ['title'] },
-      '@Searchable: textConfig is 7, and has to be a text',
-    ],
+    ['Searchable', { sources: 'title' }, `@Searchable: sources is "title", but must be ${SOURCES}`],
+    ['Searchable', { textConfig: 7, sources: ['title'] }, '@Searchable: textConfig is 7, but must be a text'],
     ...[{ sql: { mysql: 'title' } }, { postgres: 'title' }, {}, 7, null, { sql: 'title' }, { cel: 7 }].map(
       (source) =>
         [
           'Searchable',
           { sources: [source] },
-          `@Searchable: sources is a list, and has to be ${SOURCES}`,
+          `@Searchable: sources is a list, but must be ${SOURCES}`,
         ] as const,
     ),
     ['Resource', { shared: true, shape: 'Ent' }, '@Resource: shape is "Ent"; did you mean ent?'],
@@ -101,12 +97,12 @@ describe('options of decorators', () => {
     [
       'Resource',
       { shared: true, message: 'Widget' },
-      '@Resource: message is "Widget", and has to be the schema of a message, such as TaskSchema of what @bufbuild/protoc-gen-es 2 generates',
+      '@Resource: message is "Widget", but must be the schema of a message, such as TaskSchema of what @bufbuild/protoc-gen-es 2 generates',
     ],
     [
       'Resource',
       { shared: true, type: '' },
-      '@Resource: type is "", and has to be a name, such as "task" or "archived_task"',
+      '@Resource: type is "", but must be a name, such as "task" or "archived_task"',
     ],
     [
       'OutputOnly',
@@ -135,7 +131,7 @@ describe('options of decorators', () => {
   it('of @Emits() that are not a list are refused where it is written', () => {
     expect(() => decorators.Emits({ on: 'created' as never })).to.throw(
       RangeError,
-      '@Emits: on is "created": name in a list one or more of created, ',
+      '@Emits: on is "created": list one or more of created, ',
     )
   })
 

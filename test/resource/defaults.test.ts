@@ -46,8 +46,8 @@ describe('a default', () => {
       ...['key', 'token', 'nowhere', 'due'],
     ])
     expect(problems.join('\n')).to.match(/code: the default .*3 characters/)
-    expect(problems.join('\n')).to.match(/due has a default of @Column\(\) and one of @Default\(\)/)
-    expect(problems.join('\n')).to.match(/key has a default, and a secret has none/)
+    expect(problems.join('\n')).to.match(/due has a default in @Column\(\) and another in @Default\(\)/)
+    expect(problems.join('\n')).to.match(/key has a default, but a secret cannot have one/)
   })
 
   it('of a 64-bit integer may be written as a number or a string, as TypeORM has it', () => {

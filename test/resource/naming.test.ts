@@ -101,7 +101,7 @@ describe('the naming of a resource', () => {
     Entity()(Task)
     Resource({ shared: true, naming: 'typeorm', message: ProjectSchema })(Task)
     expect(problemsOf(Task)).to.include(
-      'phase: TypeORM makes the column of a Number without a type, and phase is enum: write the type that the column has, as in @Column("varchar")',
+      'phase: TypeORM creates the column of a Number without a type, and phase is enum: write the column\'s type, as in @Column("varchar")',
     )
   })
 
@@ -117,7 +117,7 @@ describe('the naming of a resource', () => {
       return problemsOf(Page).join()
     }
     expect(searched('lower(bodyText)')).to.include(
-      'names bodyText without quotes, which PostgreSQL reads in lower case: write "bodyText"',
+      'names bodyText without quotes, which PostgreSQL converts to lower case: write "bodyText"',
     )
     expect(searched('lower("bodyText")')).to.equal('')
   })
@@ -154,11 +154,11 @@ describe('the naming of a resource', () => {
       expect(await said(new Snake(), new Snake())).to.deep.equal([])
       expect(await said(undefined, new Snake())).to.deep.equal([])
       expect(await said(new Snake(), undefined)).to.deep.equal([
-        `dueDay is stored in due_day by the naming of @Resource(), and the naming strategy of the DataSource calls it dueDay: give both one strategy: write @Resource({ naming: 'typeorm' }), or change the namingStrategy of the DataSource; or name this column alone with @Column({ name: "dueDay" })`,
-        `before is stored in before_id by the naming of @Resource(), and the naming strategy of the DataSource calls it beforeId: give both one strategy: write @Resource({ naming: 'typeorm' }), or change the namingStrategy of the DataSource; or name this column alone with @JoinColumn({ name: "beforeId" })`,
+        `dueDay is stored in due_day by the naming of @Resource(), but the DataSource's naming strategy calls it dueDay: give both the same strategy: write @Resource({ naming: 'typeorm' }), or change the namingStrategy of the DataSource; or name only this column with @Column({ name: "dueDay" })`,
+        `before is stored in before_id by the naming of @Resource(), but the DataSource's naming strategy calls it beforeId: give both the same strategy: write @Resource({ naming: 'typeorm' }), or change the namingStrategy of the DataSource; or name only this column with @JoinColumn({ name: "beforeId" })`,
       ])
       expect((await said('typeorm', new Snake())).join()).to.match(
-        /dueDay is stored in dueDay .* calls it due_day: give both one strategy: write @Resource\(\{ naming: new Snake\(\) \}\)/,
+        /dueDay is stored in dueDay .* calls it due_day: give both the same strategy: write @Resource\(\{ naming: new Snake\(\) \}\)/,
       )
     })
   })

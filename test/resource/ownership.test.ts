@@ -75,7 +75,7 @@ class KeyedById {
 }
 
 const NEITHER =
-  'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, or @Resource({ shared: true }) when all tenants share them; an application without tenants calls withoutTenants() once'
+  'it does not declare to whom its entities belong: write @TenantScoped() below @Resource() if each belongs to a tenant, or @Resource({ shared: true }) if all tenants share them; an application without tenants calls withoutTenants() once'
 
 const refusals: readonly (readonly [
   what: string,
@@ -84,23 +84,19 @@ const refusals: readonly (readonly [
 ])[] = [
   ['that says neither', Silent, [NEITHER]],
   ['that says only that it is not shared', Denying, [NEITHER]],
-  [
-    'that says both',
-    Both,
-    ['@TenantScoped() and shared: true contradict each other: keep the one that is meant'],
-  ],
+  ['that says both', Both, ['@TenantScoped() and shared: true contradict each other: keep one of them']],
   [
     'that is shared and has the column of a tenant',
     Owned,
     [
-      'shared: true and the column accountId contradict each other: drop the column, or write @TenantScoped() below @Resource()',
+      'shared: true and the column accountId contradict each other: remove the column, or write @TenantScoped() below @Resource()',
     ],
   ],
   [
     'whose accountId holds no tenant',
     Odd,
     [
-      'accountId is bool, and holds the tenant of a principal: make it a string, a uuid or an integer',
+      "accountId is bool, but must hold a principal's tenant: make it a string, a uuid or an integer",
       'accountId must not be nullable: no call can reach a row without a tenant',
     ],
   ],
@@ -124,14 +120,14 @@ describe('whose the entities of a resource are', () => {
   it('advises @TenantScoped where the message has account_id, and no column', () => {
     const problems = problemsOf(Ownerless).filter((problem) => /account/i.test(problem))
     expect(problems).to.deep.equal([
-      NEITHER.replace('a tenant, or', 'a tenant, as account_id in widgets.v1.Widget says, or'),
+      NEITHER.replace('a tenant, or', 'a tenant, as account_id in widgets.v1.Widget suggests, or'),
     ])
   })
 
   it('tells a shared resource to drop account_id from its message', () => {
     const problems = problemsOf(SharedWidget).filter((problem) => /account/i.test(problem))
     expect(problems).to.deep.equal([
-      'widgets.v1.Widget has a field account_id, and a shared resource has no tenant: remove the field, or write @TenantScoped() below @Resource() instead of shared: true',
+      'widgets.v1.Widget has a field account_id, but a shared resource has no tenant: remove the field, or write @TenantScoped() below @Resource() instead of shared: true',
     ])
   })
 
@@ -150,7 +146,7 @@ describe('whose the entities of a resource are', () => {
       () => new MemoryRepository(Silent),
       () => new TypeormRepository(dataSource, Silent),
     ])
-      expect(make).to.throw(DeclarationError, /Silent: 1 problem\(s\)\n {2}- it does not say whose/)
+      expect(make).to.throw(DeclarationError, /Silent: 1 problem\(s\)\n {2}- it does not declare to whom/)
     const error = await dataSource.initialize().catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(DeclarationError)
     expect(dataSource.isInitialized).to.equal(false)

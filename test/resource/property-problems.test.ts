@@ -26,10 +26,10 @@ describe('a property that cannot hold its own value', () => {
       }
     }
     expect(problemsOf(Thing)).to.include.members([
-      'toString: every object has a toString of its own: give the property another name, and name its column with @Column({ name: "toString" })',
-      'title is an accessor, and a column needs a property that holds its value: declare a plain one',
-      'token is an accessor, and a column needs a property that holds its value: declare a plain one',
-      'note is read-only, and a column needs a property that holds its value: declare a plain one',
+      'toString: every object already has a property toString: give the property another name, and name its column with @Column({ name: "toString" })',
+      'title is an accessor, but a column needs a property that holds its value: declare a plain property',
+      'token is an accessor, but a column needs a property that holds its value: declare a plain property',
+      'note is read-only, but a column needs a property that holds its value: declare a plain property',
     ])
   })
 
@@ -45,21 +45,21 @@ describe('a property that cannot hold its own value', () => {
       @Column({ name: 'all' }) '*'!: string
     }
     expect(problemsOf(Thing)).to.deep.equal([
-      'small: its column size differs from Size of large in case or accents alone, and MySQL and SQLite take them for one: write @Column({ name: ... })',
-      'display_name: displayName is the field display_name already: give it another name',
+      'small: its column size differs from Size of large only in case or accents, which MySQL and SQLite ignore: write @Column({ name: ... })',
+      'display_name: displayName is already the field display_name: give it another name',
       '*: a mask that names * means all fields: give it another name',
     ])
   })
 
   const columns: readonly (readonly [name: string, why: string])[] = [
     ['', 'has no name'],
-    ['2024', 'is a number, which comes out of its place in a row of SQLite'],
+    ['2024', 'is a number, which changes the order of properties in SQLite rows'],
     ['xmin', 'is a column that PostgreSQL adds to each table'],
-    ['__proto__', 'is a part of every object'],
-    ['a ', 'ends with a space, which no name in MySQL can'],
+    ['__proto__', 'is a property of every object'],
+    ['a ', 'ends with a space, which is not allowed in a MySQL name'],
     ['a\0', 'contains a character that a name cannot have'],
-    ['\u{1f600}', 'holds a character that no name in MySQL can have'],
-    ['x'.repeat(64), 'is longer than the 63 bytes of a name in PostgreSQL'],
+    ['\u{1f600}', 'contains a character that a MySQL name cannot contain'],
+    ['x'.repeat(64), 'is longer than the 63 bytes of a PostgreSQL name'],
   ]
   for (const [name, why] of columns)
     it(`is refused for the column ${JSON.stringify(name)}`, () => {

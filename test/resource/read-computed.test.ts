@@ -58,7 +58,7 @@ describe('a computed field', () => {
       ['count', /declare it as number, not String/],
       ['big', /async function/],
       ['score', /generator/],
-      ['code', /no function/],
+      ['code', /without a function/],
       ['nowhere', /specimens.v1.Specimen has no field nowhere/],
       ['webhookSecret', /INPUT_ONLY/],
       ['note', /drop @Default\(\)/],
@@ -80,7 +80,7 @@ describe('a computed field', () => {
       @PrimaryColumn() id!: string
       @Computed(() => 'x') title!: string
     }
-    expect(problemsOf(Sent).join('\n')).to.match(/title is @Computed\(\), and REQUIRED in tickets.v1.Ticket/)
+    expect(problemsOf(Sent).join('\n')).to.match(/title is @Computed\(\), but REQUIRED in tickets.v1.Ticket/)
   })
 
   it('has no index', () => {

@@ -142,7 +142,7 @@ describe('resourceModel', () => {
       }
       expect(problemsOf(BadNote)).to.deep.equal([
         'stars is int32 in the message: declare it as number, not String',
-        'specimens.v1.Note has a field text, and no property text stores it: add one with @Column()',
+        'specimens.v1.Note has a field text, but no property text stores it: add one with @Column()',
       ])
     })
 
@@ -156,8 +156,8 @@ describe('resourceModel', () => {
         @Column({ nullable: true }) title!: string
       }
       expect(problemsOf(BadSpecimen)).to.include.members([
-        'note is optional in the message: its column has to be nullable, as in @Column({ nullable: true })',
-        'title is not optional in the message, so it cannot tell absent from empty: drop nullable, or write optional in the .proto',
+        'note is optional in the message: its column must be nullable, as in @Column({ nullable: true })',
+        'title is not optional in the message, so it cannot distinguish absent from empty: remove nullable, or write optional in the .proto',
       ])
     })
 
@@ -170,7 +170,7 @@ describe('resourceModel', () => {
       }
       const problems = problemsOf(BadEcho)
       expect(problems).to.include(
-        'left is in the oneof choice: its column has to be nullable, as in @Column({ nullable: true })',
+        'left is in the oneof choice: its column must be nullable, as in @Column({ nullable: true })',
       )
     })
 

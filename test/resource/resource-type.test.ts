@@ -33,7 +33,7 @@ describe('the type of a resource', () => {
   it('is rejected if a class with the suffix and one without it share it', () => {
     expect(() => modelsOf([Ferry, FerryEntity])).to.throw(
       DeclarationError,
-      'FerryEntity: it is the resource ferry, and so is Ferry: write @Resource({ type: ... }) above one of them',
+      'FerryEntity: its resource type is ferry, and so is that of Ferry: write @Resource({ type: ... }) above one of them',
     )
     expect(modelsOf([Ferry, LargeFerryEntity])).to.have.length(2)
   })

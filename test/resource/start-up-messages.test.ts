@@ -6,7 +6,7 @@ import { EchoRequestSchema, NoteSchema, SpecimenSchema } from '../support/gen/sp
 import { problemsOf } from './typeorm/declarations.js'
 
 const SUPPORTED =
-  /; supported are string \(varchar, text, char, .*\), UUID \(uuid, binary\), day \(date\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), decimal \(decimal, numeric\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/
+  /; supported types are string \(varchar, text, char, .*\), UUID \(uuid, binary\), day \(date\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), decimal \(decimal, numeric\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/
 
 describe('what is said of a field that does not fit', () => {
   it('reports a string for a time that Ashlar sets', () => {
@@ -30,8 +30,8 @@ describe('what is said of a field that does not fit', () => {
         @Column() stars!: number
       }
       expect(problemsOf(Note)).to.include.members([
-        "specimens.v1.Note has a field name, and no property name stores it: `nmae` is not in Note; did you mean `name`? Or write @ProtoField('name') above the property nmae",
-        "specimens.v1.Note has a field text, and no property text stores it: `txt` is not in Note; did you mean `text`? Or write @ProtoField('text') above the property txt",
+        "specimens.v1.Note has a field name, but no property name stores it: `nmae` is not in Note; did you mean `name`? Or write @ProtoField('name') above the property nmae",
+        "specimens.v1.Note has a field text, but no property text stores it: `txt` is not in Note; did you mean `text`? Or write @ProtoField('text') above the property txt",
       ])
     })
 
@@ -55,7 +55,7 @@ describe('what is said of a field that does not fit', () => {
         @Column() stars!: number
       }
       expect(problemsOf(Note)).to.deep.equal([
-        'specimens.v1.Note has a field text, and no property text stores it: remove @Internal() from the property text, or remove the field',
+        'specimens.v1.Note has a field text, but no property text stores it: remove @Internal() from the property text, or remove the field',
       ])
     })
 
@@ -68,8 +68,8 @@ describe('what is said of a field that does not fit', () => {
         @Column() internalMemo!: string
       }
       expect(problemsOf(Note)).to.deep.equal([
-        "specimens.v1.Note has a field text, and no property text stores it: `texts` is not in Note; did you mean `text`? Or write @ProtoField('text') above the property texts",
-        'specimens.v1.Note has a field stars, and no property stars stores it: add one with @Column()',
+        "specimens.v1.Note has a field text, but no property text stores it: `texts` is not in Note; did you mean `text`? Or write @ProtoField('text') above the property texts",
+        'specimens.v1.Note has a field stars, but no property stars stores it: add one with @Column()',
       ])
     })
 
@@ -110,7 +110,7 @@ describe('what is said of a field that does not fit', () => {
       expect(advice('tags')).to.equal('add one with @Tags()')
       expect(advice('title')).to.equal('add one with @Column()')
       expect(problems.filter((problem) => /account_?id/i.test(problem))).to.deep.equal([
-        'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, as account_id in specimens.v1.Specimen says, or @Resource({ shared: true }) when all tenants share them; an application without tenants calls withoutTenants() once',
+        'it does not declare to whom its entities belong: write @TenantScoped() below @Resource() if each belongs to a tenant, as account_id in specimens.v1.Specimen suggests, or @Resource({ shared: true }) if all tenants share them; an application without tenants calls withoutTenants() once',
       ])
     })
 
@@ -122,14 +122,14 @@ describe('what is said of a field that does not fit', () => {
       }
       const problems = problemsOf(Echo).filter((problem) => /oneof|left|right/.test(problem))
       expect(problems).to.include(
-        'specimens.v1.EchoRequest has a field left, and no property left stores it: add one with @Column({ nullable: true })',
+        'specimens.v1.EchoRequest has a field left, but no property left stores it: add one with @Column({ nullable: true })',
       )
     })
   })
 
   describe('a column type', () => {
     const types: readonly (readonly [type: string, advice: string])[] = [
-      ['enum', 'make its field an enum of the message'],
+      ['enum', 'make its field an enum in the message'],
       ['inet', 'use another'],
       ['citext', 'use another'],
       ['nonsense', 'use another'],
@@ -146,7 +146,7 @@ describe('what is said of a field that does not fit', () => {
         expect(others).to.deep.equal([])
         expect(problem).to.match(SUPPORTED)
         expect(problem.split('; supported')[0]).to.equal(
-          `value has the column type ${type}, which cannot be stored: ${advice}, or add @Internal(), which leaves it to TypeORM`,
+          `value has the column type ${type}, which cannot be stored: ${advice}, or add @Internal(), so that Ashlar does not manage it`,
         )
       })
 
@@ -160,7 +160,7 @@ describe('what is said of a field that does not fit', () => {
       }
       const [text, stars] = problemsOf(Note)
       expect(text).to.match(
-        /^text has the column type citext, which cannot be stored: use another, or add @Internal\(\), which leaves it to TypeORM; supported are/,
+        /^text has the column type citext, which cannot be stored: use another, or add @Internal\(\), so that Ashlar does not manage it; supported types are/,
       )
       expect(stars).to.match(/^stars is int32: the column type decimal holds decimals/)
     })
@@ -193,9 +193,9 @@ describe('what is said of a field that does not fit', () => {
         @Column({ type: 'int', length: 11 }) size!: number
       }
       expect(problemsOf(Widget)).to.include.members([
-        'displayName is string: the column type int holds integers; leave it out, or use one for text',
-        'price is double: the column type int holds integers; leave it out, or use one for fractions',
-        'state is enum: the column type int holds integers; leave it out, or use one for text',
+        'displayName is string: the column type int holds integers; remove it, or use a type for text',
+        'price is double: the column type int holds integers; remove it, or use a type for fractions',
+        'state is enum: the column type int holds integers; remove it, or use a type for text',
         'description: the column option length is not supported: text has none; use varchar',
         'size: the column option length is not supported: int32 has none',
       ])
@@ -210,7 +210,7 @@ describe('what is said of a field that does not fit', () => {
         @Column('int') displayName!: string
       }
       expect(problemsOf(Widget).filter((one) => one.startsWith('displayName is'))).to.deep.equal([
-        'displayName is string: the column type int holds integers; give the field of the message such a type, or add @Internal(), which leaves it to TypeORM',
+        'displayName is string: the column type int holds integers; give the message field such a type, or add @Internal(), so that Ashlar does not manage it',
       ])
     })
 

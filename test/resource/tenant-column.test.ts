@@ -87,7 +87,7 @@ describe('the column of the tenant', () => {
     )
     const { problems } = relationGraph([resourceModel(refers)])
     expect(problems(resourceModel(refers)).map(({ advice }) => advice)).to.deep.equal([
-      'add it to the entities, with @Resource(); or add @Internal(), which leaves club to TypeORM: a property with @Column() for its key holds the tenant, with @TenantColumn()',
+      'add it to the entities, with @Resource(); or add @Internal(), so that Ashlar does not manage club: a property with @Column() for its key holds the tenant, with @TenantColumn()',
     ])
     const followed = declared((prototype) => {
       property(prototype, 'club', Object, ManyToOne(target), Internal())
@@ -103,19 +103,19 @@ describe('the column of the tenant', () => {
         property(prototype, 'orgId', String, Column())
         TenantScoped({ column: 'ogrId' })(entity)
       },
-      'the tenant is said to be in ogrId, and no property ogrId has a column; did you mean orgId?: add @Column() ogrId!: string, a uuid or an integer, or name another property',
+      'the tenant is declared in ogrId, but no property ogrId has a column; did you mean orgId?: add @Column() ogrId!: string, a uuid or an integer, or name another property',
     ],
     [
       'two properties',
       (prototype) => {
         for (const name of ['orgId', 'teamId']) property(prototype, name, String, TenantColumn(), Column())
       },
-      'its tenant is said to be in orgId and in teamId: keep one @TenantColumn(), or the column of @TenantScoped()',
+      'its tenant is declared in orgId and in teamId: keep one @TenantColumn(), or the column of @TenantScoped()',
     ],
     [
       'a date',
       (prototype) => property(prototype, 'orgId', String, TenantColumn(), Column('date')),
-      'orgId is date, and holds the tenant of a principal: make it a string, a uuid or an integer',
+      "orgId is date, but must hold a principal's tenant: make it a string, a uuid or an integer",
     ],
     [
       'a column that can be NULL',
@@ -139,7 +139,7 @@ describe('the column of the tenant', () => {
     [
       'an option that is no name',
       (_, entity) => TenantScoped({ column: 7 as never })(entity),
-      '@TenantScoped: column is 7, and has to be the name of a property',
+      '@TenantScoped: column is 7, but must be the name of a property',
     ],
   ]
   for (const [what, declare, problem] of refusals)

@@ -69,7 +69,7 @@ describe('newVaultTransit', () => {
       'HTML for 200',
       text(200, '<html>login</html>', 'text/html'),
       200,
-      'is not a JSON object: something in front',
+      'is not a JSON object: a proxy in front',
     ],
     [
       'HTML for 502',
@@ -122,12 +122,12 @@ describe('newVaultTransit', () => {
   }
 
   const badBatches: [name: string, data: unknown, message: string][] = [
-    ['no results', {}, "has not 2 'batch_results'"],
-    ['an object for the list', { batch_results: {} }, "has not 2 'batch_results'"],
+    ['no results', {}, "has no list of 2 'batch_results'"],
+    ['an object for the list', { batch_results: {} }, "has no list of 2 'batch_results'"],
     [
       'one result for two',
       { batch_results: [{ ciphertext: 'a', plaintext: '' }] },
-      "has not 2 'batch_results'",
+      "has no list of 2 'batch_results'",
     ],
     ['null results', { batch_results: [null, null] }, 'the response has no'],
     [

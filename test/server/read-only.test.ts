@@ -15,7 +15,7 @@ import { ForeignClient } from '../support/grpc/clients.js'
 import { type Demotion, demotionOf } from '../support/databases/demotion.js'
 import { ALICE, post, type RunningServer, startServer } from '../support/servers/server.js'
 
-const MESSAGE = 'the database takes no writes at the moment: retry later'
+const MESSAGE = 'the database accepts no writes at the moment: retry later'
 const widget = (values: object) => ({ widget: { id: 'w', display_name: 'Anvil', ...values } })
 
 /** Every write of the service, and one of its own whose error nobody has classified. */

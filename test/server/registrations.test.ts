@@ -48,7 +48,7 @@ describe('what other generators write', () => {
   for (const [shown, service] of Object.entries(SERVICES))
     it(`is refused as a service: ${shown}`, () => {
       const builder = new ServerBuilder({ grpcAddr: '127.0.0.1:0' }).register(service as never, {} as never)
-      expect(() => builder.build()).to.throw(`register takes ${NEEDED}, and not ${shown}`)
+      expect(() => builder.build()).to.throw(`register takes ${NEEDED}, not ${shown}`)
     })
 
   for (const [shown, message] of Object.entries(MESSAGES))
@@ -63,13 +63,13 @@ describe('what other generators write', () => {
         return memoryRepositoryOf(Task)
       }
       expect(declared).to.throw(
-        `Task: 1 problem(s)\n  - @Resource: message is ${shown}, and has to be the schema of a message`,
+        `Task: 1 problem(s)\n  - @Resource: message is ${shown}, but must be the schema of a message`,
       )
     })
 
   it('is refused for a client', () => {
     const service = GRPC_JS as never
-    const rest = `takes ${NEEDED}, and not a.TaskService of @grpc/grpc-js`
+    const rest = `takes ${NEEDED}, not a.TaskService of @grpc/grpc-js`
     expect(() => createClient(service, {} as never)).to.throw(`createClient ${rest}`)
     expect(() => definitionOf(service)).to.throw(`definitionOf ${rest}`)
   })

@@ -268,7 +268,7 @@ describe('serve', () => {
 
   describe('with what is meant for development', () => {
     const development: readonly (readonly [string, object, RegExp | undefined])[] = [
-      ['the development principal', { principalFunc: devPrincipal }, /devPrincipal believes headers/],
+      ['the development principal', { principalFunc: devPrincipal }, /devPrincipal trusts headers/],
       [
         'a development authorizer with grants',
         { authorizer: devAuthorizer([ALL]) },
@@ -303,7 +303,7 @@ describe('serve', () => {
 
     it('refuses a repository with an encryptor for development, unless that is allowed', async () => {
       process.env['NODE_ENV'] = 'production'
-      expect(await serve({}, newDev(Buffer.alloc(32)))).to.match(/specimen keeps its secrets with newDev/)
+      expect(await serve({}, newDev(Buffer.alloc(32)))).to.match(/specimen encrypts its secrets with newDev/)
       expect(await serve({ allowDevelopment: true }, newDev(Buffer.alloc(32)))).to.equal('served')
     })
 

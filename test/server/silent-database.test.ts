@@ -118,7 +118,7 @@ for (const { engine, service, port, type } of ENGINES)
           )
           const lines = running.records.filter(({ fields }) => JSON.stringify(fields['err'])?.includes(why))
           expect(lines.map(({ level, message }) => [level, message])).to.deep.equal([
-            ['error', 'calls wait for a connection in vain'],
+            ['error', 'calls wait for a connection without success'],
           ])
         } finally {
           go()

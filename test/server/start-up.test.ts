@@ -32,7 +32,7 @@ class ScopedNote {
 }
 
 const KEYED_BY_ID =
-  'OwnNote belongs to tenants and is keyed by name alone: a create with a key of another tenant returns ALREADY_EXISTS, and so that it is there; write @TenantScoped(), which makes the tenant a part of the key'
+  'OwnNote belongs to tenants but has only name as its key: a create with another tenant\'s key returns ALREADY_EXISTS, which reveals that the key exists; write @TenantScoped(), which makes the tenant a part of the key'
 
 /** Its rules, its implementation and a table are missing. */
 const broken = (logger = recordingLogger()) => {
@@ -116,7 +116,7 @@ describeOn('a server that starts', databases, (backend) => {
       await dataSource!.initialize()
       const { outcome, grpc } = await started(notes)
       expect(outcome).to.equal(
-        'server: 1 problem(s)\n  - Note: it is not in its DataSource: write entities: [Note] there, beside the others',
+        'server: 1 problem(s)\n  - Note: it is not in its DataSource: add entities: [Note] there, beside the others',
       )
       expect(grpc).to.equal('')
     } finally {
@@ -162,7 +162,7 @@ describe('a server that starts', () => {
     await dataSource.destroy()
     expect(outcome).to.equal('served')
     expect(warnings.map(({ message }) => message)).to.deep.equal([
-      'the subscriber Watcher receives no events of reads and writes by repositories: give it a listenTo() of one entity',
+      'the subscriber Watcher receives no events of reads and writes by repositories: give it a listenTo() with one entity',
     ])
   })
 
@@ -257,7 +257,7 @@ describe('a server that starts', () => {
     const plain = (dataSource: SqliteDataSource) => new (repositoryOf(SignedNote))(dataSource)
     const unfilled = ['price', 'signedAt'].map(
       (property) =>
-        `SignedNote: ${property}: its column is NOT NULL, and nothing fills it in a Create: give the column a default, make it nullable, set it in @BeforeInsert(), or override create()`,
+        `SignedNote: ${property}: its column is NOT NULL, but nothing fills it in a Create: give the column a default, make it nullable, set it in @BeforeInsert(), or override create()`,
     )
     expect(await outcomeOf(plain)).to.equal(`server: 2 problem(s)\n  - ${unfilled.join('\n  - ')}`)
     expect(await outcomeOf(plain, [Signer])).to.equal('served')

@@ -186,7 +186,7 @@ describe('a server whose stores are out of order', () => {
       const lines = running.records.filter(({ level }) => level === 'error')
       expect(lines.map(({ message }) => message)).to.deep.equal([
         'unavailable: the store of responses failed: retry later',
-        'unavailable: the store of operations failed: retry later',
+        'unavailable: the operation store failed: retry later',
       ])
       for (const { fields } of lines) expect(fields['err']).to.include({ message: 'no route to the store' })
       isOut = false

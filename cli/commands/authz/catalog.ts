@@ -5,10 +5,10 @@ import { Verb } from '../../verb/verb.js'
 
 export default class CatalogVerb extends Verb {
   static override summary = 'Print the permission that each method requires.'
-  static override description = `The permission catalog has a line for each method of a service: its verb and resource, or that anyone may call it. A server does not start with an undeclared method.
+  static override description = `The permission catalog has one line per method: its verb and resource, or that the method is public. A server with an undeclared method does not start.
 
-The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code with rules in its .proto. Nothing is started. Lines are sorted, and the same services give the same bytes, so that a review of a committed catalog shows changed permissions.`
-  static override differs = '--check, and the file is not what would be written.'
+The module exports a ServerBuilder, a Server, or a function that returns one, named builder, server or default. Generated code with rules in its .proto works too. Nothing is started. Lines are sorted, and the same services always give the same bytes, so a review of a committed catalog shows every changed permission.`
+  static override differs = '--check: the file differs from what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/gen/widgets_pb.js',
     '<%= config.bin %> <%= command.id %> dist/server.js --format markdown > permissions.md',
@@ -26,7 +26,10 @@ The module exports a ServerBuilder or a Server, or a function that makes one, as
       options: ['table', 'json', 'markdown'] as const,
       default: 'table' as const,
     })(),
-    export: Flags.string({ summary: 'The name of the export, if it is another one.', helpValue: '<name>' }),
+    export: Flags.string({
+      summary: 'The name of the export, if it is not builder, server or default.',
+      helpValue: '<name>',
+    }),
     check: pathFlag({
       summary: 'Print nothing; exit with 1 when this file differs from the catalog in that format.',
     }),
@@ -46,7 +49,7 @@ The module exports a ServerBuilder or a Server, or a function that makes one, as
     if (differs)
       throw new Failure(
         'differs',
-        `${check ?? ''} is not the catalog of ${args.module}: write it anew with --format ${format}`,
+        `${check ?? ''} is not the catalog of ${args.module}: rewrite it with --format ${format}`,
       )
     return { permissions }
   }

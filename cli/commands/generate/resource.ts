@@ -16,17 +16,17 @@ type ResourceRequestFlags = Omit<ResourceRequest, 'name'>
 
 export default class Resource extends Verb {
   static override summary = 'Write resources, or add fields to them.'
-  static override description = `Run it in the folder of a project of ashlar new. For a new resource it writes the .proto with the standard methods, the entity, its registration in the server, a test that proves that tenants stay apart, and the migration where the project has migrations.
+  static override description = `Run it in the folder of a project that ashlar new wrote. For a new resource it writes the .proto with the standard methods, the entity, its registration in the server, a test that proves that tenants are isolated, and a migration if the project has migrations.
 
-For an existing resource it adds the fields that are new, and the new values of enums, to .proto, entity and test. Everything else in the files stays, comments too. A field keeps its number, and a removed one leaves its number and its name reserved. The migration is then written by comparing, which needs the server of ASHLAR_DATABASE_URL; without that variable a note says what to run.
+For an existing resource it adds new fields and enum values to the .proto, the entity and the test. Everything else in the files stays, comments included. A field keeps its number, and a removed field leaves its number and name reserved. The migration is then written by comparing tables, which needs the server of ASHLAR_DATABASE_URL; without that variable a note prints the command to run.
 
-Several resources are written by one command, a parent before what is in it: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them, and where one cannot be written, none is.
+One command can write several resources, a parent before its children: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them. If one cannot be written, none is.
 
-A field is name:type, name:type! where a client has to send it, and name:type? where it may be absent. Types: string, text (without a limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools take no !, because 0 and false are values.
+A field is name:type, name:type! if a client must send it, or name:type? if it may be absent. Types: string, text (no length limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools do not take !, because 0 and false are values.
 
-The key is a string, or of the type that id:type says: uuid, int32 or int64, and int32(generated) or int64(generated) for a number that the database makes. It is chosen with the resource, and stays.
+The key is a string, or the type that id:type names: uuid, int32, int64, or int32(generated) and int64(generated) for a number that the database generates. It is chosen with the resource and cannot change.
 
-A reference to another resource is a string with its key: declare branch_id:string!, and add @ManyToOne to the entity, as the guide Relations says. The generated test then fails until its sample has the key of a branch that the test creates.`
+A reference to another resource is a string with its key: declare branch_id:string!, and add @ManyToOne to the entity, as the guide Relations describes. The generated test then fails until its sample contains the key of a branch that the test creates.`
   static override examples = [
     "<%= config.bin %> <%= command.id %> Task --parent Project --fields 'title:string! due:timestamp? state:enum(OPEN,DONE)'",
     "<%= config.bin %> <%= command.id %> Task --fields 'size:int32'",
@@ -43,7 +43,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
   }
   static override flags = {
     fields: Flags.string({ summary: 'The fields, separated by spaces.', helpValue: '<fields>', default: '' }),
-    parent: Flags.string({ summary: 'The resource that it is in, such as Project.', helpValue: '<name>' }),
+    parent: Flags.string({ summary: 'The parent resource, such as Project.', helpValue: '<name>' }),
     remove: Flags.string({
       summary: 'A field to remove. May be repeated.',
       helpValue: '<field>',
@@ -52,11 +52,11 @@ A reference to another resource is a string with its key: declare branch_id:stri
       default: [],
     }),
     plural: Flags.string({
-      summary: 'The plural, such as People, where it is not formed by rule.',
+      summary: 'The plural, such as People, if it is irregular.',
       helpValue: '<name>',
     }),
     package: Flags.string({
-      summary: 'The protobuf package of a new resource, where the project has several.',
+      summary: 'The protobuf package of a new resource, if the project has several.',
       helpValue: '<package>',
     }),
   }
@@ -95,14 +95,14 @@ A reference to another resource is a string with its key: declare branch_id:stri
           if (value !== undefined && value.length > 0)
             throw refused(
               flag,
-              `it is for one resource; write 'Parent/Name(field:type …)' for each of several`,
+              `it applies to one resource; for several, write each as 'Parent/Name(field:type …)'`,
             )
       for (const [flag, value, other] of [
         ['parent', flags.parent, parent],
         ['fields', flags.fields === '' ? undefined : flags.fields, fields],
       ] as const)
         if (value !== undefined && other !== undefined)
-          throw refused(flag, `${text} has its ${flag} already: leave one of them out`)
+          throw refused(flag, `${text} already has its ${flag}: leave one of them out`)
       return { ...flags, name, parent: parent ?? flags.parent, fields: fields ?? flags.fields }
     })
   }

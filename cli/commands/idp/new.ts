@@ -5,15 +5,15 @@ import { Verb } from '../../verb/verb.js'
 
 export default class New extends Verb {
   static override summary = 'Show how to set up an identity provider, or write starter files for one.'
-  static override description = `Without --emit nothing is written. --emit writes two files: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of the sync's output. An edited file is kept, unless you give --force. Client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.`
-  static override differs = 'A file that was edited stays as it is.'
+  static override description = `Without --emit nothing is written. --emit writes two files: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of what a sync writes. An edited file is kept unless you pass --force. Client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.`
+  static override differs = 'An edited file was kept.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --emit --dir ./idp',
   ]
   static override flags = {
     dir: pathFlag({
-      summary: 'The folder for the files; it is created when it does not exist.',
+      summary: 'The folder for the files; it is created if it does not exist.',
       default: '.',
     }),
     emit: Flags.boolean({ summary: 'Write devedge.yaml and idp-clients.yaml.' }),

@@ -6,7 +6,7 @@ const HIGHEST_PORT = 65_535
 
 export default class Up extends Verb {
   static override summary = 'Serve the identity provider at its host through the local edge.'
-  static override description = `Registers or renews the route at the local daemon. It neither builds nor runs the provider: start it yourself, on this port. The package ashlar-idp has a provider and an edge: "npx ashlar-idp up" runs both.`
+  static override description = `Registers or renews the route at the local daemon. It does not build or run the provider: start it yourself, on this port. The package ashlar-idp has a provider and an edge: "npx ashlar-idp up" runs both.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 9000',
@@ -14,18 +14,18 @@ export default class Up extends Verb {
   ]
   static override flags = {
     host: Flags.string({
-      summary: 'The full host name of the provider.',
+      summary: "The provider's full host name.",
       helpValue: '<name>',
       default: 'idp.dev.test',
     }),
     port: Flags.integer({
-      summary: 'The port of the provider on this machine.',
+      summary: "The provider's port on this machine.",
       helpValue: '<int>',
       default: 8080,
       min: 1,
       max: HIGHEST_PORT,
     }),
-    upstream: Flags.string({ summary: 'The URL of the provider; overrides --port.', helpValue: '<url>' }),
+    upstream: Flags.string({ summary: "The provider's URL; overrides --port.", helpValue: '<url>' }),
   }
 
   override async run(): Promise<UpReport> {

@@ -5,13 +5,16 @@ import type { OnDatabase } from '../../migrate/database-run.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Baseline extends Verb {
-  static override summary = 'Record versions as applied without running their files.'
-  static override description = `For a database that has what the files up to --to make, because another tool or a person made it. The files are recorded with their checksums. The framework's own tables of 0001 are made where they are missing. A database in which a version of the module ran already is refused.
+  static override summary = 'Record migrations as applied without running their files.'
+  static override description = `Use it for a database that already has what the files up to --to create, because another tool or a person created it. The files are recorded with their checksums. The framework's own tables of 0001 are created if they are missing. A database in which one of the module's migrations has already run is rejected.
 
 Nothing compares the files with the database: run migrate verify --entities afterwards.`
   static override examples = ['<%= config.bin %> <%= command.id %> --to 2']
   static override flags = {
-    to: Flags.integer({ ...versionOptions('The last version that the database has.'), required: true }),
+    to: Flags.integer({
+      ...versionOptions('The last migration whose changes the database already has.'),
+      required: true,
+    }),
     ...databaseFlags,
     ...timeoutFlags,
   }

@@ -7,21 +7,21 @@ import type { ShownChanges } from '../../migrate/schema-versions.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Diff extends Verb {
-  static override summary = 'Write the files that change the tables to what the entities say.'
-  static override description = `Replays the files into a scratch database, creates the tables of the entities in another one, and compares the two catalogs. The live database is not compared, unless --live says so. Writes files for the engine of the connection string: run it once for each engine. Both databases are made on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards; the user needs the right to create databases, or --scratch.
+  static override summary = 'Write the files that change the tables to match the entities.'
+  static override description = `Replays the files into a scratch database, creates the entities' tables in another one, and compares the two catalogs. The live database is compared only with --live. Writes files for the connection string's engine: run it once for each engine. Both databases are created on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards. The user needs the right to create databases; otherwise pass --scratch.
 
-Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe then is the contract: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it. What it writes is tried in a scratch database; a file that fails there is not written, and the error names what is in the way, such as a view.
+Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe at that point belongs to the contract phase: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it. Each written file is first tried in a scratch database. A file that fails there is not written, and the error names what blocks it, such as a view.
 
-Run --contract when every version of the folder is applied and no process with the older code runs any more. It writes nothing as long as something that is safe is missing. Its files are a deployment of their own. Tables that the entities do not have are left alone.`
+Run --contract when every migration in the folder is applied and no process with the older code runs. It writes nothing while a safe change is still missing. Deploy its files separately. Tables that the entities do not have are left alone.`
   static override differs =
-    '--contract, and something has to expand first; a file that it would write fails in a scratch database; --live, and a version is pending, or the database is not what the files make.'
+    '--contract: something has to expand first, or a file fails in a scratch database. --live: a migration is pending, or the database differs from what the files create.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js --scratch postgres://localhost/scratch',
   ]
   static override args = {
-    name: Args.string({ description: 'What the versions do, such as add_colour.', required: true }),
+    name: Args.string({ description: 'What the migrations do, such as add_colour.', required: true }),
   }
   static override flags = {
     ...databaseFlags,
@@ -29,11 +29,11 @@ Run --contract when every version of the folder is applied and no process with t
     entities: requiredEntitiesFlag,
     contract: Flags.boolean({
       summary:
-        'Write what is left: drops, required columns and other types. No process with older code may run any more.',
+        'Write what is left: drops, required columns and changed types. No process with older code may be running.',
     }),
     live: Flags.boolean({
       summary:
-        'Compare the database of --url as it is. If it differs from what the files make, write nothing, and say how to bring it back.',
+        'Compare the database of --url as it is. If it differs from what the files create, write nothing, and print how to restore it.',
     }),
     scratch: scratchFlag,
     'lock-timeout': timeoutFlags['lock-timeout'],

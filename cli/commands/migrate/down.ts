@@ -5,10 +5,10 @@ import type { OnDatabase } from '../../migrate/database-run.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Down extends Verb {
-  static override summary = 'Roll back the last version, or every version above the given one.'
-  static override description = `The last applied version is rolled back first. When this image lacks the SQL of a version, the copy in the database is used. Nothing rolls back by itself: an older image does not change a newer schema. The framework's own versions stay, unless --to is 0 or one of them.
+  static override summary = 'Roll back the last migration, or every migration above the given one.'
+  static override description = `The last applied migration is rolled back first. If this image lacks a migration's SQL, the copy in the database is used. Nothing is rolled back automatically: an older image does not change a newer schema. The framework's own migrations stay, unless --to is 0 or one of them.
 
-It asks first when a down migration drops a table or a column, or deletes rows, and says which; when what a version wrote stays and would be written a second time; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What an up migration took away, such as a dropped column, comes back without its values: it says so before and after.`
+It asks first, and lists what is lost, if a down migration drops a table or a column or deletes rows. It also asks if rows that a migration wrote stay and would be written again, and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What an up migration removed, such as a dropped column, comes back without its values: the command reports that before and after.`
   static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -18,11 +18,11 @@ It asks first when a down migration drops a table or a column, or deletes rows, 
   static override flags = {
     to: Flags.integer(
       versionOptions(
-        'The highest version to keep; 0 rolls everything back. Default: all but the last applied.',
+        'The highest migration to keep; 0 rolls everything back. Default: all but the last applied.',
         0,
       ),
     ),
-    yes: Flags.boolean({ summary: 'Confirms what is lost without a question.' }),
+    yes: Flags.boolean({ summary: 'Confirm the loss without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }

@@ -8,13 +8,13 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Lint extends Verb {
   static override summary = 'Report statements that block or break running clients of the database.'
-  static override description = `No database is needed. With --url or --scratch the files are also applied to an empty copy of the schema: the first statement that fails there is refused. The copy is a scratch database on the server of --url, which is dropped afterwards, or the one of --scratch; the database of --url itself is not changed. A note says where no copy may be made.
+  static override description = `No database is needed. With --url or --scratch the files are also applied to an empty copy of the schema, and the first statement that fails there is rejected. The copy is a scratch database on the server of --url, which is dropped afterwards, or the database of --scratch; the database of --url itself is not changed. A note reports if no copy may be created.
 
-Statements that the engine cannot run are refused. Statements that lock a table for long, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause trouble later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
+Statements that the engine cannot run are rejected. Statements that lock a table for a long time, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause problems later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
 
-Exits with 1 when a statement is refused or dangerous.`
+Exits with 1 if a statement is rejected or dangerous.`
   static override differs =
-    'A statement is refused or dangerous; with --strict, any finding, or a copy that could not be made.'
+    'A statement is rejected or dangerous. With --strict: any finding, or a copy that could not be created.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --files ./migrations/mysql --dialect mysql --strict',
@@ -29,7 +29,7 @@ Exits with 1 when a statement is refused or dangerous.`
       options: DIALECTS,
     })(),
     strict: Flags.boolean({
-      summary: 'Exit with 1 on advice, too, except about files of search generate, which are not edited.',
+      summary: 'Also exit with 1 on advice, except about files of search generate, which are not edited.',
     }),
   }
 

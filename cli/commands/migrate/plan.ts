@@ -3,12 +3,12 @@ import { databaseFlags } from '../../migrate/database-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Plan extends Verb {
-  static override summary = 'Show what migrate up would do to others, and change nothing.'
-  static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file that runs in one transaction holds its locks until it ends. It also says which values are lost, for which rows a statement fails, and what breaks code that runs now.
+  static override summary = 'Show how migrate up would affect other clients, and change nothing.'
+  static override description = `Prints each statement of the pending migrations, with the lock that it takes, what waits for that lock, its effect on rows, and the sizes of the tables. On PostgreSQL a file that runs in one transaction holds its locks until it ends. It also prints which values are lost, for which rows a statement fails, and what breaks running code.
 
-What migrate up would refuse is refused here as well, with the same words and exit status: a file that was edited after it was applied, a statement that cannot run, a schema that another tool migrates.
+The plan rejects what migrate up would reject, with the same message and exit status: a file that was edited after it was applied, a statement that cannot run, a schema that another tool migrates.
 
-It goes by the text of a statement and the rules of the engine. What they do not show, such as what a function does, is called unknown. On MySQL the server chooses how it changes a table unless the statement says ALGORITHM and LOCK. Numbers of rows are the server's estimates.`
+The plan uses the text of each statement and the rules of the engine. What these do not show, such as what a function does, is reported as unknown. On MySQL the server chooses how it changes a table unless the statement names ALGORITHM and LOCK. Row counts are the server's estimates.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',

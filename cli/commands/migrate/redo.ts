@@ -5,17 +5,17 @@ import type { OnDatabase } from '../../migrate/database-run.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Redo extends Verb {
-  static override summary = 'Roll back the last version and apply it again.'
-  static override description = `For the version that you are writing: edit its file, and run this. The down migration that was stored when it was applied is used, if its up migration was edited.
+  static override summary = 'Roll back the last migration and apply it again.'
+  static override description = `For the migration that you are writing: edit its file, then run this command. If its up migration was edited, the down migration that was stored when it was applied is used.
 
-It asks first when the down migration loses values, like migrate down. Without a terminal it then needs --yes.`
+Like migrate down, it asks first if the down migration loses values. Without a terminal it then needs --yes.`
   static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes',
   ]
   static override flags = {
-    yes: Flags.boolean({ summary: 'Confirms what is lost without a question.' }),
+    yes: Flags.boolean({ summary: 'Confirm the loss without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }

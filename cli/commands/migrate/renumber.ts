@@ -5,17 +5,17 @@ import type { Renumbered } from '../../migrate/renumber-files.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Renumber extends Verb {
-  static override summary = 'Give versions the numbers behind all others.'
-  static override description = `For two branches that took the same number: name every version of the branch that is merged last, in its order. Their files get the numbers behind those of all other hand-written versions, in the folder of each engine. No database is needed.
+  static override summary = 'Give migrations the numbers after all others.'
+  static override description = `For two branches that used the same number: name every migration of the branch that is merged last, in its order. Their files get the numbers after all other hand-written migrations, in each engine's folder. No database is needed.
 
-A database that has applied one of them under its old number, such as your own, has to roll it back before.`
+A database that has applied one of them under its old number, such as your own, has to roll it back first.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 0005_add_colour',
     '<%= config.bin %> <%= command.id %> 0005_add_colour 0006_fill_colour',
   ]
   static override strict = false
   static override args = {
-    names: Args.string({ description: 'The versions, such as 0005_add_colour.', required: true }),
+    names: Args.string({ description: 'The migrations, such as 0005_add_colour.', required: true }),
   }
   static override flags = {
     files: folderFlag,

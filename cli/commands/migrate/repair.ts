@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Repair extends Verb {
   static override summary = 'Accept files that were edited after they were applied.'
-  static override description = `Shows what was edited, line by line, and asks. Then the checksums and the SQL of the files are recorded as what was applied. Nothing is run: an edit that changes what the file makes has to be in the database already.
+  static override description = `Shows what was edited, line by line, and asks. Then the checksums and the SQL of the files are recorded as applied. Nothing is run: if an edit changes what the file creates, the database must already have that change.
 
 Without a terminal it needs --yes.`
   static override differs = 'The question was not confirmed: nothing is recorded.'
@@ -14,7 +14,7 @@ Without a terminal it needs --yes.`
     '<%= config.bin %> <%= command.id %> --yes',
   ]
   static override flags = {
-    yes: Flags.boolean({ summary: 'Accepts the edits without a question.' }),
+    yes: Flags.boolean({ summary: 'Accept the edits without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }

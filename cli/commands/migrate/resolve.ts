@@ -5,19 +5,19 @@ import type { OnDatabase } from '../../migrate/database-run.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Resolve extends Verb {
-  static override summary = 'Record a version that you put right by hand.'
-  static override description = `Rarely needed: migrate up runs a dirty version again by itself. This is for a version that you finished or undid by hand. It runs nothing and compares nothing.
+  static override summary = 'Record a migration that you fixed manually.'
+  static override description = `Rarely needed: migrate up runs a dirty migration again automatically. This command is for a migration that you finished or undid manually. It runs nothing and compares nothing.
 
---applied takes a version that is dirty, or was never run. --rolled-back takes a dirty one of which nothing is left; migrate up applies it again. It asks first.`
+--applied takes a migration that is dirty or was never run. --rolled-back takes a dirty migration of which nothing is left; migrate up applies it again. It asks first.`
   static override differs = 'The question was not confirmed: nothing is recorded.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --applied 7',
     '<%= config.bin %> <%= command.id %> --rolled-back 7 --yes',
   ]
   static override flags = {
-    applied: Flags.integer(versionOptions('The version whose work is done.')),
-    'rolled-back': Flags.integer(versionOptions('The version of which nothing is left.')),
-    yes: Flags.boolean({ summary: 'Confirms it without a question.' }),
+    applied: Flags.integer(versionOptions('The migration whose work is done.')),
+    'rolled-back': Flags.integer(versionOptions('The migration of which nothing is left.')),
+    yes: Flags.boolean({ summary: 'Confirm without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }
@@ -27,7 +27,7 @@ export default class Resolve extends Verb {
     const { applied, 'rolled-back': rolledBack } = flags
     const version = applied ?? rolledBack
     if (version === undefined || (applied !== undefined && rolledBack !== undefined))
-      throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
+      throw new Failure('input', 'pass either --applied <migration> or --rolled-back <migration>')
     const as = applied === undefined ? 'rolledBack' : 'applied'
     const [{ DatabaseRun }, { resolveLines, resolveNotes, resolveQuestion }] = await Promise.all([
       import('../../migrate/database-run.js'),

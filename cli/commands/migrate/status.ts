@@ -4,10 +4,10 @@ import { databaseFlags } from '../../migrate/database-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
-  static override summary = 'Show which versions the database has, and which it lacks.'
-  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer release applied it, or its file was removed). A version that was recorded and not run here says so. Changes nothing and takes no locks.`
+  static override summary = 'Show which migrations are applied, and which are pending.'
+  static override description = `A migration is applied, pending, running (a session is working on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer release applied it, or its file was removed). Migrations that were recorded but not run here are marked. Changes nothing and takes no locks.`
   static override differs =
-    '--check, and a version is pending, running, dirty or edited, or up would refuse it.'
+    '--check: a migration is pending, running, dirty or edited, or up would reject it.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',
@@ -15,7 +15,8 @@ export default class Status extends Verb {
   static override flags = {
     ...databaseFlags,
     check: Flags.boolean({
-      summary: 'Exit with 1 when a version is pending, running, dirty or edited, or up refuses the database.',
+      summary:
+        'Exit with 1 if a migration is pending, running, dirty or edited, or if up rejects the database.',
     }),
   }
 

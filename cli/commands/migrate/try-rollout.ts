@@ -7,11 +7,11 @@ import { Verb } from '../../verb/verb.js'
 
 export default class TryRollout extends Verb {
   static override summary =
-    'Deploy the missing versions and a new image to a copy under load, and count failed calls.'
-  static override description = `The database of --url is changed: name a copy. It starts the old image, applies the missing versions beside it, starts the new image, sends calls to both, ends the old one with SIGTERM once its calls are done, and goes on with the new one alone. Calls are made all the time by the function that the module of --load exports: export default async (url, { image, worker }) => { … }. It makes one call, or several, and rejects when one fails.
+    'Deploy the missing migrations and a new image to a copy under load, and count failed calls.'
+  static override description = `The database of --url is changed: name a copy. The command starts the old image, applies the missing migrations beside it, starts the new image, sends calls to both, ends the old image with SIGTERM once its calls are done, and continues with the new image alone. Calls are made continuously by the function that the module of --load exports: export default async (url, { image, worker }) => { … }. The function makes one or more calls, and rejects if a call fails.
 
-An image is a command line for the shell. It listens on the port of PORT, which {port} stands for as well, uses the database of ASHLAR_DATABASE_URL, and is ready when --ready responds with 200. Exits with 1 when a call failed. It asks first; without a terminal it needs --yes.`
-  static override differs = 'A call failed, an image ended by itself, or the question was not confirmed.'
+An image is a shell command line. It listens on the port in PORT, which {port} also stands for, uses the database of ASHLAR_DATABASE_URL, and is ready when --ready responds with 200. Exits with 1 if a call failed. It asks first; without a terminal it needs --yes.`
+  static override differs = 'A call failed, an image exited by itself, or the question was not confirmed.'
   static override examples = [
     `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'node old/main.js' --new 'node dist/main.js' --load dist/load.js --yes`,
     `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'docker run --rm --network host -e PORT -e ASHLAR_DATABASE_URL shop:1' --new 'docker run --rm --network host -e PORT -e ASHLAR_DATABASE_URL shop:2' --load dist/load.js`,
@@ -29,24 +29,24 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     }),
     load: pathFlag({ summary: 'The compiled module whose default export makes a call.', required: true }),
     ready: Flags.string({
-      summary: 'The path that says whether an image is ready.',
+      summary: 'The path that reports whether an image is ready.',
       helpValue: '<path>',
       default: '/readyz',
     }),
     seconds: Flags.integer({
-      summary: 'How long the old, both, and the new image run.',
+      summary: 'How long the old image, both images, and the new image run.',
       helpValue: '<s>',
       min: 1,
       default: 3,
     }),
     workers: Flags.integer({
-      summary: 'How many calls are made at once.',
+      summary: 'The number of concurrent calls.',
       helpValue: '<n>',
       min: 1,
       max: 1_000,
       default: 4,
     }),
-    yes: Flags.boolean({ summary: 'Confirms that the database is a copy.' }),
+    yes: Flags.boolean({ summary: 'Confirm that the database is a copy.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }

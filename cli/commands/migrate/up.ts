@@ -6,12 +6,12 @@ import type { DatabaseRun, OnDatabase } from '../../migrate/database-run.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Up extends Verb {
-  static override summary = 'Apply every version that the database lacks.'
-  static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
+  static override summary = 'Apply every pending migration.'
+  static override description = `Any number of hosts can run this at once. One host applies the migrations. The others wait, print the name of that host, and then exit because the schema is up to date. Files that cannot be run are rejected before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement separately: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
-A file that drops a table or a column is not asked about: migrate plan shows before what is lost. If a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes. It also asks before it applies, in a schema without versions, the files whose versions another schema has: --module or --schema may be missing or misspelt.
+The command does not ask about a file that drops a table or a column: run migrate plan first to see what is lost. If a rollback stopped half-way, which can happen on MySQL, and finishing it loses values, up asks first; without a terminal it then needs --yes. It also asks before it applies files to a schema without migrations if another schema already has these migrations: --module or --schema may be missing or misspelt.
 
-The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
+The connection must reach the database itself or a pool in session mode: a transaction pooler is rejected.`
   static override differs = 'A question was not confirmed: nothing is applied.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -20,8 +20,8 @@ The connection must reach the database itself or a pool in session mode: a trans
     '<%= config.bin %> <%= command.id %> --statement-timeout 600000',
   ]
   static override flags = {
-    to: Flags.integer(versionOptions('The last version to apply. Default: all.')),
-    yes: Flags.boolean({ summary: 'Confirms what it asks about, without a question.' }),
+    to: Flags.integer(versionOptions('The last migration to apply. Default: all.')),
+    yes: Flags.boolean({ summary: 'Confirm every question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }

@@ -19,12 +19,12 @@ interface VerifyResult extends OnDatabase {
 
 export default class Verify extends Verb {
   static override summary =
-    'Compare what is applied with the files, and tables with entities; exit with 1 on a difference.'
-  static override description = `Reports versions that are missing, dirty, edited or not in these files, and INVALID indexes. --entities also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
+    'Compare the applied migrations with the files, and the tables with the entities; exit with 1 on a difference.'
+  static override description = `Reports migrations that are missing, dirty, edited or not in these files, and INVALID indexes. With --entities it also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line names the next step. Changes nothing.
 
-A table of @Resource({ existing: true }) only has to have what isolation and values need. Everything else is a note, which is not a difference; in --json it is in notes. How many rows have no tenant is one of them.
+A table of @Resource({ existing: true }) only needs what isolation and values require. Everything else is a note, not a difference; --json lists it in notes. One note is the number of rows without a tenant.
 
-A version that another tool applied is accepted: the content of its file at that time is unknown. A note names it; it is not a difference.`
+A migration that another tool applied is accepted: the content of its file at that time is unknown. A note names it; it is not a difference.`
   static override differs = 'A difference was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --module widgets',

@@ -4,8 +4,8 @@ import { cursorFlag, outboxFlags } from '../../outbox/outbox-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class DeadLetters extends Verb {
-  static override summary = 'List the events that were given up, with the reason.'
-  static override description = `The oldest first, each with when it was given up and why. Their payload stays in the table outbox_dead_letter. None is tried again by itself: outbox replay has them tried again.`
+  static override summary = 'List the dead letters, with their errors.'
+  static override description = `Lists the oldest first, each with the time and the error that made it a dead letter. The payload stays in the table outbox_dead_letter. Dead letters are not retried automatically: outbox replay retries them.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --cursor relay:nats --json',
@@ -14,7 +14,7 @@ export default class DeadLetters extends Verb {
     ...outboxFlags,
     cursor: cursorFlag(false),
     limit: Flags.integer({
-      summary: 'How many at most.',
+      summary: 'The maximum number of dead letters.',
       helpValue: '<count>',
       min: 1,
       max: 10_000,

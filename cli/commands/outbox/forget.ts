@@ -4,7 +4,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Forget extends Verb {
   static override summary = 'Forget a relay or a consumer that you no longer run.'
-  static override description = `Removes its position, its dead letters and what it has noted of the events that it has done. Until then the outbox keeps every event that it has not done. Refuses one that is running. If one of that name is started again, it begins with the oldest event in the outbox, for stream:<name> with the oldest one of its stream, and does again what it had done of these.
+  static override description = `Removes its position, its dead letters and its record of processed events. Until then, the outbox retains every event that it has not processed. A running relay or consumer is rejected. If one with the same name is started again, it begins with the oldest event in the outbox (stream:<name>: with the oldest event of its stream) and processes these events again.
 
 Without a terminal it needs --yes.`
   static override differs = 'The question was not confirmed: nothing is forgotten.'
@@ -13,7 +13,7 @@ Without a terminal it needs --yes.`
     '<%= config.bin %> <%= command.id %> --cursor consumer:mail --yes',
   ]
   static override flags = {
-    yes: Flags.boolean({ summary: 'Forgets it without a question.' }),
+    yes: Flags.boolean({ summary: 'Confirm without a question.' }),
     ...outboxFlags,
     cursor: cursorFlag(true),
   }

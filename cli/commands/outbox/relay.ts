@@ -3,8 +3,8 @@ import { outboxFlags } from '../../outbox/outbox-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Relay extends Verb {
-  static override summary = 'Deliver the events of an outbox to NATS JetStream, until it is stopped.'
-  static override description = `Any number of relays can run: one works, and the others stand by. SIGINT and SIGTERM let it finish what it has begun; once more ends at once. Needs the packages @nats-io/jetstream and @nats-io/transport-node.`
+  static override summary = 'Deliver the events of an outbox to NATS JetStream until stopped.'
+  static override description = `Any number of relays can run: one is active, and the others stand by. After SIGINT or SIGTERM it finishes the current batch and exits; a second signal ends it at once. Requires the packages @nats-io/jetstream and @nats-io/transport-node.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --nats nats://127.0.0.1:4222',
     '<%= config.bin %> <%= command.id %> --nats nats://a:4222,nats://b:4222 --replicas 3 --prefix shop --stream SHOP',
@@ -17,27 +17,30 @@ export default class Relay extends Verb {
       env: 'ASHLAR_NATS_URL',
       required: true,
     }),
-    stream: Flags.string({ summary: 'The name of the stream. Default: EVENTS.', helpValue: '<name>' }),
-    prefix: Flags.string({ summary: 'Begins each subject. Default: events.', helpValue: '<prefix>' }),
+    stream: Flags.string({ summary: "The stream's name. Default: EVENTS.", helpValue: '<name>' }),
+    prefix: Flags.string({
+      summary: 'The first part of each subject. Default: events.',
+      helpValue: '<prefix>',
+    }),
     replicas: Flags.integer({
-      summary: 'How many servers keep the stream when it is made. Default: 1.',
+      summary: 'How many servers store the stream, if it is created. Default: 1.',
       helpValue: '<count>',
       min: 1,
       max: 5,
     }),
     'listen-url': Flags.string({
       summary:
-        'A session of PostgreSQL for LISTEN, not behind a pooler of transactions. Default: the outbox is polled.',
+        'A PostgreSQL session for LISTEN, not through a transaction pooler. Default: the outbox is polled.',
       helpValue: '<url>',
       env: 'ASHLAR_LISTEN_URL',
     }),
     'max-attempts': Flags.integer({
-      summary: 'How often an event is tried before it becomes a dead letter. Default: 10.',
+      summary: 'How many attempts an event gets before it becomes a dead letter. Default: 10.',
       helpValue: '<count>',
       min: 1,
     }),
     lease: Flags.integer({
-      summary: 'How long a relay that died keeps others from taking over. Default: 15000.',
+      summary: 'How long a dead relay blocks others from taking over. Default: 15000.',
       helpValue: '<ms>',
       min: 100,
     }),

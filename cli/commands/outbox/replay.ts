@@ -3,8 +3,8 @@ import { cursorFlag, outboxFlags } from '../../outbox/outbox-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Replay extends Verb {
-  static override summary = 'Have dead letters tried again.'
-  static override description = `The relay or consumer that has given them up tries them again, once each: within seconds where it runs, and otherwise when it is started. What fails again stays a dead letter. An event that succeeds comes after those of its resource that were done meanwhile.`
+  static override summary = 'Retry dead letters.'
+  static override description = `The relay or consumer retries each of its dead letters once: within seconds if it is running, otherwise when it is started. An event that fails again stays a dead letter. A retried event is delivered after later events of its resource that were delivered in the meantime.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --cursor relay:nats',
     '<%= config.bin %> <%= command.id %> --cursor consumer:mail --id 7',
@@ -13,7 +13,7 @@ export default class Replay extends Verb {
     ...outboxFlags,
     cursor: cursorFlag(true),
     id: Flags.integer({
-      summary: 'One of them, as outbox dead-letters numbers them. Default: all.',
+      summary: 'The ID of one dead letter, as outbox dead-letters lists it. Default: all.',
       helpValue: '<id>',
       min: 1,
     }),

@@ -4,14 +4,14 @@ import { outboxFlags } from '../../outbox/outbox-flags.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
-  static override summary = 'Show how far relays and consumers are.'
-  static override description = `The first line says how many events there were, and how many wait where no relay or consumer follows the outbox. Then one line for each relay and consumer: its position in the log, how many events it has to do (also those that are not sequenced yet), its dead letters, and whether it runs. An event stays in the outbox until every one of them has done it.
+  static override summary = 'Show the positions of relays and consumers.'
+  static override description = `The first line reports the number of events so far, and how many wait because no relay or consumer follows the outbox. Then one line for each relay and consumer: its position in the log, its lag in events (including events without a sequence number yet), its dead letters, and whether it is running. An event stays in the outbox until all of them have processed it.
 
-A consumer of a stream of NATS, stream:<name>, has its position and dead letters here and what is to do in NATS: status() of the worker and the metric ashlar.events.lag tell how far it is.
+A consumer of a NATS stream, stream:<name>, has its position and dead letters here, but its lag is in NATS: see the worker's status() and the metric ashlar.events.lag.
 
-With --max-lag, for monitoring, the exit status is 1 when one has more events to do, when there are dead letters, or when no relay or consumer follows an outbox that has more events; a line says why.`
+With --max-lag, for monitoring, the exit status is 1 if a lag is larger, if there are dead letters, or if no relay or consumer follows an outbox that has more events; a line gives the reason.`
   static override differs =
-    'With --max-lag: a relay or consumer is too far behind, none follows, or there are dead letters.'
+    'With --max-lag: a relay or consumer lags too far behind, none follows the outbox, or there are dead letters.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --max-lag 1000',
@@ -20,7 +20,7 @@ With --max-lag, for monitoring, the exit status is 1 when one has more events to
     ...outboxFlags,
     'max-lag': Flags.integer({
       summary:
-        'Exit with 1 when more events are to do, by one of them or because there is none, or when there are dead letters. Not counted: what stream:<name> has to do.',
+        'Exit with 1 if a relay or consumer (or an outbox without any) has more unprocessed events, or if there are dead letters. The lag of stream:<name> is not counted.',
       helpValue: '<events>',
       min: 0,
     }),

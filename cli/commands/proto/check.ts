@@ -3,12 +3,12 @@ import type { BreakingChange } from '../../proto/breaking-changes.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Check extends Verb {
-  static override summary = 'Say what in the .proto files would break clients.'
-  static override description = `Compares the .proto files of the folder proto with an earlier version by buf's rules WIRE_JSON: what old clients send and receive, binary and as JSON, keeps its meaning. A field keeps its number, name and a compatible type, and a removed one leaves both reserved; so do the values of enums.
+  static override summary = 'Report changes in the .proto files that break clients.'
+  static override description = `Compares the .proto files in the folder proto with an earlier version by buf's WIRE_JSON rules: what old clients send and receive, binary and as JSON, keeps its meaning. A field keeps its number, its name and a compatible type, and a removed field leaves both reserved. The same holds for enum values.
 
-What buf has no rule for is compared as well. Services, methods, and their routes of google.api.http stay: a path may become wider, and more may be added, but each request of an old client is answered by the same method, with the same body and response_body. Resources keep their types, and their patterns of names. A field of a request does not become REQUIRED, OUTPUT_ONLY, IDENTIFIER or IMMUTABLE, and one of a response not INPUT_ONLY. Each finding says what it means for clients, and what to do. Exits with 1 when something breaks.
+The command also compares what buf has no rule for. Services, methods, and their google.api.http routes stay: a path may become wider, and routes may be added, but each request of an old client is answered by the same method, with the same body and response_body. Resources keep their types and name patterns. A request field must not become REQUIRED, OUTPUT_ONLY, IDENTIFIER or IMMUTABLE, and a response field must not become INPUT_ONLY. Each finding states its effect on clients and what to do. Exits with 1 if something breaks.
 
-The earlier version is a branch, a tag or a commit, or the file of an image: npx buf build --output image.binpb. What buf.yaml leaves out of the rules stays out.`
+The earlier version is a branch, a tag, a commit, or an image file: npx buf build --output image.binpb. What buf.yaml excludes from the rules stays excluded.`
   static override differs = 'A breaking change was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --against main',
@@ -16,7 +16,7 @@ The earlier version is a branch, a tag or a commit, or the file of an image: npx
   ]
   static override flags = {
     against: Flags.string({
-      summary: 'What to compare with: a branch, a tag, a commit, or the file of an image.',
+      summary: 'What to compare with: a branch, a tag, a commit, or an image file.',
       helpValue: '<version>',
       required: true,
     }),

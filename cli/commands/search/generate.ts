@@ -8,10 +8,10 @@ export default class Generate extends Verb {
   static override summary = 'Write the migrations that INDEXED search needs on PostgreSQL.'
   static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) it writes two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables are sorted by name.
 
-A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that an applied file is never edited. The same entities and the same committed files give the same bytes.
+A table whose vector is already committed keeps its files. A changed vector uses the next free pair of numbers, so an applied file is never edited. The same entities and the same committed files give the same bytes.
 
-Nothing is removed from a database where a search is not INDEXED any more: migrate diff --contract writes the file that drops its vector.`
-  static override differs = '--check, and a file is missing or differs.'
+If a search is no longer INDEXED, nothing is removed from the database: migrate diff --contract writes the file that drops its vector.`
+  static override differs = '--check: a file is missing or differs.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out migrations/postgres --migrations migrations/postgres',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out generated --migrations migrations/postgres --check',
@@ -19,15 +19,15 @@ Nothing is removed from a database where a search is not INDEXED any more: migra
   static override flags = {
     entities: requiredEntitiesFlag,
     out: pathFlag({
-      summary: 'The folder for the files; it is created when it does not exist.',
+      summary: 'The folder for the files; it is created if it does not exist.',
       required: true,
     }),
     migrations: pathFlag({
       summary: 'The folder of the committed migrations for PostgreSQL.',
-      description: 'It is only read: its files show which numbers are taken, and by which vectors.',
+      description: 'It is only read: its files show which numbers are used, and by which vectors.',
       required: true,
     }),
-    check: Flags.boolean({ summary: 'Write nothing; exit with 1 when a file is missing or differs.' }),
+    check: Flags.boolean({ summary: 'Write nothing; exit with 1 if a file is missing or differs.' }),
   }
 
   override async run(): Promise<Generated> {

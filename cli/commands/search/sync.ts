@@ -5,17 +5,17 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Sync extends Verb {
   static override summary = 'Copy generated search migrations to the folder of the applied files.'
-  static override description = `Copies the files that search generate wrote, byte for byte, and nothing else. Refuses where a file of that name has another text, because it may have been applied, and where another version has the same number: generate again with that folder as --migrations, which takes the next free numbers.`
+  static override description = `Copies the files that search generate wrote, byte for byte. A file of the same name with other content is not overwritten, because it may have been applied. A number that another migration uses is rejected. In both cases run search generate again with that folder as --migrations, which uses the next free numbers.`
   static override differs =
-    '--check, and a file is missing or differs; a file with another text is there; or another version has the number of one.'
+    '--check: a file is missing or differs. Otherwise: a file with other content exists, or another migration has the same number.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --from generated --to migrations/postgres',
     '<%= config.bin %> <%= command.id %> --from generated --to migrations/postgres --check',
   ]
   static override flags = {
     from: pathFlag({ summary: 'The folder that search generate wrote.', required: true }),
-    to: pathFlag({ summary: 'The folder to copy to; it is created when it does not exist.', required: true }),
-    check: Flags.boolean({ summary: 'Write nothing; exit with 1 when a file is missing or differs.' }),
+    to: pathFlag({ summary: 'The folder to copy to; it is created if it does not exist.', required: true }),
+    check: Flags.boolean({ summary: 'Write nothing; exit with 1 if a file is missing or differs.' }),
   }
 
   override async run(): Promise<FileChanges> {

@@ -12,11 +12,12 @@ interface Rewrapped {
 }
 
 export default class Rewrap extends Verb {
-  static override summary = 'Encrypt stored secrets with the newest key, and say which versions are left.'
-  static override description = `For after a rotation of the key: goes through the rows of all tenants, deleted ones too, page by page, while the service runs. A secret that is written meanwhile stays as it was written. Neither update_time nor etag of a resource changes, and no event is sent.
+  static override summary =
+    'Encrypt stored secrets with the newest key, and report which key versions are still used.'
+  static override description = `Run it after the key was rotated: it goes through the rows of all tenants, including deleted rows, page by page, while the service runs. A secret that is written in the meantime stays as written. The update_time and etag of a resource do not change, and no event is sent.
 
-SIGINT or SIGTERM ends it after the page that it is at, and it says how to go on. When no secret is left on an old version, raise min_decryption_version of the key.`
-  static override differs = 'A secret cannot be read, or it was ended before every row was looked at.'
+SIGINT or SIGTERM ends it after the current page, and it prints how to continue. When no secret uses an old version, raise the key's min_decryption_version.`
+  static override differs = 'A secret cannot be read, or the run ended before every row was processed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --encryptor dist/encryptor.js',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --encryptor dist/encryptor.js --count',
@@ -27,16 +28,16 @@ SIGINT or SIGTERM ends it after the page that it is at, and it says how to go on
     entities: requiredEntitiesFlag,
     encryptor: pathFlag({
       summary:
-        'The compiled module that exports the encryptor of the service as `encryptor`, or a function that makes it.',
+        'The compiled module that exports the encryptor of the service as `encryptor`, or a function that returns it.',
       required: true,
     }),
     batch: Flags.integer({ summary: 'Rows of a page.', min: 1, max: 1000, default: 200 }),
     after: Flags.string({
-      summary: 'Goes on where an earlier run has ended, as that run has said.',
+      summary: 'Continue after an earlier run, with the value that it printed.',
       helpValue: '<place>',
     }),
     count: Flags.boolean({
-      summary: 'Changes nothing, and says how many secrets each version of the key has.',
+      summary: 'Change nothing; print how many secrets each key version has.',
     }),
   }
 

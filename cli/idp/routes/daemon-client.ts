@@ -32,11 +32,11 @@ export async function callDaemon(
     const { code = '', message } = error as NodeJS.ErrnoException
     if (NO_LISTENER.includes(code)) return undefined
     const daemon = `the daemon at ${showAddress(address)}`
-    const advice = 'restart it, or stop it to go on without it'
+    const advice = 'restart it, or stop it to continue without it'
     if (signal.aborted)
       throw new Failure('daemon', `${daemon} did not respond in ${timeoutMs / 1000} s: ${advice}`)
     if (code === 'EACCES')
-      throw new Failure('daemon', `${daemon} may not be called: check who owns the socket`)
+      throw new Failure('daemon', `${daemon} rejects the connection: check who owns the socket`)
     if (code.startsWith('HPE_') || code === 'ECONNRESET' || code === 'EPIPE')
       throw new Failure('daemon', `${daemon} does not speak HTTP (${code}): ${advice}`, { cause: error })
     throw new Failure('daemon', `${daemon} cannot be called: ${terminalLine(message)}`, { cause: error })

@@ -54,11 +54,11 @@ export async function register(
   if (response.status === 409)
     throw new Failure(
       'conflict',
-      `${route.host} belongs to another owner (${refusal(response)}): take another --host, or release that route first`,
+      `${route.host} belongs to another owner (${refusal(response)}): choose another --host, or release that route first`,
     )
   throw new Failure(
     'daemon',
-    `the daemon at ${showAddress(address)} refused ${route.host}: ${refusal(response)}`,
+    `the daemon at ${showAddress(address)} rejected ${route.host}: ${refusal(response)}`,
   )
 }
 
@@ -99,7 +99,7 @@ function routesIn(body: string, address: DaemonAddress): readonly Route[] {
 function routeIn(entry: unknown, address: DaemonAddress): Route {
   const text = (fields: object, key: string): string => {
     const value = (fields as Readonly<Record<string, unknown>>)[key] ?? ''
-    if (typeof value !== 'string') throw notRoutes(address, `${key} of a route is not text`)
+    if (typeof value !== 'string') throw notRoutes(address, `${key} of a route is not a string`)
     return value.toWellFormed()
   }
   if (!isObject(entry)) throw notRoutes(address, 'an entry of its list is not a route')
@@ -130,5 +130,5 @@ const isObject = (value: unknown): value is object =>
 const notRoutes = (address: DaemonAddress, what: string): Failure =>
   new Failure(
     'daemon',
-    `${showAddress(address)} is not the devedge daemon (${what}): restart it, or stop it to go on without it`,
+    `${showAddress(address)} is not the devedge daemon (${what}): restart it, or stop it to continue without it`,
   )

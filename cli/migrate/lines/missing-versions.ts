@@ -17,11 +17,11 @@ export function nothingText(
   const ahead = versions.filter(({ state }) => state === 'ahead').map(({ name }) => name)
   const dirty = versions.filter(({ state, isMissing }) => state === 'dirty' && !isMissing)
   if (ahead.length + dirty.length === 0) return `${nothing}: the schema is current`
-  const lacked = ahead.length === 0 ? '' : `, and ${namesText(ahead)}, which they lack`
+  const lacked = ahead.length === 0 ? '' : `, and ${namesText(ahead)}, which these files lack`
   const failed = dirty
-    .map(({ name }) => `; ${name} is dirty: ${command('migrate status')} says what to do`)
+    .map(({ name }) => `; ${name} is dirty: ${command('migrate status')} prints what to do`)
     .join('')
-  return `${nothing}: the database has every version of these files${lacked}${failed}`
+  return `${nothing}: the database has every migration of these files${lacked}${failed}`
 }
 
 /** `applies 0003_c`, with the rollback that is finished before; empty where nothing is missing. */

@@ -23,7 +23,7 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
       case 'adopted':
         return [
           `taken over from ${event.from}: ${event.versions.join(', ')}`,
-          ...(event.created.length === 0 ? [] : [`created what it lacked: ${event.created.join(', ')}`]),
+          ...(event.created.length === 0 ? [] : [`created what was missing: ${event.created.join(', ')}`]),
         ]
       case 'recorded':
         return [`recorded ${event.version} without running it: ${terminalLine(recordedText(event))}`]
@@ -64,7 +64,7 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
 /** Why a search version need not run, and cannot. */
 function recordedText({ because, needless }: Extract<Progress, { readonly kind: 'recorded' }>): string {
   const why =
-    because === 'vectorNotMade' ? 'the vector before it was not made' : 'what it reads is not there any more'
+    because === 'vectorNotMade' ? 'the vector before it was not created' : 'what it reads no longer exists'
   return 'replacedBy' in needless
     ? `${why}, and ${needless.replacedBy} replaces it`
     : `${why}, and ${needless.tableDroppedBy} drops its table`
@@ -88,6 +88,6 @@ function filledText({
 }
 
 function count(statements: number): string {
-  if (statements === 0) return 'no statement: what it did stays'
+  if (statements === 0) return 'no statement: its changes stay'
   return statements === 1 ? '1 statement' : `${statements} statements`
 }

@@ -2,7 +2,7 @@ import type { Loss, Lost, PlannedTable, TableSize } from '../../../lib/migration
 import { counted } from '../../output/counted.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
-const NOT_YET = 'not there yet'
+const NOT_YET = 'does not exist yet'
 
 /** True if there is something to lose. */
 export const isThere = ({ what, size }: Loss): boolean => what === 'schema' || size !== undefined

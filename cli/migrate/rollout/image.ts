@@ -55,7 +55,7 @@ export async function startImage(
   )
   const broken = ended.then((how) => {
     if (isStopping) return new Promise<never>(() => undefined)
-    throw new Failure('differs', `the ${name} image ended by itself (${how}): ${command}`)
+    throw new Failure('differs', `the ${name} image exited by itself (${how}): ${command}`)
   })
   broken.catch(() => undefined)
   const stop = async () => {
@@ -90,7 +90,7 @@ async function untilReady(
     if (response?.status === 200) return void (await response.body?.cancel())
     const answer =
       response === undefined
-        ? 'does not respond: it has to listen on PORT'
+        ? 'does not respond: it must listen on PORT'
         : `responds with ${[response.status, await beginningOf(response).catch(() => '')].filter((part) => part !== '').join(': ')}; --ready names another path`
     if (performance.now() > end)
       throw new Failure(

@@ -107,6 +107,6 @@ export async function callOf(module: string): Promise<Call> {
   if (typeof call === 'function') return call as Call
   throw new Failure(
     'input',
-    `${module} has no function as its default export: export default async (url, { image, worker }) => { … } makes one call, and rejects when it fails`,
+    `${module} has no function as its default export: export default async (url, { image, worker }) => { … } makes one call, and rejects if it fails`,
   )
 }

@@ -17,7 +17,7 @@ export function adoptLines(adoption: Adoption, style: Style): readonly string[] 
     case 'byItself':
       return [`${adoption.text}: there is nothing to adopt`, nextLine(style, { command: 'migrate up' })]
     case 'recorded':
-      return [`${adoption.version} is recorded already: nothing to do`]
+      return [`${adoption.version} is already recorded: nothing to do`]
     case 'found': {
       const { tool, table, head, dump } = adoption.tool
       return [
@@ -37,4 +37,4 @@ export function adoptLines(adoption: Adoption, style: Style): readonly string[] 
 
 /** The message if no history of another tool is known. */
 export const nothingToAdopt = ({ command }: Style): string =>
-  `no history of another tool is known here. For an empty schema, use ${command('migrate new')} and up; for one that has tables, write what it has into 0002, and run ${command('migrate baseline', { to: 2 })}`
+  `no history of a known tool was found here. For an empty schema, use ${command('migrate new')} and up; for a schema with tables, write their definitions into 0002, and run ${command('migrate baseline', { to: 2 })}`

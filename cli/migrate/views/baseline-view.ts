@@ -20,5 +20,5 @@ export const baselineNotes = ({ recorded }: BaselineResult, { command }: Style):
   recorded.length === 0
     ? []
     : [
-        `to take a record back, delete its row of ashlar_migrations: ${command('migrate down')} would run its down migration, which drops what is there`,
+        `to remove a record, delete its row from ashlar_migrations: ${command('migrate down')} would run its down migration, which drops existing tables`,
       ]

@@ -47,32 +47,32 @@ function downLines(
   { paint, command }: Style,
 ): readonly string[] {
   if (downs === undefined)
-    return [paint.bad('no version is tried and nothing is compared, because lint refuses a file')]
+    return [paint.bad('no migration is tried and nothing is compared, because lint rejects a file')]
   if (downs.length > 0) return downs.map((one) => paint.bad(triedDownText(one, command)))
-  if (empty !== undefined) return [paint.good(`no version to check: ${empty} has no .sql file`)]
+  if (empty !== undefined) return [paint.good(`no migration to check: ${empty} has no .sql file`)]
   const ways =
     untried.length === 1
-      ? 'its down migration has no statement, and is'
-      : 'their down migrations have no statement, and are'
-  const but = untried.length === 0 ? '' : `, but for ${namesText(untried)}: ${ways} not tried`
-  return [paint.good(`every version goes up, down and up again${but}`)]
+      ? 'its down migration has no statement, so it is'
+      : 'their down migrations have no statement, so they are'
+  const but = untried.length === 0 ? '' : `, except ${namesText(untried)}: ${ways} not tried`
+  return [paint.good(`every migration goes up, down and up again${but}`)]
 }
 
 function comparedLines(compared: Checked['compared'], style: Style): readonly string[] {
   const { paint, command } = style
   if (compared === undefined) return []
   if (compared === 'failed')
-    return [paint.bad('the entities are not compared, because the files do not all go up')]
+    return [paint.bad('the entities are not compared, because the files cannot all be applied')]
   const { entities, missing, left, byHand } = compared
-  const more = left.length === 0 ? '' : '; what is left for the contract is noted, and no fault'
+  const more = left.length === 0 ? '' : '; what is left for the contract is listed as a note'
   const isEqual = missing.length + byHand.length === 0
   return [
     ...missing.map(({ statements }) => {
       const sql = terminalLine(statements.map((one) => `${one};`).join(' '), LONGEST_SQL)
-      return `${paint.bad('missing')}: no version makes this yet: ${sql}`
+      return `${paint.bad('missing')}: no migration does this yet: ${sql}`
     }),
     ...byHand.map((one) => `${paint.bad('missing')} ${tableDifferenceText(one, true, command)}`),
-    ...(isEqual ? [paint.good(`the files make what the entities need${more}`)] : []),
+    ...(isEqual ? [paint.good(`the files create what the entities need${more}`)] : []),
     ...(missing.length > 0
       ? [nextLine(style, { command: 'migrate diff', args: ['NAME'], options: { entities } })]
       : []),

@@ -47,11 +47,11 @@ function driftLines(compared: Compared, { entities }: ComparedFlags, style: Styl
     ...fillLines(compared, style),
     ...(bringsBack.length === 0 ? [] : [paint.warn(BRINGS_BACK), ...bringsBack]),
     ...byHandLines(byHand, style),
-    `Where this database is right as it is, write what differs into a file instead, and record it here with ${command('migrate resolve', { applied: true })}.`,
+    `If this database is right as it is, write the difference into a file instead, and record it here with ${command('migrate resolve', { applied: true })}.`,
     nextLine(
       style,
       { command: 'migrate diff', args: ['NAME'], options: { entities, live: true } },
-      'again, until it finds no such thing',
+      'again, until it finds no such difference',
     ),
   ]
 }
@@ -67,7 +67,7 @@ const fillLines = ({ fill }: Compared, { paint, command }: Style): readonly stri
 const byHandLines = (byHand: readonly TableDifference[], style: Style): readonly string[] =>
   byHand.length === 0
     ? []
-    : [style.paint.warn('to do by hand:'), ...byHand.map((one) => shownLine(one, style))]
+    : [style.paint.warn('to do manually:'), ...byHand.map((one) => shownLine(one, style))]
 
 /** The files are known, because they were compared. */
 const shownLine = (difference: TableDifference, { command }: Pick<Style, 'command'>): string =>
@@ -78,8 +78,8 @@ function nothingText(
   { contract, live }: ComparedFlags,
   { command }: Style,
 ): string {
-  const notLive = `(the live database is not compared: ${command('migrate verify', { entities: true })} does, and ${command('migrate diff', { live: true }, 'NAME')} says how to make it as the files are)`
-  if (byHand.length > 0) return 'nothing is written: no file is generated for what differs'
+  const notLive = `(the live database is not compared: ${command('migrate verify', { entities: true })} compares it, and ${command('migrate diff', { live: true }, 'NAME')} prints how to make it match the files)`
+  if (byHand.length > 0) return 'nothing is written: no file is generated for these differences'
   if (contract)
     return live
       ? 'nothing is written: nothing is left for the contract'
@@ -88,16 +88,16 @@ function nothingText(
     return `nothing is written: all that the ${live ? 'database lacks' : 'files lack'} is left for the contract`
   return live
     ? 'nothing is written: the database has what the entities need'
-    : `nothing is written: the files make what the entities need ${notLive}`
+    : `nothing is written: the files create what the entities need ${notLive}`
 }
 
 /** A database that another comparison left on the server. */
 export const leftoverText = (database: string): string =>
-  `the database ${database} is of another comparison: drop it, unless that one runs now`
+  `the database ${database} belongs to another comparison: drop it, unless that comparison is still running`
 
-const FILL_FIRST = 'fill these columns first, because NOT NULL fails where a row has no value:'
+const FILL_FIRST = 'fill these columns first, because NOT NULL fails if a row has no value:'
 const DRIFTS =
-  'nothing is written: this database is not what the files make, and a version for that would fail in every other one:'
-const BRINGS_BACK = 'read these statements, and run them by hand in this database alone, to bring it back:'
+  'nothing is written: this database differs from what the files create, and a migration for that would fail in every other database:'
+const BRINGS_BACK = 'review these statements, and run them manually in this database only, to restore it:'
 const OF_ITS_OWN =
-  'the contract is a deployment of its own: apply it when what expands is applied and no process with the older code runs any more; a backfill that is still pending runs before it, in the same up'
+  'deploy the contract separately: apply it when the expanding changes are applied and no process with the older code runs; a pending backfill runs before it, in the same up'

@@ -43,10 +43,10 @@ export function downLines(rolledBack: RolledBack, { paint, command }: Style): re
 }
 
 function nothingLine(states: readonly VersionStatus[], to: number | undefined): string {
-  if (states.every(({ state }) => state === 'pending')) return 'nothing to do: no version is applied'
+  if (states.every(({ state }) => state === 'pending')) return 'nothing to do: no migration is applied'
   return to === undefined
-    ? 'nothing to do: only the framework’s own versions are applied; --to 0 rolls them back'
-    : `nothing to do: no version of the module above ${String(to).padStart(4, '0')} is applied`
+    ? 'nothing to do: only the framework’s own migrations are applied; --to 0 rolls them back'
+    : `nothing to do: no migration of the module above ${String(to).padStart(4, '0')} is applied`
 }
 
 /** It is not advice, because the next deployment does it anyway. */
@@ -59,7 +59,7 @@ function pendingLines(
   const [are, them] = pending.length === 1 ? ['is', 'it'] : ['are', 'them']
   const again = pending.every((name) => rolledBack.includes(name)) ? ' again' : ''
   return [
-    `${namesText(pending)} ${are} pending: the next ${command('migrate up')}, also that of a deployment with these files, applies ${them}${again}`,
+    `${namesText(pending)} ${are} pending: the next ${command('migrate up')}, including a deployment with these files, applies ${them}${again}`,
   ]
 }
 
@@ -83,7 +83,7 @@ export function lossesQuestion(
     .filter(({ isFramework }) => isFramework)
     .flatMap(({ loses }) => loses.filter((loss) => loss.what === 'table' && isThere(loss)))
     .map(({ name }) => name)
-  const framework = ` and drops the framework’s own tables, with what is in them${tables.length === 0 ? '' : ` (${tables.join(', ')})`}`
+  const framework = ` and drops the framework’s own tables with their contents${tables.length === 0 ? '' : ` (${tables.join(', ')})`}`
   const they = rollBacks.length === 1 && !takesFramework ? 'it loses' : 'they lose'
   const theyWrote = written.length === 1 ? 'it wrote' : 'they wrote'
   return [
@@ -109,12 +109,12 @@ const recordAgainLines = (rollBacks: readonly RollBack[], command: CommandLine):
       const record = command('migrate resolve', { applied: version })
       const next =
         staysDone === 'written'
-          ? `the next ${command('migrate up')} writes it a second time, unless ${record} records it before`
-          : `where migrate up fails because of that, ${record} records it again`
+          ? `the next ${command('migrate up')} writes it a second time, unless ${record} records it first`
+          : `if migrate up fails because of that, ${record} records it again`
       return `${name} ${STAYS_DONE}: ${next}`
     })
 
-const STAYS_DONE = 'has no statement to roll back, and what it did stays'
+const STAYS_DONE = 'has no statement to roll back, so its changes stay'
 
 /** Why the highest number is not the one that is rolled back. */
 const orderLines = (rollBacks: readonly RollBack[]): readonly string[] =>
@@ -131,10 +131,10 @@ const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
     if (refills === undefined || refills.written === 0) return []
     const rows =
       refills.written === undefined
-        ? 'the rows that its WHERE takes then'
-        : `rows of the ${refills.written} that are written, where its WHERE takes them,`
+        ? 'the rows that its WHERE then selects'
+        : `rows of the ${refills.written} that are written, if its WHERE selects them,`
     return [
-      `${name}: its position is forgotten: up begins at the first row again, and writes ${rows} a second time`,
+      `${name}: its position is forgotten: up starts at the first row again, and writes ${rows} a second time`,
     ]
   })
 
@@ -144,7 +144,7 @@ const contractLines = (rollBacks: readonly RollBack[], command: CommandLine): re
     .filter(({ mayLeaveContract }) => mayLeaveContract)
     .map(
       ({ name }) =>
-        `${name} is of a contract: an image from before that needs each of its versions rolled back, with ${command('migrate down', { to: true })} and the number of the last version before the first of them`,
+        `${name} is part of a contract: an older image needs each of its migrations rolled back, with ${command('migrate down', { to: true })} and the number of the last migration before the first of them`,
     )
 
 /** Data that is not restored when the versions are rolled back, one line each. */
@@ -153,5 +153,5 @@ const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
     .filter(({ staysLost }) => staysLost.length > 0)
     .map(
       ({ name, staysLost }) =>
-        `${name} took away ${lossesText(staysLost)}: its down migration does not bring the values back`,
+        `${name} removed ${lossesText(staysLost)}: its down migration does not restore the values`,
     )

@@ -5,7 +5,7 @@ import { tableText } from '../lines/sizes.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 
 /** @param applies - what is done to the copy. */
-export const dryRunQuestion = (applies: string): string => `This ${applies} to it, so it has to be a copy.`
+export const dryRunQuestion = (applies: string): string => `This ${applies} to it, so it must be a copy.`
 
 /** The result of a version, and its effect on other clients. */
 export function triedLines(version: TriedVersion, { paint }: Style): readonly string[] {
@@ -16,8 +16,7 @@ export function triedLines(version: TriedVersion, { paint }: Style): readonly st
     ...(longestWriteMs === undefined ? [] : [`  longest write beside it: ${longestWriteMs} ms`]),
     ...(locks ?? []).map((lock) => `  held ${lock}`),
     ...failures.map(
-      ({ table, access, why }) =>
-        `  ${paint.warn(terminalLine(`cannot ${access} ${table} any more: ${why}`))}`,
+      ({ table, access, why }) => `  ${paint.warn(terminalLine(`can no longer ${access} ${table}: ${why}`))}`,
     ),
     ...(isApplied && rewritten?.length === 0 && longestReadMs !== undefined ? ['  rewrote no table'] : []),
     ...(rewritten ?? []).map((table) => `  ${paint.warn('rewrote')} ${tableText(table)}`),
@@ -26,7 +25,7 @@ export function triedLines(version: TriedVersion, { paint }: Style): readonly st
 
 const UNMEASURED: Readonly<Record<NonNullable<TriedVersion['unmeasured']>, string>> = {
   chunks: 'a backfill commits after each chunk',
-  outside: 'a file that runs outside of a transaction holds none when it ends',
+  outside: 'a file that runs outside a transaction holds none when it ends',
   server: 'only PostgreSQL reports them',
 }
 
@@ -41,7 +40,7 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
   return [
     ...(isProbed || applied.length === 0
       ? []
-      : ['nothing was read or written beside it: no table of these versions was there before']),
+      : ['nothing was read or written during it: none of these migrations’ tables existed before']),
     ...reasons.map((reason) => {
       const names = applied.filter(({ unmeasured }) => unmeasured === reason).map(({ name }) => name)
       return `locks were not measured for ${namesText(names)}: ${UNMEASURED[reason]}`
@@ -49,7 +48,7 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
     ...(rewritten === ''
       ? []
       : [
-          `whether ${rewritten} rewrote a table was not measured: MySQL reports it to users with the privilege PROCESS`,
+          `whether ${rewritten} rewrote a table was not measured: MySQL reports it only to users with the privilege PROCESS`,
         ]),
   ]
 }
@@ -68,10 +67,10 @@ export function nextOfTried(planned: readonly PlannedVersion[], style: Style): s
   const up =
     before === undefined
       ? `then ${style.command('migrate up')} on the database itself, once no process with the older code runs`
-      : `then on the database itself ${style.command('migrate up', { to: before })}. Ship ${breaking} in a later release, once no process with the older code runs: the up of an image that has it applies it`
+      : `then on the database itself ${style.command('migrate up', { to: before })}. Deploy ${breaking} in a later release, once no process with the older code runs: the next image with it applies it`
   return nextLine(
     style,
     { command: 'migrate plan' },
-    `which says what ${breaking} takes away or breaks; ${up}`,
+    `which prints what ${breaking} removes or breaks; ${up}`,
   )
 }

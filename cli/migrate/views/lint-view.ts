@@ -30,10 +30,10 @@ export function lintLines(findings: readonly Finding[], { paint }: Pick<Style, '
       ({ file, line, level, rule, text }) =>
         `${file}:${line}: ${colour[level](`${level}:`)} ${text} ${paint.dim(`[${rule}]`)}`,
     ),
-    `${of('refuse')} refused, ${of('danger')} dangerous, ${of('advice')} advised`,
+    `${of('refuse')} rejected, ${of('danger')} dangerous, ${of('advice')} advised`,
     ...[...new Set(accepted.map(({ file }) => file))].map(
       (file) =>
-        `where it is meant, write this line into ${file} before a database applies it: -- ashlar:allow ${rulesOf(file).join(', ')}`,
+        `to accept it, write this line into ${file} before a database applies it: -- ashlar:allow ${rulesOf(file).join(', ')}`,
     ),
   ]
 }

@@ -6,19 +6,19 @@ import type { NextFiles } from '../next-files.js'
 export function newLines({ files }: NextFiles, areEmpty: boolean, style: Style): readonly string[] {
   if (files.length === 0)
     return [
-      'nothing is written: the files create every table of the entities; with a connection string, their changes are written',
+      'nothing is written: the files create every table of the entities; pass a connection string to write changes',
     ]
   return [
     ...files.map((file) => `${style.paint.good('written')} ${file}`),
     areEmpty
-      ? nextLine(style, { command: 'migrate lint' }, 'once the files have their SQL')
+      ? nextLine(style, { command: 'migrate lint' }, 'once the files contain their SQL')
       : nextLine(style, { command: 'migrate plan' }),
   ]
 }
 
 /** Of the engine of the connection string, where it has no folder and another one has. */
 export const leftOutNote = (dialect: Dialect): string =>
-  `nothing is written for ${dialect}, the engine of the connection string: --dialect ${dialect} begins its folder`
+  `nothing is written for ${dialect}, the connection string's engine: --dialect ${dialect} begins its folder`
 
 export const newFolderNote = (folder: string): string =>
-  `${folder} is a new folder: in it, every table is new`
+  `${folder} is a new folder, so every table counts as new`

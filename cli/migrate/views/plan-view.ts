@@ -30,12 +30,11 @@ export function planNotes({ states, other }: Planned, { command }: Style): reado
   return [
     ...(other === undefined ? [] : [historyText(other, command)]),
     ...failed.map(
-      ({ name }) =>
-        `${name} did not come to its end in an earlier run: ${command('migrate status')} says why`,
+      ({ name }) => `${name} did not finish in an earlier run: ${command('migrate status')} prints why`,
     ),
     ...runningIn(states).map(
       ({ name, holder }) =>
-        `${name} is being migrated now, by ${holder ?? 'another session'}: plan again when it has ended`,
+        `${name} is being migrated now, by ${holder ?? 'another session'}: plan again when it has finished`,
     ),
   ]
 }
@@ -52,8 +51,7 @@ export function planLines(
   { paint, command }: Style,
 ): readonly string[] {
   const running = runningIn(states).map(({ name }) => name)
-  if (versions.length === 0)
-    return [running.length > 0 ? 'nothing to do beside that' : nothingText(states, command)]
+  if (versions.length === 0) return [running.length > 0 ? 'nothing else to do' : nothingText(states, command)]
   const lines = versions.flatMap(({ name, chunk, isFramework, done, rollBack, statements }) => [
     `${paint.bold(name)}${isFramework ? ', of the framework' : ''}${chunk === undefined ? '' : `, in chunks of at most ${chunk} rows`}`,
     ...rollBackLines(rollBack, running.includes(name), paint),
@@ -61,8 +59,8 @@ export function planLines(
       ? []
       : [
           running.includes(name)
-            ? `  ${doneText(done)} done by the run that works on it now`
-            : `  ${doneText(done)} done by an earlier run: up goes on after that`,
+            ? `  ${doneText(done)} done by the current run`
+            : `  ${doneText(done)} done by an earlier run: up continues after that`,
         ]),
     ...statements.flatMap((statement) => [
       // Its files are in the package, so line numbers do not help.
@@ -84,7 +82,8 @@ export function planLines(
 
 /** The plan has no other such mark. */
 const SHORT = '…'
-const SHORTENED = '… stands for a text in quotes, or for the rest of a long statement: the file has all of it'
+const SHORTENED =
+  '… stands for a quoted string, or for the rest of a long statement: the file contains all of it'
 const FRAMEWORK_FILES = ' (those of the framework are in node_modules/ashlar/migrations).'
 
 /** The rollback that stopped and that up finishes first. */
@@ -95,19 +94,17 @@ function rollBackLines(
 ): readonly string[] {
   if (rollBack === undefined) return []
   const { staysApplied, isUnknown, done, of, statements } = rollBack
-  if (isRunning) return ['  it is rolled back now']
-  if (staysApplied) return ['  its rollback failed and took nothing away; up only clears the mark']
+  if (isRunning) return ['  it is being rolled back now']
+  if (staysApplied) return ['  its rollback failed and removed nothing; up only clears the mark']
   if (isUnknown)
-    return [
-      '  its rollback stopped: up looks whether it is done, and where it is not, the version stays applied',
-    ]
+    return ['  its rollback stopped: up checks whether it is done; if it is not, the migration stays applied']
   const asks = statements.some(({ loses }) => loses.some(isThere))
   const stopped = done === 0 ? 'in statement 1' : `after statement ${done}`
   const numbers = of - done === 1 ? `statement ${of}` : `statements ${done + 1} to ${of}`
   const rest =
     done === of
       ? 'only its row is left'
-      : `up first finishes it (${numbers})${asks ? ' and asks before (--yes)' : ''}`
+      : `up first finishes it (${numbers})${asks ? ' and asks before that (--yes)' : ''}`
   return [
     paint.bad(`  its rollback stopped ${stopped} of ${of}: ${rest}, and then applies the file again`),
     ...statements.flatMap((statement, at) => [
@@ -129,11 +126,11 @@ const WAITED_FOR = new Set<PlannedStatement['blocks']>([
 /** The way in which a statement waits for its lock, and its effect on other clients. */
 const LOCK_WAITS: Readonly<Record<LockWait, string>> = {
   atBothEnds:
-    'A change of a table takes the metadata lock for a moment when it begins and when it ends. It waits for that until every transaction that uses the table has ended, and all reads and writes that come later wait behind it',
+    'A table change takes the metadata lock briefly when it begins and when it ends. It waits for the lock until every transaction that uses the table has ended, and all later reads and writes wait behind it',
   whileItRuns:
     'A statement that blocks others waits for its lock until every transaction that uses the table has ended, and later statements wait behind it',
 }
-const GIVES_UP = 'up gives up waiting after --lock-timeout (by default 2000 ms), and can then be run again.'
+const GIVES_UP = 'up stops waiting after --lock-timeout (by default 2000 ms), and can then be run again.'
 
 function effectLines(
   statement: PlannedStatement,
@@ -155,7 +152,7 @@ function effectLines(
       : colour[blocks](`blocks ${blocks === 'nothing' ? 'no reads or writes' : blocks}`)
   const what = lock === '' ? 'no lock on a table' : `lock ${lock}, ${blocking}`
   return [
-    `${what}; ${ROWS[rows]}${rows === 'read' && blocks === 'reads and writes for a moment' ? ', while others go on' : ''}`,
+    `${what}; ${ROWS[rows]}${rows === 'read' && blocks === 'reads and writes for a moment' ? ', while other clients continue' : ''}`,
     ...(waitsForOlder === true ? [WAITS_FOR_OLDER] : []),
     ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
     ...loses.map((loss) =>
@@ -163,7 +160,7 @@ function effectLines(
         ? paint.warn(
             `drops ${lossText(loss)}: the down migration fills it again, and blocks the table meanwhile`,
           )
-        : paint.bad(`loses ${lossText(loss)}: the values are gone for good`),
+        : paint.bad(`loses ${lossText(loss)}: the values are permanently lost`),
     ),
     ...fails.map((query) =>
       paint.warn(`${failsText(failsAfter, name)}: ${terminalLine(query, LONGEST_QUERY)}`),
@@ -173,14 +170,14 @@ function effectLines(
 }
 
 const WAITS_FOR_OLDER =
-  'waits for the transactions that were open before it; --concurrent-timeout (by default 900000 ms) ends its wait and its work, and --statement-timeout does not'
+  'waits for the transactions that were open before it; --concurrent-timeout (by default 900000 ms) limits both its wait and its work, and --statement-timeout does not apply'
 
 /** @param after - the version that adds what the query reads. */
 function failsText(after: string | undefined, name: string | undefined): string {
-  if (after === undefined) return 'fails where this finds a row'
+  if (after === undefined) return 'fails if this finds a row'
   return after === name
-    ? 'fails where this finds a row, once this file has added what it reads'
-    : `when ${name ?? 'this version'} begins, this must find no row (it can be run once ${after} is applied)`
+    ? 'fails if this finds a row, once this file has added what it reads'
+    : `when ${name ?? 'this migration'} begins, this must find no row (it can be run once ${after} is applied)`
 }
 
 const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
@@ -188,12 +185,12 @@ const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
   read: 'reads every row',
   written: 'writes rows',
   rewritten: 'rewrites every row',
-  'in place': 'may read every row or build the table anew, while others go on',
-  unknown: 'what it does with the rows is unknown',
+  'in place': 'may read every row or rebuild the table, while other clients continue',
+  unknown: 'its effect on rows is unknown',
 }
 
 const LONGEST_QUERY = 1_000
-const NOT_YET = 'not there yet'
+const NOT_YET = 'does not exist yet'
 const NOT_THERE = 'not there'
-const GONE = 'not there: this statement fails'
+const GONE = 'does not exist: this statement fails'
 const IF_EXISTS = /\bIF EXISTS\b/i

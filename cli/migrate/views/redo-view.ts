@@ -18,6 +18,6 @@ export const redoLines = (
 ): readonly string[] => [
   ...result.rolledBack.map((name) => `${style.paint.good('rolled back')} ${name}`),
   ...appliedLines(result, style),
-  ...(result.rolledBack.length === 0 ? ['nothing to do: no version of the module is applied'] : []),
+  ...(result.rolledBack.length === 0 ? ['nothing to do: no migration of the module is applied'] : []),
   ...nextUpLines(style, next),
 ]

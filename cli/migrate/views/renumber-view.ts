@@ -4,7 +4,7 @@ import type { Renumbered } from '../renumber-files.js'
 
 export const renumberLines = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
   renumbered.length === 0
-    ? ['nothing to do: they have the last numbers already']
+    ? ['nothing to do: they already have the last numbers']
     : renumbered.map(({ folder, from, to }) => `${style.paint.good('renumbered')} ${folder}/${from} to ${to}`)
 
 export const renumberNext = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
@@ -17,9 +17,9 @@ export function renumberNotes(renumbered: readonly Renumbered[], { command }: St
   const before = Math.min(...names.map((name) => Number(name.slice(0, 4)))) - 1
   const [run, them, they] = names.length === 1 ? ['runs', 'it', 'it'] : ['run', 'them', 'they']
   return [
-    `the order of the versions is another now: ${namesText([...new Set(renumbered.map(({ to }) => to))])} ${run} behind all other versions of yours`,
+    `the order of the migrations has changed: ${namesText([...new Set(renumbered.map(({ to }) => to))])} ${run} after all your other migrations`,
     ...overtakenLines(renumbered, command),
-    `a database that has applied ${them} under the old number, perhaps your own (${command('migrate status')} shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ${command('migrate down', { to: before })} takes back what ${they} made`,
+    `a database that has applied ${them} under the old number, perhaps your own (${command('migrate status')} shows its migrations), rejects these files: there, check out the branch as it was before the merge and run ${command('migrate down', { to: before })} to undo what ${they} created`,
   ]
 }
 
@@ -33,7 +33,7 @@ function overtakenLines(renumbered: readonly Renumbered[], command: Style['comma
     const to = moved.map((one) => one.to)
     const [run, those] = names.length === 1 ? ['runs', 'it is'] : ['run', 'some are']
     return [
-      `${namesText(names)} ${run} before ${namesText(to)} now: where ${those} of the same branch, ${command('migrate renumber', {}, ...to, ...names)} puts ${names.length === 1 ? 'it' : 'them'} behind again; leave out what is of the other branch`,
+      `${namesText(names)} ${run} before ${namesText(to)} now: if ${those} of the same branch, ${command('migrate renumber', {}, ...to, ...names)} moves ${names.length === 1 ? 'it' : 'them'} after it again; leave out migrations of the other branch`,
     ]
   })
   return [...new Set(lines)]

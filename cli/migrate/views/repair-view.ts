@@ -23,7 +23,7 @@ export function editedLines({ name, applied, now }: EditedVersion, { paint }: St
 }
 
 export const repairQuestion = (edited: readonly EditedVersion[]): string =>
-  `This records the files of ${namesText(edited.map(({ name }) => name))} as what was applied, and runs no statement.`
+  `This records the files of ${namesText(edited.map(({ name }) => name))} as applied, and runs no statement.`
 
 /** @param next - the versions that `up` applies next. */
 export const repairLines = (
@@ -33,8 +33,7 @@ export const repairLines = (
 ): readonly string[] => [
   ...(repaired.length === 0 ? ['nothing to do: no applied file was edited'] : []),
   ...repaired.map(
-    ({ name }) =>
-      `${style.paint.good('recorded')} the file of ${name} as what was applied: nothing of it was run`,
+    ({ name }) => `${style.paint.good('recorded')} the file of ${name} as applied: nothing of it was run`,
   ),
   ...nextUpLines(style, next),
 ]

@@ -20,8 +20,8 @@ export function resolveQuestion(asked: Asked): string {
   const records = `This records ${nameOf(asked)}`
   return [
     asked.as === 'applied'
-      ? `${records} as applied, without running it: what its statements do has to be there already.`
-      : `${records} as not applied, and migrate up runs it from its first statement: nothing of it may be left.`,
+      ? `${records} as applied, without running it: the effects of its statements must already exist.`
+      : `${records} as not applied, and migrate up runs it from its first statement: none of its effects may be left.`,
     ...(asked.as === 'applied' ? doneSentences(asked) : leftSentences(asked)),
   ].join(' ')
 }
@@ -41,16 +41,16 @@ function doneSentences({ status }: Asked): readonly string[] {
 function leftSentences({ status }: Asked): readonly string[] {
   if (status?.unfinished === undefined) return []
   const { direction, done, of, staysApplied } = status.unfinished
-  if (staysApplied) return ['Its rollback took nothing away: all of it is there, undo it by hand before.']
+  if (staysApplied) return ['Its rollback removed nothing: undo all of it manually first.']
   if (direction === 'down') {
     const rest = done + 1 === of ? `statement ${of}` : `statements ${done + 1} to ${of}`
-    return done < of ? [`Of its rollback, ${rest} of ${of} may not be done: do that by hand before.`] : []
+    return done < of ? [`Of its rollback, ${rest} of ${of} may not be done: do that manually first.`] : []
   }
   if (done === 0) return []
   return [
     done === 1
-      ? 'Statement 1 is recorded as done: undo it by hand before.'
-      : `Statements 1 to ${done} are recorded as done: undo them by hand before.`,
+      ? 'Statement 1 is recorded as done: undo it manually first.'
+      : `Statements 1 to ${done} are recorded as done: undo them manually first.`,
   ]
 }
 

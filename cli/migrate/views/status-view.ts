@@ -10,17 +10,17 @@ import { terminalLine } from '../../output/terminal-line.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 import type { Elsewhere } from '../other-schemas.js'
 
-const RECORDED = 'recorded: it counts as applied, and no run of its file has succeeded here'
+const RECORDED = 'recorded: it counts as applied, but its file has not run successfully here'
 const editedText = (command: CommandLine): string =>
-  `edited: up refuses it; put the file back, or accept the edit with ${command('migrate repair')}, which shows it`
+  `edited: up rejects it; restore the file, or accept the edit with ${command('migrate repair')}, which shows it`
 const OTHER_NAME =
-  'edited, and called otherwise in these files: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back'
+  'edited, and named differently in these files: they belong to another database or module, or the file was renamed: name the right folder with --files, or restore the file'
 const RUNNING =
-  'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
+  'running: check again when it has finished; if its process was killed, the server ends the session together with its statement, unless you end it first'
 /** Not with the files of this command. */
 export const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
 const elsewhereText = (command: CommandLine): string =>
-  `dirty, and not in these files: ${RUN_ELSEWHERE}, or, where nothing of it is done, roll it back with ${command('migrate down')}; where statements of it are done, undo them by hand and record that with ${command('migrate resolve', { 'rolled-back': true })}`
+  `dirty, and not in these files: ${RUN_ELSEWHERE}, or, if nothing of it is done, roll it back with ${command('migrate down')}; if some statements are done, undo them manually and record that with ${command('migrate resolve', { 'rolled-back': true })}`
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
 /** The versions, and what decides besides what `up` does. */
@@ -77,31 +77,29 @@ export function statusLines({ versions, other, elsewhere }: DatabaseStatus, styl
   ]
   const isOurs = other === undefined && elsewhere === undefined
   const next =
-    elsewhere === undefined ? [] : [nextLine(style, elsewhere.next, `unless ${elsewhere.here} is meant`)]
+    elsewhere === undefined ? [] : [nextLine(style, elsewhere.next, `unless you mean ${elsewhere.here}`)]
   return [...lines, summaryOf(versions, isOurs, command), ...notes, ...next]
 }
 
 /** The remedy for dirty versions whose up migration did not end. */
 function dirtyLines(versions: readonly VersionStatus[], command: CommandLine): readonly string[] {
   if (versions.length === 0) return []
-  const cause = versions.some(({ error }) => error !== undefined)
-    ? ', once the cause that it names is put right'
-    : ''
+  const cause = versions.some(({ error }) => error !== undefined) ? ', once the reported cause is fixed' : ''
   const onDown = versions.flatMap(({ name, unfinished }) => {
     if (unfinished?.onDown === undefined) return []
     const text = onDownText(unfinished.onDown, command)
     return [versions.length === 1 ? text : `${name}: ${text}`]
   })
-  return [[`dirty: ${command('migrate up')} goes on with it${cause}`, ...onDown].join('; ')]
+  return [[`dirty: ${command('migrate up')} continues it${cause}`, ...onDown].join('; ')]
 }
 
 /** The remedy for a dirty version that is missing in the files. MySQL keeps the completed statements. */
 export function dirtyWayOut(version: VersionStatus | undefined, command: CommandLine): string {
   const done = version?.unfinished?.direction === 'up' ? version.unfinished.done : 0
-  const files = `${RUN_ELSEWHERE}, such as that of the release that began it`
+  const files = `${RUN_ELSEWHERE}, such as the folder of the release that began it`
   return done === 0
-    ? `${files}; or, where nothing of it is done, roll it back with ${command('migrate down')}`
-    : `${files}; without them undo by hand what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ${command('migrate resolve', { 'rolled-back': version?.version ?? true })}`
+    ? `${files}; or, if nothing of it is done, roll it back with ${command('migrate down')}`
+    : `${files}; without them, undo manually what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ${command('migrate resolve', { 'rolled-back': version?.version ?? true })}`
 }
 
 /** The state of a dirty version; empty for any other. */
@@ -121,7 +119,7 @@ const EDITED_SINCE = 'The file was edited since that run'
 
 /** Why `up` does not run it. */
 const refusalText = ({ refusal }: VersionStatus): string =>
-  refusal === undefined ? '' : `up refuses the file: ${terminalLine(refusal, LONGEST_REASON)}`
+  refusal === undefined ? '' : `up rejects the file: ${terminalLine(refusal, LONGEST_REASON)}`
 
 /** It may end with a query. */
 const LONGEST_REASON = 1_000
@@ -140,7 +138,7 @@ function summaryOf(versions: readonly VersionStatus[], isOurs: boolean, command:
     isOurs && has('pending') && !has('running', 'dirty', 'edited')
       ? `; ${command('migrate up')} applies what is pending`
       : ''
-  const todo = isRefused ? `; ${command('migrate up')} applies nothing, because lint refuses a file` : applies
+  const todo = isRefused ? `; ${command('migrate up')} applies nothing, because lint rejects a file` : applies
   const many = versions.length === 1 ? '1 version' : `${versions.length} versions`
   return `${[many, ...(counts.length === 0 ? [] : [counts.join(', ')])].join(': ')}${todo}`
 }

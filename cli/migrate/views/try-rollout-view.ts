@@ -5,11 +5,11 @@ import type { Phase, Rollout } from '../rollout/rollout.js'
 
 const MAX_FAILURES = 10
 const NOT_TRIED =
-  'no version was tried: the database had every version of these files before, so that both images ran on the schema as it was. To try versions, restore the copy from before them and run again'
+  'no migration was tried: the database already had every migration of these files, so both images ran on the same schema. To try migrations, restore the copy from before them and run again'
 
 /** @param applies - what is done to the copy; empty for nothing. */
 export const rolloutQuestion = (applies: string): string =>
-  `This ${applies === '' ? 'lets' : `${applies} to it and lets`} both images write to it, so it has to be a copy.`
+  `This ${applies === '' ? 'lets' : `${applies} to it and lets`} both images write to it, so it must be a copy.`
 
 /** The results of the calls that ended in one phase of a deployment. */
 export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): readonly string[] => [

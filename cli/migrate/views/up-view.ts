@@ -45,9 +45,9 @@ const writtenText = ({ rows, earlier }: { readonly rows: number; readonly earlie
 
 function nothingLine({ ahead, dirty }: UpResult, to: number | undefined, { command }: Style): string {
   const nothing = dirty === undefined ? 'nothing to do' : 'nothing is applied'
-  if (to !== undefined) return `${nothing}: the schema has every version up to ${to}`
+  if (to !== undefined) return `${nothing}: the schema has every migration up to ${to}`
   if (dirty !== undefined && ahead.length === 0)
-    return `${nothing}: the database has every version of these files`
+    return `${nothing}: the database has every migration of these files`
   const versions = ahead.map((name) => ({ name, state: 'ahead' as const, isMissing: false }))
   return nothingText(versions, command, nothing)
 }
@@ -74,5 +74,5 @@ export function finishQuestion(versions: readonly PlannedVersion[]): string | un
     return losses.length === 0 ? [] : [{ name, text: lossesText(losses) }]
   })
   if (losing.length === 0) return undefined
-  return `This first finishes the rollback of ${namesText(losing.map(({ name }) => name))}, which stopped. What that loses is gone for good: ${losing.map(({ name, text }) => `${name} loses ${text}`).join('; ')}.`
+  return `This first finishes the rollback of ${namesText(losing.map(({ name }) => name))}, which stopped. The following values are permanently lost: ${losing.map(({ name, text }) => `${name} loses ${text}`).join('; ')}.`
 }

@@ -50,15 +50,15 @@ export function verifyLines(verified: Omit<Verified, 'notes'>, style: Style): re
   }
   const equal =
     entities === undefined
-      ? 'every version is applied, and none was edited since; --entities compares the tables, too'
-      : 'the versions are those of the files, and the tables are as the entities say'
+      ? 'every migration is applied, and none was edited since; --entities also compares the tables'
+      : 'the migrations match the files, and the tables match the entities'
   const heading = others.length === 0 ? ONLY_LEFT : LEFT
   return [
     ...(differences.length === 0 ? [style.paint.good(equal)] : others.map(lineOf)),
     ...(left.length === 0 ? [] : [style.paint.warn(heading), ...left.map(lineOf)]),
     ...(elsewhere === undefined
       ? nextLines(verified, style)
-      : [nextLine(style, elsewhere.next, `unless ${elsewhere.here} is meant`)]),
+      : [nextLine(style, elsewhere.next, `unless you mean ${elsewhere.here}`)]),
   ]
 }
 
@@ -75,18 +75,18 @@ export function verifyNotes({ versions, notes }: Pick<Verified, 'versions' | 'no
   const unseen =
     unchecked.length === 0
       ? []
-      : [`another tool applied ${unchecked.join(', ')}: an edit of a file since then would not be seen`]
+      : [`another tool applied ${unchecked.join(', ')}: edits to its file since then cannot be detected`]
   return [...unseen, ...notes.map(tableNoteText)]
 }
 
-const ONLY_LEFT = 'nothing differs but what is left for the contract:'
+const ONLY_LEFT = 'the only differences are left for the contract:'
 const LEFT = 'left for the contract:'
 
 function removedText({ difference, version, isRecorded }: Removed, { command }: Style): string {
   const live = command('migrate diff', { live: true }, 'NAME')
   return isRecorded
-    ? `${difference.text}, although ${version} makes it: that version is only recorded as applied, and no run of its file has succeeded here. ${live} says how to make it by hand`
-    : `${difference.text}, although ${version} makes it and is applied: it was removed by hand, or by a later version. ${live} says how to bring it back, where it was by hand`
+    ? `${difference.text}, although ${version} creates it: that migration is only recorded as applied; its file has not run successfully here. ${live} prints how to create it manually`
+    : `${difference.text}, although ${version} creates it and is applied: it was removed manually, or by a later migration. If it was removed manually, ${live} prints how to restore it`
 }
 
 /** The remedy for tables that differ: a missing version may be the reason. */
@@ -102,7 +102,7 @@ function nextLines(
       nextLine(
         style,
         { command: 'migrate up' },
-        `and then verify again: ${namesText(missing)} may settle what differs in the tables`,
+        `and then verify again: ${namesText(missing)} may resolve the differences in the tables`,
       ),
     ]
   const diff = (flag?: 'live' | 'contract') => ({
@@ -110,11 +110,11 @@ function nextLines(
     args: ['NAME'],
     options: { entities, ...(flag !== undefined && { [flag]: true as const }) },
   })
-  if (removed.length > 0) return [nextLine(style, diff('live'), 'which says how to bring this database back')]
+  if (removed.length > 0) return [nextLine(style, diff('live'), 'which prints how to restore this database')]
   return ofTables.every(isContract)
     ? [nextLine(style, diff('contract'), 'once no process with the older code runs')]
     : [nextLine(style, diff(), BY_HAND)]
 }
 
 const BY_HAND =
-  'which writes or names what is to be done; where it does neither, the database was changed by hand: with --live it says how to bring it back'
+  'which writes or names the next step; if it does neither, the database was changed manually: with --live it prints how to restore it'

@@ -116,6 +116,6 @@ export async function paused(ms: number, signal: AbortSignal | undefined): Promi
 /** @throws RangeError for an invalid time. */
 export const timeoutOf = (ms: number): number => {
   if (!(ms > 0) || ms > MAX_TIMER_MS)
-    throw new RangeError(`timeoutMs is ${ms}, and has to be a positive number of milliseconds below 2^31`)
+    throw new RangeError(`timeoutMs is ${ms}, but must be a positive number of milliseconds below 2^31`)
   return ms
 }

@@ -68,7 +68,7 @@ export class OperationHandle {
       case 'error':
         throw failedAs(result.value, [schema.file, ...this.#files])
       case undefined:
-        throw new AshlarError('INTERNAL', `${name} has ended with neither a response nor an error`)
+        throw new AshlarError('INTERNAL', `${name} ended without a response or an error`)
     }
   }
 
@@ -124,7 +124,7 @@ const unpacked = <Desc extends DescMessage>(any: Any, schema: Desc, what: string
   const message = anyUnpack(any, schema)
   if (message === undefined)
     throw new TypeError(
-      `${what} is ${any.typeUrl.slice(any.typeUrl.lastIndexOf('/') + 1)}, and not ${schema.typeName}`,
+      `${what} is ${any.typeUrl.slice(any.typeUrl.lastIndexOf('/') + 1)}, not ${schema.typeName}`,
     )
   return message
 }

@@ -44,7 +44,10 @@ export async function* statesOf(
     const asked = Date.now()
     const leftMs = until - asked
     if (leftMs <= 0)
-      throw new AshlarError('DEADLINE_EXCEEDED', `${name} has not ended within ${timeoutMs} ms, and goes on`)
+      throw new AshlarError(
+        'DEADLINE_EXCEEDED',
+        `${name} did not finish within ${timeoutMs} ms, and is still running`,
+      )
     const waitMs = Math.min(leftMs, LONGEST_WAIT_MS[waitingFor])
     const options: CallOptions = {
       timeoutMs: canWait ? waitMs + RESERVE_MS : Math.min(leftMs, calling.timeoutMs),

@@ -93,7 +93,7 @@ async function* pagesFrom(
     const received = (page as Local)[nextToken] as string
     if (received === '') return
     if (received === sent || received === remembered)
-      throw new AshlarError('INTERNAL', 'next_page_token: the server returned a page token a second time')
+      throw new AshlarError('INTERNAL', 'next_page_token: the server returned the same page token twice')
     sent = received
     if (pages === next) [remembered, next] = [received, next * 2]
   }

@@ -22,7 +22,7 @@ export const retryPolicyOf = (options: RetryOptions | false = {}): RetryPolicy =
   const policy = { ...DEFAULTS, ...options }
   for (const [name, value] of Object.entries(policy))
     if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`retry.${name} is ${value}, and has to be a positive integer`)
+      throw new RangeError(`retry.${name} is ${value}, but must be a positive integer`)
   return policy
 }
 

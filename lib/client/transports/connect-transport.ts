@@ -41,7 +41,7 @@ export interface ConnectTransportOptions {
 export function connectTransport(baseUrl: string, options: ConnectTransportOptions = {}): ClientTransport {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new TypeError('connectTransport: the address has to be a URL with http or https')
+    throw new TypeError('connectTransport: the address must be an http or https URL')
   if (`${url.username}${url.password}${url.search}${url.hash}` !== '')
     throw new TypeError(
       'connectTransport: the address has a user, a query or a fragment; send tokens as metadata',
@@ -49,7 +49,7 @@ export function connectTransport(baseUrl: string, options: ConnectTransportOptio
   const { maxResponseBytes = 4 * 1024 * 1024, fetch: fetchWith = globalThis.fetch } = options
   if (!Number.isSafeInteger(maxResponseBytes) || maxResponseBytes < 1)
     throw new RangeError(
-      `connectTransport: maxResponseBytes is ${maxResponseBytes}, and has to be a positive integer`,
+      `connectTransport: maxResponseBytes is ${maxResponseBytes}, but must be a positive integer`,
     )
   return new ConnectTransport(`${url.origin}${url.pathname.replace(/\/+$/, '')}`, maxResponseBytes, fetchWith)
 }
@@ -218,4 +218,4 @@ const reportHeaders = ({ header }: Pick<UnaryResponse, 'header'>, { onHeaders }:
 const metadataOf = (headers: Headers): Metadata => new Metadata(headers)
 
 const streamsRequests = ({ name }: DescMethod): AshlarError =>
-  new AshlarError('UNIMPLEMENTED', `${name} streams its requests, which needs grpcTransport`)
+  new AshlarError('UNIMPLEMENTED', `${name} streams its requests, which requires grpcTransport`)

@@ -52,7 +52,7 @@ export function grpcTransport(address: string, options: GrpcTransportOptions = {
   const { maxResponseBytes = 4 * 1024 * 1024 } = options
   if (!Number.isSafeInteger(maxResponseBytes) || maxResponseBytes < 1)
     throw new RangeError(
-      `grpcTransport: maxResponseBytes is ${maxResponseBytes}, and has to be a positive integer`,
+      `grpcTransport: maxResponseBytes is ${maxResponseBytes}, but must be a positive integer`,
     )
   return new GrpcTransport(
     new Client(address, credentialsOf(options.tls), { 'grpc.max_receive_message_length': maxResponseBytes }),

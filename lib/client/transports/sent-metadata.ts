@@ -19,14 +19,14 @@ export async function addMetadata(target: Metadata, from: ClientMetadata | undef
     if (RESERVED.test(name)) throw new TypeError(`metadata: the protocol sets ${name} itself`)
     if (!NAME.test(name))
       throw new TypeError(
-        `metadata: the name ${JSON.stringify(key)} has other characters than a-z, 0-9, _, . and -`,
+        `metadata: the name ${JSON.stringify(key)} contains characters other than a-z, 0-9, _, . and -`,
       )
     if (typeof value !== 'string') throw new TypeError(`metadata: the value of ${name} is not a string`)
     if (name.endsWith('-bin') ? !BASE64.test(value) : !/^[ -~]*$/.test(value))
       throw new TypeError(
         name.endsWith('-bin')
           ? `metadata: the value of ${name} is not base64`
-          : `metadata: the value of ${name} has characters other than printable ASCII`,
+          : `metadata: the value of ${name} contains characters other than printable ASCII`,
       )
     target.set(name, value)
   }

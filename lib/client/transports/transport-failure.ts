@@ -22,7 +22,7 @@ export const failureOf = (
   registry: Registry,
   cause?: unknown,
 ): AshlarError =>
-  new AshlarError(codeOf(code), message === '' ? 'the server gave no text' : message, {
+  new AshlarError(codeOf(code), message === '' ? 'the server sent no message' : message, {
     details: status === undefined ? [] : readable(status, registry),
     cause,
   })
@@ -44,6 +44,6 @@ export const endedBy = (
   if (signal?.aborted === true)
     return new AshlarError('CANCELLED', 'the call was cancelled by its signal', { cause: signal.reason })
   if (deadline !== undefined && Date.now() >= deadline)
-    return new AshlarError('DEADLINE_EXCEEDED', 'the server did not respond within the time of the call')
+    return new AshlarError('DEADLINE_EXCEEDED', "the server did not respond within the call's timeout")
   return undefined
 }

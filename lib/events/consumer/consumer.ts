@@ -73,11 +73,11 @@ export function consumer<Data = unknown>(
 ): EventWorker {
   const { concurrency = CONCURRENCY, markersKeptMs = THIRTY_DAYS_MS, onFailure } = options
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-    throw new RangeError(`${name}: concurrency is a whole number from 1`)
-  if (!(markersKeptMs >= 0)) throw new RangeError(`${name}: markersKeptMs is a number of milliseconds`)
+    throw new RangeError(`${name}: concurrency must be a whole number from 1`)
+  if (!(markersKeptMs >= 0)) throw new RangeError(`${name}: markersKeptMs must be a number of milliseconds`)
   if (nats !== undefined && listenDsn !== undefined)
     throw new TypeError(
-      `${name}: listenDsn is for a consumer that follows an outbox, and this one follows a stream`,
+      `${name}: listenDsn is for a consumer that follows an outbox, but this one follows a stream`,
     )
   const store = outboxStoreOf(dataSource)
   const markers = store.markers(checkedName(name), markersKeptMs)
@@ -120,7 +120,7 @@ const reporting = (name: string, onFailure?: FailureReport): ((error: TypeError)
   const reports = new ReportLimit()
   const report = onFailure ?? (({ message, error }) => new RequestContext().reportFailure(message, error))
   return (error) =>
-    reports.tell('a message of the stream is left out', undefined, (more) =>
-      report({ requestId: '', message: `${name}: a message of the stream is left out${more}`, error }),
+    reports.tell('a message of the stream is skipped', undefined, (more) =>
+      report({ requestId: '', message: `${name}: a message of the stream is skipped${more}`, error }),
     )
 }

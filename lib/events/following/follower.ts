@@ -89,9 +89,9 @@ export class Follower {
   ) {
     const { name } = following
     if (!Number.isSafeInteger(maxAttempts) || maxAttempts < 1)
-      throw new RangeError(`${name}: maxAttempts is a whole number from 1`)
+      throw new RangeError(`${name}: maxAttempts must be a whole number from 1`)
     if (!(leaseMs >= 100 && leaseMs <= 3_600_000))
-      throw new RangeError(`${name}: leaseMs is from 100 to 3600000`)
+      throw new RangeError(`${name}: leaseMs must be from 100 to 3600000`)
     this.#lease = store.lease(name, leaseMs)
     this.#cursors = store.cursors
     this.#letters = store.letters
@@ -132,7 +132,7 @@ export class Follower {
         if (isLeading) await this.#lead()
       } catch (error) {
         this.#problem = problemOf(error)
-        this.#report('it begins again after a failure', error)
+        this.#report('restarting after a failure', error)
       }
       await pause(Math.min(1000, this.#leaseMs / 3), signal)
     }
@@ -175,7 +175,7 @@ export class Follower {
       if (this.#inFlight !== undefined && this.#lease.isHeld) await this.#save(this.#inFlight)
       if (!lost.aborted || this.#lease.isHeld) await this.#lease.release()
     } catch (error) {
-      this.#report('the end of it is not saved, and some events will be repeated', error)
+      this.#report('its final position is not saved, so some events will be repeated', error)
     }
   }
 
@@ -216,9 +216,9 @@ export class Follower {
         this.#problems.set(event.position, problemOf(error))
         if (failures <= 1)
           this.#report(
-            'an event has failed, and is tried again',
+            'an event failed, and will be retried',
             error,
-            `the event ${printable(event.id)} has failed, and is tried again`,
+            `the event ${printable(event.id)} failed, and will be retried`,
           )
       }
       await inFlight.waiting(() => pause(waitMs, signal))
@@ -235,7 +235,7 @@ export class Follower {
     const shown = printable(event.id)
     try {
       await this.#letters.record(name, event, reason)
-      this.#tell(`the event ${shown} is a dead letter now`, reason)
+      this.#tell(`the event ${shown} is now a dead letter`, reason)
     } catch (error) {
       if (!isLast || !(await this.#putAside(event, reason, error))) {
         this.#report(
@@ -262,7 +262,7 @@ export class Follower {
     )
     try {
       await this.#letters.record(name, { ...event, payload: Buffer.alloc(0) }, why)
-      this.#tell(`the event at ${position} is put aside, without what it says`, why)
+      this.#tell(`the event at ${position} is set aside, without its content`, why)
       return true
     } catch {
       return false
@@ -294,7 +294,10 @@ export class Follower {
           await this.#replay(signal)
         }
       } catch (error) {
-        this.#report('the cursor is not saved, or nothing is tidied up: it is tried again', error)
+        this.#report(
+          'the cursor could not be saved, or old rows could not be removed: this is retried',
+          error,
+        )
         await pause(TIDY_EVERY_MS, signal)
       }
       await pause(SAVE_EVERY_MS, signal)
@@ -310,7 +313,7 @@ export class Follower {
     for (const { id, event } of await this.#letters.waiting(this.following.name)) {
       if (signal.aborted || !this.#lease.isHeld) return
       try {
-        if (event === undefined) throw new TypeError('what it says was not stored: it cannot be tried again')
+        if (event === undefined) throw new TypeError('its content was not stored, so it cannot be retried')
         await this.following.handle(event, signal)
         await this.#letters.remove(id)
       } catch (error) {

@@ -119,7 +119,7 @@ export class Outbox {
     // Prevents a process from starting under this name during the deletion.
     const lease = this.#store.lease(cursor, FORGETTING_MS)
     if (!(await lease.acquire()))
-      throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: end it first`)
+      throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: stop it first`)
     await this.#store.letters.removeAll(cursor)
     const consumer = consumerIn(cursor)
     // The same consumer may follow a stream now.

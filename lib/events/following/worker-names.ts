@@ -36,7 +36,7 @@ export function nameProblems(identity: WorkerIdentity, workers: readonly object[
   const { kind, name, follows } = identity
   return [
     `two ${kind}s of this process are named "${name}", one for ${other.follows} and one for ${follows}: ` +
-      'only one of them would receive events. Give each a name of its own',
+      'only one of them would receive events. Give each its own name',
   ]
 }
 

@@ -70,7 +70,7 @@ class PostgresListener implements OutboxListener {
       try {
         await this.#listen(signal)
       } catch (error) {
-        this.#report('events: LISTEN has failed, and the outbox is polled', error)
+        this.#report('events: LISTEN failed, so the outbox is polled', error)
       }
       await pause(RECONNECT_MS, signal)
     }
@@ -99,8 +99,8 @@ class PostgresListener implements OutboxListener {
       await pause(HEARD_WITHIN_MS, signal, Promise.race([own, end]))
       if (!state.isHeard && !signal.aborted)
         this.#report(
-          'events: nothing is heard by LISTEN, and the outbox is polled',
-          new TypeError('listenDsn leads to a pooler of transactions, or to another database'),
+          'events: LISTEN receives no notifications, so the outbox is polled',
+          new TypeError('listenDsn points to a transaction pooler, or to another database'),
         )
       await pause(MAX_TIMER_MS, signal, end)
     } finally {

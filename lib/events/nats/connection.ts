@@ -32,15 +32,12 @@ export class NatsStream {
   constructor(private readonly options: NatsOptions) {
     const { prefix = 'events', stream = 'EVENTS' } = options
     if (!PREFIX.test(prefix))
-      throw new OptionError(
-        'prefix',
-        `"${prefix}" is not a prefix of subjects: such as events, or acme.events`,
-      )
+      throw new OptionError('prefix', `"${prefix}" is not a subject prefix such as events or acme.events`)
     for (const server of [options.servers].flat())
       if (!URL.canParse(server))
         throw new OptionError('servers', 'one is not a URL, such as nats://127.0.0.1:4222')
     if (!STREAM.test(stream))
-      throw new OptionError('stream', `"${stream}" is not a name of a stream: such as EVENTS`)
+      throw new OptionError('stream', `"${stream}" is not a stream name such as EVENTS`)
     this.prefix = prefix
     this.name = stream
   }
@@ -133,9 +130,9 @@ export class NatsStream {
     const { subjects = [], retention } = config
     const wanted = `${this.prefix}.>`
     if (!subjects.includes(wanted))
-      throw new TypeError(`the stream ${this.name} has the subjects ${subjects.join(', ')} and not ${wanted}`)
+      throw new TypeError(`the stream ${this.name} has the subjects ${subjects.join(', ')}, not ${wanted}`)
     if (retention !== packages.RetentionPolicy.Limits)
-      throw new TypeError(`the stream ${this.name} has the retention ${retention}: events need limits`)
+      throw new TypeError(`the stream ${this.name} has the retention ${retention}: events require limits`)
   }
 
   async #configured(

@@ -52,7 +52,9 @@ async function publish(
   // A message sent to a server that is gone is never acknowledged. If it was stored nevertheless, the retry
   // is dropped as a duplicate.
   const connectionLost = new Promise<never>((_, reject) => {
-    end = stream.onReconnect(() => reject(new Unavailable('NATS was gone before it acknowledged an event')))
+    end = stream.onReconnect(() =>
+      reject(new Unavailable('NATS disconnected before it acknowledged an event')),
+    )
   })
   try {
     const payload = payloadOf(event, Math.min(MAX_BYTES, mostBytes - HEADER_BYTES))
@@ -60,7 +62,7 @@ async function publish(
     const publishing = client.publish(subjectOf(stream.prefix, event), payload, options)
     const { stream: stored } = await Promise.race([publishing, connectionLost])
     if (stored !== stream.name)
-      throw new Unavailable(`the stream ${stored} has stored it, and not ${stream.name}`)
+      throw new Unavailable(`the stream ${stored} stored it instead of ${stream.name}`)
   } catch (error) {
     // Also without its data it has more bytes than the stream or the server takes.
     if (apiCode(error) === TOO_LARGE || error instanceof errors.InvalidArgumentError) throw error
@@ -80,15 +82,15 @@ function notStored(stream: string, error: unknown): string {
   const code = apiCode(error)
   if (NO_ROOM.has(code))
     return `the stream ${stream} is full (${message}): raise its limits, such as max_bytes and max_msgs, or the storage of the account or the server`
-  if (typeof code === 'number') return `NATS has not stored an event: ${message} (${code})`
-  return `NATS has not acknowledged an event: ${WHY[name] ?? name}`
+  if (typeof code === 'number') return `NATS did not store an event: ${message} (${code})`
+  return `NATS did not acknowledge an event: ${WHY[name] ?? name}`
 }
 
 /** By the names of errors. */
 const WHY: Readonly<Record<string, string>> = {
   TimeoutError: `no response within ${ACKNOWLEDGED_WITHIN_MS} ms`,
   JetStreamNotEnabled: 'no server has the stream',
-  PermissionViolationError: 'the login may not publish its subject',
+  PermissionViolationError: 'the login may not publish to its subject',
 }
 
 /** The event; without its data, and marked, where it is too large. */

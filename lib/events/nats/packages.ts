@@ -4,7 +4,8 @@ export interface NatsPackages {
   readonly jetstream: typeof import('@nats-io/jetstream')
 }
 
-export const MISSING_PACKAGES = 'NATS needs packages: npm install @nats-io/jetstream @nats-io/transport-node'
+export const MISSING_PACKAGES =
+  'NATS requires packages: npm install @nats-io/jetstream @nats-io/transport-node'
 
 /** Undefined where they are not installed. */
 export async function loadNats(): Promise<NatsPackages | undefined> {

@@ -48,7 +48,7 @@ export class StreamLog implements EventLog {
     // A stream that was made anew begins again, when what was read of the old one has ended: its positions
     // are the same.
     const isNew = state.last_seq < after || (this.#created !== undefined && this.#created !== created)
-    if (isNew && !isFirst) throw new Unavailable(`the stream ${this.stream.name} was made anew`)
+    if (isNew && !isFirst) throw new Unavailable(`the stream ${this.stream.name} was recreated`)
     const reader = await client.consumers.get(this.stream.name, {
       filter_subjects: subjectFilter(this.stream.prefix, this.subject),
       deliver_policy: packages.DeliverPolicy.StartSequence,

@@ -94,4 +94,4 @@ export const tooLarge = (limit: number): OwnStatusError =>
   new OwnStatusError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${limit} bytes`)
 
 export const notOfItsCoding = (cause: unknown): InvalidArgument =>
-  new InvalidArgument('', 'the body is not what its Content-Encoding says', cause)
+  new InvalidArgument('', 'the body does not match its Content-Encoding', cause)

@@ -131,7 +131,9 @@ class Request extends Http2ServerRequest {
     if (authority !== undefined) this.headers.host = authority
     // As node:http does: a body that is cut does not end.
     this.stream.once('aborted', () =>
-      this.destroy(this.listenerCount('error') > 0 ? new Error('the client has cut the request') : undefined),
+      this.destroy(
+        this.listenerCount('error') > 0 ? new Error('the client ended the request early') : undefined,
+      ),
     )
   }
 }

@@ -67,7 +67,7 @@ const withoutValue = ({ fieldKind, oneof, presence, name }: DescField): ValueOf<
   if (isSingular && oneof === undefined && presence !== FeatureSet_FieldPresence.IMPLICIT)
     return () => undefined
   return () => {
-    throw new TypeError(`no entity has a value of ${name}`)
+    throw new TypeError(`no entity has a value for ${name}`)
   }
 }
 

@@ -58,7 +58,7 @@ class Reader {
 
   end(): void {
     this.#space()
-    if (this.#at < this.text.length) throw this.#fault('unexpected text behind the value')
+    if (this.#at < this.text.length) throw this.#fault('unexpected text after the value')
   }
 
   #object(depth: number): Map<string, Json> {

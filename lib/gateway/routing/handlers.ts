@@ -69,7 +69,7 @@ function absolute(request: IncomingMessage, host: string, url: string): URL {
   }
 }
 
-const notAHost = (): InvalidArgument => new InvalidArgument('', 'the Host header is not a host')
+const notAHost = (): InvalidArgument => new InvalidArgument('', 'the Host header is not a valid host')
 
 async function sendFetchResponse(
   request: IncomingMessage,

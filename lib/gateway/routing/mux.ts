@@ -33,9 +33,9 @@ export class GatewayMux {
     if (!/^\/[^\s?#{}*]*$/.test(pattern))
       throw new TypeError(`gateway: "${pattern}" is not a path that begins with "/"`)
     if (normalPath(pattern) !== pattern)
-      throw new TypeError(`gateway: "${pattern}" is matched by no request: write "${normalPath(pattern)}"`)
+      throw new TypeError(`gateway: no request matches "${pattern}": write "${normalPath(pattern)}"`)
     if (isProbe(pattern)) throw new TypeError(`gateway: "${pattern}" is reserved for the probe`)
-    if (this.has(pattern)) throw new TypeError(`gateway: "${pattern}" is mounted already`)
+    if (this.has(pattern)) throw new TypeError(`gateway: "${pattern}" is already mounted`)
     if (!pattern.endsWith('/')) this.#exact.set(pattern, handler)
     else
       this.#prefixes = [...this.#prefixes, [pattern, handler] as const].sort(

@@ -63,7 +63,9 @@ class TemplateParser {
     }
     const verb = this.#verb()
     if (this.#restInside)
-      throw new UnservedRule(`character ${(this.#restAt ?? 0) + 1}: "**" is served at the end of a path only`)
+      throw new UnservedRule(
+        `character ${(this.#restAt ?? 0) + 1}: "**" is only supported at the end of a path`,
+      )
     return { source: this.#source, segments: this.#segments, variables: this.#variables, verb }
   }
 
@@ -101,7 +103,7 @@ class TemplateParser {
     if (this.#peek() === '') throw this.#unclosed(opened)
     if (this.#peek() !== '}')
       throw this.#wrong(
-        `${quoted(this.#peek())} cannot stand in a variable: write {field} or {field=pattern}`,
+        `${quoted(this.#peek())} is not allowed in a variable: write {field} or {field=pattern}`,
       )
     this.#at++
     if (!'/:'.includes(this.#peek()))
@@ -128,10 +130,10 @@ class TemplateParser {
       if (this.#peek() === '') throw this.#unclosed(opened)
       if (this.#peek() === '}')
         throw this.#wrong('a variable has an empty pattern: write {field} or {field=*}')
-      if (this.#peek() === '{') throw this.#wrong('a variable cannot stand in another variable')
+      if (this.#peek() === '{') throw this.#wrong('a variable cannot contain another variable')
       this.#segment()
     } while (this.#peek() === '/')
-    if (this.#peek() === ':') throw this.#wrong('a verb must stand behind the path, outside of variables')
+    if (this.#peek() === ':') throw this.#wrong('a verb must follow the path, outside variables')
   }
 
   /** Decoded, because the path of a request is decoded before the comparison. */
@@ -143,7 +145,7 @@ class TemplateParser {
       throw this.#wrong('"%" must be followed by two hexadecimal digits', from + bad.index)
     if (bad !== null)
       throw this.#wrong(
-        `${quoted(bad[0])} cannot stand in a path: write it percent-encoded`,
+        `${quoted(bad[0])} is not allowed in a path: write it percent-encoded`,
         from + bad.index,
       )
     const text = decoded(raw)

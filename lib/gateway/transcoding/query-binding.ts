@@ -90,7 +90,7 @@ function targetOf(desc: DescMessage, name: string, bound: Bound): Target {
 }
 
 function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound): void {
-  if (inPath.has(path.name)) throw new InvalidArgument(path.name, 'is given by the path already')
+  if (inPath.has(path.name)) throw new InvalidArgument(path.name, 'is already given by the path')
   const [top] = [...path.parents, path.field]
   if (body === '*' || body === top.name)
     throw new InvalidArgument(

@@ -64,11 +64,13 @@ export function backfill<const Read extends string, const Set extends string>({
   row,
 }: RowBackfillOptions<Read, Set>): RowBackfill {
   const problems = [
-    ...(isPath(table) ? [] : ['table is a name, or a schema and a name with a dot between']),
-    ...(reads.every(isName) ? [] : ['reads lists columns by their names']),
-    ...(sets.length > 0 && sets.every(isName) ? [] : ['sets lists at least one column by its name']),
-    ...(Number.isInteger(chunk) && chunk >= 1 && chunk <= MAX_ROWS ? [] : [`chunk is 1 to ${MAX_ROWS} rows`]),
-    ...(typeof row === 'function' ? [] : ['row is a function']),
+    ...(isPath(table) ? [] : ['table must be a name, or a schema and a name separated by a dot']),
+    ...(reads.every(isName) ? [] : ['reads must list columns by name']),
+    ...(sets.length > 0 && sets.every(isName) ? [] : ['sets must list at least one column by name']),
+    ...(Number.isInteger(chunk) && chunk >= 1 && chunk <= MAX_ROWS
+      ? []
+      : [`chunk must be 1 to ${MAX_ROWS} rows`]),
+    ...(typeof row === 'function' ? [] : ['row must be a function']),
   ]
   if (problems.length > 0) throw new TypeError(`backfill: ${problems.join('; ')}`)
   return new RowBackfill(table, reads, sets, chunk, row as RowBackfill['row'])

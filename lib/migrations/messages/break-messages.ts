@@ -21,14 +21,14 @@ export const BREAKS = {
       ...(v.withoutDefault.length === 0
         ? []
         : [
-            `code whose INSERT leaves out ${v.withoutDefault.join(', ')} fails${v.isUnsure ? ', unless the column takes NULL' : ''}`,
+            `code whose INSERT omits ${v.withoutDefault.join(', ')} fails${v.isUnsure ? ', unless the column accepts NULL' : ''}`,
           ]),
       ...(v.required.length === 0
         ? []
         : [
-            `code that writes NULL to ${v.required.join(', ')} fails, and so does an INSERT that leaves it out, unless it has a default`,
+            `code that writes NULL to ${v.required.join(', ')} fails, and so does an INSERT that omits it, unless it has a default`,
           ]),
-      ...(v.hasCheck ? ['code that writes rows which break the check fails'] : []),
+      ...(v.hasCheck ? ['code that writes rows that violate the check fails'] : []),
     ].join('; '),
   unique: (v: { columns: readonly string[] }) =>
     `code that writes a second row with the same ${v.columns.join(', ')} fails`,

@@ -17,11 +17,11 @@ interface Of {
 export const DIFFERENCES = {
   /** `refusal`: why lint rejects the file. `mayBeElsewhere`: the versions may be in another schema. */
   pending: (v: Of & { refusal?: string; mayBeElsewhere?: true }, command: CommandLine) => {
-    if (v.refusal !== undefined) return `${v.version} is not applied: migrate up refuses it: ${v.refusal}`
+    if (v.refusal !== undefined) return `${v.version} is not applied: migrate up rejects it: ${v.refusal}`
     return `${v.version} is not applied${v.mayBeElsewhere === true ? '' : `: run ${command('migrate up')}`}`
   },
   running: (v: Of & { holder: string | undefined }) =>
-    `${v.version} is being migrated now, by ${v.holder ?? 'another session'}: look again when it has ended`,
+    `${v.version} is being migrated now, by ${v.holder ?? 'another session'}: check again when it has finished`,
   /** `error` is the error with which the run ended, if it reported one. */
   dirty: (
     v: Of & { error: string | undefined; unfinished: Unfinished | undefined; isOfTheseFiles: boolean },
@@ -30,20 +30,20 @@ export const DIFFERENCES = {
     const left = v.unfinished === undefined ? '' : unfinishedText(v.unfinished)
     const known = [left, v.error ?? ''].filter((part) => part !== '').join('. ')
     const goesOn = v.isOfTheseFiles
-      ? `: ${command('migrate up')} goes on with it`
+      ? `: ${command('migrate up')} continues it`
       : ', and these files do not have it: run migrate up with --files and the folder that has it'
     return `${v.version} is dirty: ${known}${v.error === undefined && v.unfinished?.direction === 'up' ? goesOn : ''}`
   },
   edited: (v: Of, command: CommandLine) =>
-    `${v.version} was edited after it was applied: put back what it said and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`,
+    `${v.version} was edited after it was applied: restore the file and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`,
   /** `name` is the version's name in these files. */
   otherName: (v: Of & { name: string }) =>
-    `${v.version} is applied, and these files have ${v.name}: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back`,
+    `${v.version} is applied, but these files have ${v.name}: they belong to another database or module, or the file was renamed: name the right folder with --files, or restore the file`,
   ahead: (v: Of) =>
-    `${v.version} is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back`,
+    `${v.version} is applied, but these files do not have it: a newer release applied it, or its file was removed; use the files of that release, restore the file, or roll it back`,
   /** Another tool's history, because of which `up` rejects the database. */
   refused: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
-    `up refuses this database: ${problemText(v.problem as MigrationProblem, command)}`,
+    `up rejects this database: ${problemText(v.problem as MigrationProblem, command)}`,
   /** A missing table of the framework. */
   missingTable: (v: { table: string }) =>
     `the framework’s table ${v.table} is missing, and calls that need it fail: create it as the framework’s migrations define it`,
@@ -51,21 +51,21 @@ export const DIFFERENCES = {
   incompleteTable: (v: { table: string; lacks: readonly string[] }) =>
     `the framework’s table ${v.table} lacks ${v.lacks.join(', ')}, and calls that need it fail: add the columns as the framework’s migrations define them`,
   busyIndex: (v: { index: string }) =>
-    `the index ${v.index} is being built or dropped by a session now: look again when it has ended`,
+    `the index ${v.index} is being built or dropped by a session now: check again when it has finished`,
   /** `leftBy` is the version whose run left the index behind. */
   invalidIndex: (v: { index: string; leftBy: string | undefined; isOfReindex: boolean }) => {
     const left =
       v.leftBy === undefined
         ? ADVICE[v.isOfReindex ? 'reindex' : 'other']
         : `${v.leftBy} left it behind, and its next run drops it`
-    return `the index ${v.index} is INVALID: no query uses it, and every write pays for it; ${left}`
+    return `the index ${v.index} is INVALID: no query uses it, but every write maintains it; ${left}`
   },
 } satisfies Messages
 
 const ADVICE = {
   reindex: 'a REINDEX left it behind, and DROP INDEX CONCURRENTLY removes it',
   other:
-    'REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it',
+    'REINDEX INDEX CONCURRENTLY rebuilds it if you need it, otherwise DROP INDEX CONCURRENTLY removes it',
 }
 
 /**

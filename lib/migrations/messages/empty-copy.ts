@@ -11,10 +11,10 @@ export const EMPTY_COPIES = {
   fails: (v: { problem: MigrationProblem }, command: CommandLine) =>
     `fails on an empty copy of the schema: ${reasonText(v.problem, command)}`,
   breaks: (v: { objects: readonly string[] }) =>
-    `leaves ${v.objects.join(', ')} broken, which ${v.objects.length === 1 ? 'reads' : 'read'} what the files drop or rename: drop what reads it in a version before, and create it again without that in a version behind`,
+    `leaves ${v.objects.join(', ')} broken, which ${v.objects.length === 1 ? 'reads' : 'read'} what the files drop or rename: drop what reads it in an earlier migration, and create it again without that in a later one`,
   otherEngine: (v: { dialect: string }) =>
     `not applied to an empty copy: the connection string names no ${v.dialect} database`,
-  refusedFile: () => 'not applied to an empty copy, because lint refuses a file',
+  refusedFile: () => 'not applied to an empty copy, because lint rejects a file',
   /** The scratch database could not be created or reached. */
   noDatabase: (v: { problem: MigrationProblem }, command: CommandLine) =>
     `not applied to an empty copy: ${problemText(v.problem, command)}`,

@@ -17,5 +17,5 @@ export type OtherHistory =
 /** Returns the effect of another tool's history on the next `up`, as a sentence. */
 export const historyText = (other: OtherHistory, command: CommandLine = commandLine): string =>
   other.isRefused
-    ? `up refuses this database: ${problemText(other.problem as MigrationProblem, command)}`
+    ? `up rejects this database: ${problemText(other.problem as MigrationProblem, command)}`
     : `${other.table} is at ${toFileNumber(other.at)}: up takes over ${toFileNumbers(other.versions)} without running them`

@@ -18,22 +18,22 @@ const GONE = 'this down migration reads a column that no longer exists, and noth
 /** One clause for each: what `up` does with the version. */
 export const RECOVERIES = {
   leftNothing: () => 'it failed and left nothing behind: nothing is run',
-  clearsMark: () => 'its rollback failed and took nothing away; up only clears the mark',
+  clearsMark: () => 'its rollback failed and removed nothing; up only clears the mark',
   finishesRollBack: () => 'finishes its rollback',
   earlierVector: () => `${GONE}: next is the vector before it`,
   withoutVector: () =>
-    `${GONE}: the vector is left out, and the next search version that up applies makes it again`,
+    `${GONE}: the vector is left out, and the next search migration that up applies creates it again`,
   statementDone: (v: { statement: number }) => `statement ${v.statement} was done when the last run ended`,
   dropsIndex: (v: { index: string; leftBy: 'build' | 'drop' | 'reindex' }) =>
-    `drops the index ${v.index}, ${{ build: 'which an earlier run left behind', drop: 'whose drop was cut off', reindex: 'which a REINDEX left behind' }[v.leftBy]}`,
+    `drops the index ${v.index}, ${{ build: 'which an earlier run left behind', drop: 'whose drop was interrupted', reindex: 'which a REINDEX left behind' }[v.leftBy]}`,
   detaches: (v: { partition: string }) => `finishes detaching ${v.partition}`,
   /** An unfinished backfill. A later message reports the position at which it resumes. */
   resumesChunks: (v: { end: RunEnd }) => ENDS[v.end],
-  goesOnBehind: (v: { rows: number; table: string }) => `goes on behind ${v.rows} rows of ${v.table}`,
+  goesOnBehind: (v: { rows: number; table: string }) => `continues after ${v.rows} rows of ${v.table}`,
   beginsAgain: (v: { end: RunEnd }) =>
-    `${ENDS[v.end]}, and nothing of it was done: begins at its first statement`,
+    `${ENDS[v.end]}, and nothing of it was done: starts at its first statement`,
   looksAgain: (v: { end: RunEnd }) =>
-    `${ENDS[v.end]} before: now looks for what that left behind, and runs it again where it is not done`,
+    `${ENDS[v.end]} before: now checks what that left behind, and runs it again if it is not done`,
   /**
    * MySQL only. `mayBeDone`: the statement after the completed ones may be done, too. `isLast`: it was the
    * last run that ended without a report.
@@ -47,8 +47,8 @@ export const RECOVERIES = {
     const there = done === 0 ? nothing : `${are} and ${done === 1 ? 'stays' : 'stay'}`
     const next = `statement ${done + 1} of ${of}`
     return mayBeDone
-      ? `${v.isLast ? 'its last run' : 'a run of it'} ended without a report at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
-      : `${ENDS[end]} at ${next}, and ${there}: goes on with that statement`
+      ? `${v.isLast ? 'its last run' : 'an earlier run of it'} ended without a report at ${next}, and ${there}: runs that statement again, and treats an error that reports it as already done as success`
+      : `${ENDS[end]} at ${next}, and ${there}: continues with that statement`
   },
 } satisfies Messages
 

@@ -29,7 +29,7 @@ interface RemainsText {
   readonly next?: string
 }
 
-const KEPT = 'and rows that are written keep what they got'
+const KEPT = 'and written rows keep their new values'
 
 export function remainsText(remains: Remains): RemainsText {
   switch (remains.kind) {
@@ -38,26 +38,26 @@ export function remainsText(remains: Remains): RemainsText {
     case 'statements': {
       const [are, stay] = remains.done === 1 ? ['is', 'stays'] : ['are', 'stay']
       return {
-        stays: `${Statements(1, remains.done)} ${are} done and ${stay}, because MySQL commits each statement by itself`,
+        stays: `${Statements(1, remains.done)} ${are} done and ${stay}, because MySQL commits each statement separately`,
         correct: `correct the file from statement ${remains.done + 1} on`,
       }
     }
     case 'mayBeDone':
       return {
-        stays: `Statement ${remains.statement} may be done all the same, because a run before this one ended without a report`,
-        correct: 'look whether it is, correct the file',
+        stays: `Statement ${remains.statement} may be done all the same, because an earlier run ended without a report`,
+        correct: 'check whether it is, correct the file',
       }
     case 'index':
       return {
         stays:
-          'It may have left an unusable index, which slows writes and may refuse them until the next run drops it, or migrate down, which drops it too',
+          'It may have left an unusable index, which slows writes and may reject them until the next run or migrate down drops it',
         correct: 'correct the file',
       }
     case 'chunks':
       return {
-        stays: 'The chunks that are written stay',
-        correct: 'put that right',
-        next: `it goes on with the chunk that failed, ${KEPT}`,
+        stays: 'The chunks written so far stay',
+        correct: 'fix that',
+        next: `it continues with the chunk that failed, ${KEPT}`,
       }
     case 'chunk': {
       const { behind, most, written } = remains
@@ -65,8 +65,8 @@ export function remainsText(remains: Remains): RemainsText {
       const chunk = behind.length === 0 ? 'The first chunk' : `The chunk behind ${key}`
       return {
         stays: `${chunk} (at most ${most} rows) failed and is undone; ${writtenText(written)}`,
-        correct: 'put that right',
-        next: written === 0 ? 'it begins with this chunk' : `it goes on with this chunk, ${KEPT}`,
+        correct: 'fix that',
+        next: written === 0 ? 'it starts with this chunk' : `it continues with this chunk, ${KEPT}`,
       }
     }
   }

@@ -44,7 +44,7 @@ export function statementText(problem: StatementFailed, command: CommandLine): s
     ...(what === '' ? [] : [what]),
   ]
   if (remains === undefined) return parts.join('. ')
-  const stays = isUnknown ? 'The next run finds out how far it came' : remainsText(remains).stays
+  const stays = isUnknown ? 'The next run detects how far it came' : remainsText(remains).stays
   if (mend === undefined) return [...parts, stays].join('. ')
   const todo = todoText(problem, remains, command)
   return [...parts, `${stays}${isBlocked ? NO_CORRECTION : `${mend === 'rows' ? '; ' : ': '}${todo}`}`].join(
@@ -61,16 +61,16 @@ function todoText(
 ): string {
   const again = direction === 'down' ? `run ${command('migrate down')} again` : 'run again'
   const { next } = remainsText(remains)
-  if (mend === 'cause') return `put that right and ${again}`
+  if (mend === 'cause') return `fix that and ${again}`
   if (mend === 'rows') {
     if (rows?.mayBeFile === true)
-      return `rows break it: correct them, or what the file writes, and ${again}${next === undefined ? '' : `: ${next}`}`
-    return `rows break it: correct them (the file needs no change) and ${again}${rows?.find === undefined ? '' : `. This finds them: ${rows.find}`}`
+      return `rows violate it: correct them, or what the file writes, and ${again}${next === undefined ? '' : `: ${next}`}`
+    return `rows violate it: correct them (the file needs no change) and ${again}${rows?.find === undefined ? '' : `. This finds them: ${rows.find}`}`
   }
   if (mend !== 'file') return again
   const record = command('migrate resolve', { applied: Number(version.slice(0, 4)) })
-  const orRecord = `; or, where all that the file makes is there already, ${record} records it without running it`
-  const elsewhere = `. Where another database has applied the file as it was and needs no change, ${command('migrate repair')} accepts the correction there`
+  const orRecord = `; or, if everything that the file creates already exists, ${record} records it without running it`
+  const elsewhere = `. If another database has applied the unchanged file and needs no change, ${command('migrate repair')} accepts the correction there`
   return `${correction(remains, again)}${isThere ? orRecord : ''}${direction === 'up' ? elsewhere : ''}`
 }
 

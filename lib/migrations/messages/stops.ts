@@ -45,31 +45,31 @@ export const STOPS = {
   ) => {
     const todo = adviceText(v.advice, command)
     const said = v.sqlState === '' ? v.message : `${v.message} (${v.sqlState})`
-    if (v.mayBeFile) return `${said}. ${todo === '' ? 'Put that right and run again' : todo}`
-    const undone = v.isUndone ? '. Nothing has taken effect but what this run has reported as done' : ''
+    if (v.mayBeFile) return `${said}. ${todo === '' ? 'Fix that and run again' : todo}`
+    const undone = v.isUndone ? '. Nothing has taken effect except what this run has reported as done' : ''
     return `${said}. ${todo}${undone}. Then run again`
   },
-  cancelledConnecting: () => 'cancelled while it connected',
-  cancelledWaiting: (v: { holder: string }) => `cancelled while it waited for ${v.holder || 'another host'}`,
-  cancelledBefore: (v: Of) => `cancelled before ${v.version}: what stands before it is done`,
+  cancelledConnecting: () => 'cancelled while connecting',
+  cancelledWaiting: (v: { holder: string }) => `cancelled while waiting for ${v.holder || 'another host'}`,
+  cancelledBefore: (v: Of) => `cancelled before ${v.version}: the migrations before it are done`,
   cancelledBetweenChunks: (v: Of & { file: string; written: number }) =>
-    `${v.file}: cancelled between two chunks; ${writtenText(v.written)}: up goes on behind ${v.written === 1 ? 'it' : 'them'}`,
+    `${v.file}: cancelled between two chunks; ${writtenText(v.written)}: up continues after ${v.written === 1 ? 'it' : 'them'}`,
   lockedTooLong: (v: { holder: string; waitedMs: number }) =>
-    `waited ${v.waitedMs} ms for ${v.holder || 'another host'}, which is migrating the same database: run again when it has ended`,
-  lockLost: () => 'the lock was lost in the middle of the run: run again',
+    `waited ${v.waitedMs} ms for ${v.holder || 'another host'}, which is migrating the same database: run again when it has finished`,
+  lockLost: () => 'the lock was lost during the run: run again',
   rowNotWritten: (v: Of & Said) =>
     `${v.version}: its row cannot be written: ${v.message}; another host may be migrating without the lock: run again`,
   pooler: () =>
-    'a transaction pooler is between this host and the database: each statement may meet another server session, so ' +
-    'that neither the lock nor the timeouts hold. Hand over the address of the database itself, or of a pool in session mode',
+    'a transaction pooler is between this host and the database: each statement may reach another server session, so ' +
+    'neither the lock nor the timeouts work. Use the address of the database itself, or of a pool in session mode',
   proxy: () =>
-    'a proxy gives each statement another server session, so that the lock does not hold: hand over the address of the database itself',
+    'a proxy gives each statement another server session, so the lock does not work: use the address of the database itself',
 
   // Files and the database's versions.
   unknownVersion: (v: { number: number; known: readonly number[] }) =>
-    `${toFileNumber(v.number)} is not a version of these files: they have ${toFileNumbers(v.known)}`,
+    `${toFileNumber(v.number)} is not a migration of these files: they have ${toFileNumbers(v.known)}`,
   notApplied: (v: { number: number; applied: readonly number[] }) =>
-    `${toFileNumber(v.number)} is not an applied version (applied: ${toFileNumbers(v.applied) || 'none'}): --to names the highest one to keep`,
+    `${toFileNumber(v.number)} is not an applied migration (applied: ${toFileNumbers(v.applied) || 'none'}): --to names the highest one to keep`,
   /**
    * `applied` and `now` are the first digits of checksums. `apart` is the option that separates the tables of
    * two modules.
@@ -84,24 +84,24 @@ export const STOPS = {
     if (v.files.length > MAX_NAMED) texts.push(`and ${v.files.length - MAX_NAMED} more`)
     const advice = v.files.some(({ isRenamed }) => isRenamed)
       ? 'These may be the files of another database or module: name the right folder with --files'
-      : `Put back what it said and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`
+      : `Restore the file and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`
     return `${texts.join('; ')}. ${advice}. If another module has its tables here, give each module ${v.apart}`
   },
   otherName: (v: Of & { name: string }) =>
     `${v.name} is not ${v.version}, which the database has under this number: these may be the files of another database or module: ` +
-    `name the right folder with --files; where the file was renamed or renumbered, give it its name back`,
+    `name the right folder with --files; if the file was renamed or renumbered, restore its name`,
   notOfTheseFiles: (v: Of, command: CommandLine) =>
-    `${v.version} was applied last, and these files do not have it: use the files that do, or roll it back with ${command('migrate down')}`,
+    `${v.version} was applied last, but these files do not have it: use the files that do, or roll it back with ${command('migrate down')}`,
   noDownMigration: (v: Of) =>
-    `${v.version}: neither the files nor the version table have its down migration: add ${v.version}.down.sql`,
+    `${v.version}: neither the files nor the migration table have its down migration: add ${v.version}.down.sql`,
   rollBackStopped: (
     v: Caused & { rolledBack: readonly string[]; left: readonly string[]; to: number },
     command: CommandLine,
   ) => {
     const { rolledBack, left, to } = v
     const done =
-      rolledBack.length === 0 ? 'No version is rolled back yet' : `Rolled back: ${rolledBack.join(', ')}`
-    return `${causeText(v, command)}. ${done}; not rolled back: ${left.join(', ')}: ${command('migrate down', { to })} goes on with them`
+      rolledBack.length === 0 ? 'No migration is rolled back yet' : `Rolled back: ${rolledBack.join(', ')}`
+    return `${causeText(v, command)}. ${done}; not rolled back: ${left.join(', ')}: ${command('migrate down', { to })} continues with them`
   },
 
   // Problems that must be fixed manually.
@@ -109,33 +109,33 @@ export const STOPS = {
     v: { versions: readonly { readonly version: string; readonly standing: keyof typeof STANDINGS }[] },
     command: CommandLine,
   ) =>
-    `${v.versions.map(({ version, standing }) => `${version} ${STANDINGS[standing]}`).join(', ')}: a baseline is for a database without versions; ` +
+    `${v.versions.map(({ version, standing }) => `${version} ${STANDINGS[standing]}`).join(', ')}: a baseline is for a database without migrations; ` +
     `${command('migrate resolve', { applied: true })} records one more`,
   /** `place` is where the module's versions are stored. */
   noVersionRecorded: (v: Of & { place: string }, command: CommandLine) =>
-    `no version is recorded ${v.place}, so that ${v.version} cannot be resolved: ` +
-    `${command('migrate up')} applies all, and ${command('migrate baseline')} records those of a database that has their tables`,
+    `no migration is recorded ${v.place}, so ${v.version} cannot be resolved: ` +
+    `${command('migrate up')} applies all, and ${command('migrate baseline')} records them in a database that has their tables`,
   nothingToResolve: (v: Of) => `${v.version} is not applied: there is nothing to resolve`,
-  appliedAlready: (v: Of) => `${v.version} is applied already`,
+  appliedAlready: (v: Of) => `${v.version} is already applied`,
   halfDone: (v: Of & { number: number; done: number; of: number }, command: CommandLine) => {
     const left =
       v.done === 0
         ? `its run ended without a report: statement 1 of ${v.of} may be done`
         : `${areDone(v.done)}, of ${v.of}`
     return (
-      `${v.version}: ${left}, and MySQL undoes no statement of a file: run ${command('migrate up')} first, with the file as it was or corrected from statement ` +
-      `${v.done + 1} on, and then roll back; or undo by hand what is done, and run ${command('migrate resolve', { 'rolled-back': v.number })}`
+      `${v.version}: ${left}, and MySQL does not undo statements of a file: run ${command('migrate up')} first, with the file unchanged or corrected from statement ` +
+      `${v.done + 1} on, and then roll back; or undo manually what is done, and run ${command('migrate resolve', { 'rolled-back': v.number })}`
     )
   },
   beginningEdited: (
     v: Of & { number: number; direction: 'up' | 'down'; done: number; edited: number; table: string },
   ) =>
     `${v.version}.${v.direction}.sql: ${areDone(v.done)}, which MySQL cannot undo, and statement ${v.edited} was edited since: ` +
-    `put back what ${v.direction}_sql of version ${v.number} in ${v.table} has there, and correct the file from statement ${v.done + 1} on`,
+    `restore that statement from ${v.direction}_sql of migration ${v.number} in ${v.table}, and correct the file from statement ${v.done + 1} on`,
 
   // Other tools.
   otherDirty: (v: { table: string; number: number }) =>
-    `${v.table} says that ${toFileNumber(v.number)} is dirty: put it right with the tool that made it, then run again`,
+    `${v.table} marks ${toFileNumber(v.number)} as dirty: fix it with the tool that created it, then run again`,
   otherUnknown: (v: { table: string; number: number }) =>
     `${v.table} is at ${toFileNumber(v.number)}, which these files do not have: the first run needs the files that were applied`,
   notTakenOver: (v: Said & { table: string }) => `${v.table} cannot be taken over: ${v.message}`,
@@ -147,8 +147,8 @@ export const STOPS = {
     const takeOver =
       v.adopted === undefined
         ? `To take it over, run ${command('migrate adopt')}, which prints the command that dumps it`
-        : `These files hold what it made: ${command('migrate baseline', { to: v.adopted })} records that here`
-    return `the table ${v.table} says that ${v.tool} migrates this schema. ${takeOver}; to leave it alone, give the module ${v.apart}`
+        : `These files contain what it created: ${command('migrate baseline', { to: v.adopted })} records that here`
+    return `the table ${v.table} shows that ${v.tool} migrates this schema. ${takeOver}; to leave it alone, give the module ${v.apart}`
   },
   /** `comment` is the line that marks a file as containing the other tool's changes. */
   otherToolMoved: (
@@ -156,13 +156,13 @@ export const STOPS = {
     command: CommandLine,
   ) =>
     `${v.tool} has changed this schema since it was taken over: its table ${v.table} lists ${v.count === 1 ? '1 migration' : `${v.count} migrations`}, ` +
-    `and the files hold what ${v.adopted} made. Undo it with ${v.tool}; or write what it did into the next version, begin that file with the ` +
-    `line ${v.comment}, and run ${command('migrate resolve', { applied: true })} with the number of that version where it is done already`,
+    `but the files contain what ${v.adopted} created. Undo it with ${v.tool}; or write its changes into the next migration, begin that file with the ` +
+    `line ${v.comment}, and run ${command('migrate resolve', { applied: true })} with the number of that migration if its changes already exist`,
   namesakes: (v: {
     tables: readonly { readonly table: string; readonly lacks: readonly string[] }[]
     apart: string
   }) =>
-    `tables that have the names of the framework’s are other ones: ${v.tables.map(({ table, lacks }) => `${table} lacks ${lacks.join(', ')}`).join('; ')}. ` +
+    `tables with the framework’s names are other tables: ${v.tables.map(({ table, lacks }) => `${table} lacks ${lacks.join(', ')}`).join('; ')}. ` +
     `Rename them, or give the module ${v.apart}`,
 
   // Statements and rows.
@@ -170,29 +170,28 @@ export const STOPS = {
   chunkFailed: (v: Caused & { remains: Remains }, command: CommandLine) =>
     `${causeText(v, command)}. ${remainsText(v.remains).stays}: ${correction(v.remains)}`,
   backfillWithoutKey: (v: Of & { file: string; table: string }) =>
-    `${v.file}: ${v.table} has no primary key, or is not a table: a backfill goes through its table by the key`,
+    `${v.file}: ${v.table} has no primary key, or is not a table: a backfill walks through its table by the key`,
   backfillMovesKey: (v: Of & { file: string; column: string }) =>
-    `${v.file}: it sets ${v.column}, which is part of the primary key: rows that move would be left out or written twice`,
+    `${v.file}: it sets ${v.column}, which is part of the primary key: rows that move would be skipped or written twice`,
   backfillRow: (v: Of & { file: string; row: string; why: string }) =>
     `${v.file}: the row with ${v.row}: ${v.why}`,
-  invalidIndexThere: (v: Of & { index: string }) =>
-    `${v.version}: ${v.index} was there before and is INVALID`,
+  invalidIndexThere: (v: Of & { index: string }) => `${v.version}: ${v.index} already existed and is INVALID`,
   /** `schema` is the module's schema, `found` the schema in which the object was found. */
   foundElsewhere: (v: Of & { name: string; schema: string; found: string }) =>
-    `${v.version}: ${v.name} is not in the schema ${v.schema}, and was found in ${v.found}, which is searched for its extensions. ` +
-    `No statement of the file has taken effect: correct the name, or write it with its schema where the other one is meant`,
+    `${v.version}: ${v.name} is not in the schema ${v.schema}, but was found in ${v.found}, which is searched for its extensions. ` +
+    `No statement of the file has taken effect: correct the name, or write it with its schema if you mean the other one`,
   searchVersionFailed: (v: Caused, command: CommandLine) =>
-    `${causeText(v, command)}. Where another file drops what it reads, leave this one as it is: ` +
-    `${command('search generate')} writes the vector without it, and the next run then records this version without running it`,
+    `${causeText(v, command)}. If another file drops what it reads, leave this file unchanged: ` +
+    `${command('search generate')} writes the vector without it, and the next run then records this migration without running it`,
 
   // Scratch databases.
   notReplayed: (v: Caused & { isOfFile: boolean }, command: CommandLine) =>
     `the files cannot be replayed into the scratch database: ${causeText(v, command)}${v.isOfFile ? '. Correct the file and run again' : ''}`,
   scratchNotReached: (v: Caused, command: CommandLine) =>
-    `${causeText(v, command)}. The comparison makes databases of its own, which a pooler such as PgBouncer does not know: give check, diff and ` +
+    `${causeText(v, command)}. The comparison creates its own databases, which a pooler such as PgBouncer does not know: give check, diff and ` +
     'new --entities the address of the server itself, or name an empty database with --scratch',
   noRightForScratch: (v: { right: string; sqlState: string }) =>
-    `the user of the connection string may make no database for the comparison (${v.sqlState}): ${v.right}`,
+    `the connection string's user may not create a database for the comparison (${v.sqlState}): ${v.right}`,
 } satisfies Messages
 
 interface EditedFile {

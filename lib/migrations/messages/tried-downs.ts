@@ -10,8 +10,8 @@ const FAILS = {
   down: 'goes up, but not down',
   again: 'goes up and down, but not up a second time',
 }
-const FILES = { down: '.down.sql', again: '.up.sql, applied a second time after its down migration,' }
-const EFFECTS = { loses: 'does not bring back', changes: 'changes', leaves: 'leaves' }
+const FILES = { down: '.down.sql', again: '.up.sql, applied again after its down migration,' }
+const EFFECTS = { loses: 'does not restore', changes: 'changes', leaves: 'leaves' }
 
 /** One sentence for each problem. `version` is a name such as `0002_widgets`. */
 export const TRIED_DOWNS = {

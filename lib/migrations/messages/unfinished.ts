@@ -30,7 +30,7 @@ export interface Unfinished {
 /** The effect of `down` on a version whose up migration did not finish. */
 export type OnDown = KindsOf<typeof ON_DOWN>
 
-const GIVEN_UP = 'and touches no other version; then its files can be corrected or deleted'
+const GIVEN_UP = 'and affects no other migration; then its files can be corrected or deleted'
 const PENDING_AGAIN = `makes it pending again ${GIVEN_UP}`
 
 /** One clause for each. */
@@ -39,12 +39,12 @@ export const ON_DOWN = {
     `nothing of it is done: ${command('migrate down')} ${PENDING_AGAIN}`,
   /** MySQL: the next statement may be done. */
   mayBeDone: (_: unknown, command: CommandLine) =>
-    `its statement may be done: ${command('migrate down')} runs its down migration, and takes an error of its first statement that says it is undone already for success; it ${PENDING_AGAIN}`,
+    `its statement may be done: ${command('migrate down')} runs its down migration, and treats an error of its first statement that reports it as already undone as success; it ${PENDING_AGAIN}`,
   /** PostgreSQL: the run may have left an unusable index. */
   dropsIndex: (_: unknown, command: CommandLine) =>
-    `${command('migrate down')} drops an unusable index that it left, and runs its down migration only where its statement is done; it ${PENDING_AGAIN}`,
+    `${command('migrate down')} drops an unusable index that it left, and runs its down migration only if its statement is done; it ${PENDING_AGAIN}`,
   forgetsChunks: (_: unknown, command: CommandLine) =>
-    `of a backfill, ${command('migrate down')} runs its down migration, makes it pending again and forgets how far it was, ${GIVEN_UP}`,
+    `for a backfill, ${command('migrate down')} runs its down migration, makes it pending again and forgets its position, ${GIVEN_UP}`,
   refuses: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `${command('migrate down')} refuses it: ${problemText(v.problem as MigrationProblem, command)}`,
 } satisfies Messages
@@ -65,10 +65,10 @@ const ENDED = 'the run ended without a report (process killed, session ended or 
 export function unfinishedText(unfinished: Unfinished): string {
   const { direction, done, of, staysApplied, isUnknown, isReported, written, end } = unfinished
   if (direction === 'down') {
-    if (staysApplied) return 'its rollback failed and took nothing away; up only clears the mark'
+    if (staysApplied) return 'its rollback failed and removed nothing; up only clears the mark'
     return isUnknown
-      ? 'its rollback stopped: down finishes it; up looks whether it is done, and applies the version again where it is'
-      : `its rollback stopped; ${doneText(done, of)}: down finishes it, up finishes it and applies the version again; both ask first where that loses values (--yes)`
+      ? 'its rollback stopped: down finishes it; up checks whether it is done, and if so applies the migration again'
+      : `its rollback stopped; ${doneText(done, of)}: down finishes it, up finishes it and applies the migration again; both ask first if that loses values (--yes)`
   }
   if (isReported) return ''
   const upTo = end === undefined ? '' : `, up to the key '${end.join("', '")}'`

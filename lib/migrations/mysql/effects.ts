@@ -19,7 +19,7 @@ const METADATA = 'metadata'
 const MOMENT = 'reads and writes for a moment'
 /** The server chooses the least expensive algorithm that it supports; the text does not state which. */
 const CHOSEN =
-  'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM'
+  'chosen by the server, which may copy the table while writes wait: the statement names no ALGORITHM'
 
 const UNSAID = { blocks: 'unknown', rows: 'unknown' } as const
 

@@ -30,7 +30,7 @@ export const mysql: Engine = {
   schemaOf: () => '',
   schemaProblems: (said) => (said === undefined ? [] : [{ kind: 'noSchemas' }]),
   placeOf: () => 'in this database',
-  apart: 'a database of its own',
+  apart: 'its own database',
   schemas: undefined,
   urlProblem: mysqlUrlProblem,
   addressOf: mysqlAddress,

@@ -72,5 +72,5 @@ export const mysqlScratch: ScratchSql = {
     UNION ALL SELECT CONCAT(LOWER(ROUTINE_TYPE), ' ', ROUTINE_NAME), ROUTINE_DEFINITION
     FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()`,
   right:
-    'grant it the right (GRANT ALL PRIVILEGES ON `…\\_ashlar\\_scratch\\_%`.*), or name an empty database with --scratch',
+    'grant it the privilege (GRANT ALL PRIVILEGES ON `…\\_ashlar\\_scratch\\_%`.*), or name an empty database with --scratch',
 }

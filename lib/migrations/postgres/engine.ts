@@ -35,7 +35,7 @@ export const postgres: Engine = {
     return /^(pg_|information_schema$)/.test(schema) ? [{ kind: 'schemaOfServer', schema }] : []
   },
   placeOf: (schema) => `in the schema ${schema} (--module or --schema names another one)`,
-  apart: 'a schema of its own with --module or --schema',
+  apart: 'its own schema with --module or --schema',
   schemas: {
     all: `SELECT nspname AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
       WHERE relname = '${VERSION_TABLE}' AND relkind = 'r' ORDER BY nspname`,

@@ -49,12 +49,12 @@ export async function writeRows(
     }
     if (change === undefined) return []
     if (typeof change !== 'object' || change === null || Array.isArray(change))
-      throw failed('row returns an object with the values of columns, or undefined')
+      throw failed('row must return an object with column values, or undefined')
     return Object.entries(change).flatMap(([column, value]: readonly [string, unknown]) => {
       if (!sets.includes(column)) throw failed(`row sets ${column}, which sets does not list`)
       if (value === undefined) return []
       if (!isValue(value))
-        throw failed(`${column} is given a value that no column takes: JSON has to be a text`)
+        throw failed(`${column} is given a value that a column cannot store: pass JSON as a string`)
       return [[column, bound(value)] as const]
     })
   }

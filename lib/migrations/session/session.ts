@@ -121,7 +121,7 @@ function stoppedBy(
 }
 
 const NO_URL =
-  'the connection string is not a URL; write special characters of user and password as %XX, and a number as port'
+  'the connection string is not a URL; percent-encode special characters in the user and password as %XX, and use a number as the port'
 
 /** The driver's message, for which it has no code. */
 const NO_TLS = /does not support SSL/i

@@ -35,7 +35,7 @@ export async function stoppable<T>(
   try {
     const result = await work()
     if (stopping !== undefined && mayEndQuietly)
-      throw new SessionError('it was cut off, or ended at that moment', stopped[0] ?? '', 'failed')
+      throw new SessionError('it was interrupted, or ended at that moment', stopped[0] ?? '', 'failed')
     return result
   } catch (error) {
     if (isAborted(signal) && error instanceof SessionError && stopped.includes(error.code))

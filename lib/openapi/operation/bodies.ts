@@ -78,7 +78,7 @@ function streamed(isRaw: boolean, typeName: string): readonly Content[] {
       mediaType: 'application/x-ndjson',
       schema: {
         type: 'string',
-        description: `A line per message: \`${line}. An error ends it: \`{"error": …}\`.`,
+        description: `One line per message: \`${line}. An error ends the stream: \`{"error": …}\`.`,
       },
       view: 'output',
     },
@@ -86,7 +86,7 @@ function streamed(isRaw: boolean, typeName: string): readonly Content[] {
       mediaType: 'text/event-stream',
       schema: {
         type: 'string',
-        description: `For clients that accept it, an event per message, whose data is a \`${typeName}\`. An error ends it: an event named \`error\`.`,
+        description: `If the client accepts it, one event per message, whose data is a \`${typeName}\`. An error ends the stream: an event named \`error\`.`,
       },
       view: 'output',
     },

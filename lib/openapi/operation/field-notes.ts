@@ -12,16 +12,14 @@ export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenA
       return { description: updateMask(model, source) }
     case 'read_mask':
       return {
-        description: 'Fields that the response is to hold; all of them without it.',
+        description: 'The fields to return. Default: all fields.',
       }
     case 'validate_only':
       return { description: 'Checks the request and changes nothing.' }
     case 'request_id':
       return { description: 'The same as the header `Idempotency-Key`.' }
     case 'etag':
-      return facts.comparesEtags
-        ? { description: 'The etag that must hold, like the header `If-Match`.' }
-        : {}
+      return facts.comparesEtags ? { description: 'The expected etag, like the header `If-Match`.' } : {}
     default:
       return standard === 'list' ? listNote(name, model, source) : {}
   }
@@ -34,20 +32,20 @@ function listNote(name: string, model: ResourceModel | undefined, source: OpenAp
   switch (name) {
     case 'page_size':
       return {
-        description: `Items of a page: ${pageSizes.usual} without it, and ${pageSizes.most} at most.`,
+        description: `Items per page: ${pageSizes.usual} by default, and ${pageSizes.most} at most.`,
         default: pageSizes.usual,
       }
     case 'page_token':
-      return { description: 'The `nextPageToken` of the page before, with the same other parameters.' }
+      return { description: 'The `nextPageToken` of the previous page. Keep all other parameters the same.' }
     case 'filter':
       return {
         description:
-          `Which items are listed (AIP-160), such as \`a = "x" AND b > 1\`. ${fields}${through(relations)}`.trim(),
+          `A filter on the listed items (AIP-160), such as \`a = "x" AND b > 1\`. ${fields}${through(relations)}`.trim(),
       }
     case 'order_by':
       return {
         description:
-          `Fields separated by commas, each with \`desc\` behind it or not (AIP-132). ${fields}${through(relations.filter(({ isMany }) => !isMany))}`.trim(),
+          `Fields separated by commas, each optionally followed by \`desc\` (AIP-132). ${fields}${through(relations.filter(({ isMany }) => !isMany))}`.trim(),
       }
     case 'show_deleted':
       return { description: 'Also lists deleted items.' }
@@ -62,7 +60,7 @@ function listNote(name: string, model: ResourceModel | undefined, source: OpenAp
 const through = (relations: readonly { readonly name: string }[]): string =>
   relations.length === 0
     ? ''
-    : ` Fields of other resources that the caller may list, behind a dot: ${listed(relations.map(({ name }) => `${name}.`))}.`
+    : ` Fields of other resources that the caller may list, after a dot: ${listed(relations.map(({ name }) => `${name}.`))}.`
 
 const FORMS = {
   spec: 'Paths in another form are ignored, and reported in the header `X-Ignored-Update-Mask`.',

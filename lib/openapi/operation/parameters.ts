@@ -27,7 +27,7 @@ function pathParameter(
   schemas: MessageSchemas,
 ): JsonObject {
   const common = { name, in: 'path', required: true }
-  const rest = isRest ? 'May hold further segments: a slash in it is sent as it is.' : undefined
+  const rest = isRest ? 'May contain further segments: a slash in it is sent unescaped.' : undefined
   if (variable === undefined) return { ...common, ...described(rest), schema: { type: 'string' } }
   if (isWhole) {
     const field = schemas.field(variable.path.field, 'input') as { description?: string; readOnly?: boolean }
@@ -67,19 +67,19 @@ export const HEADER_PARAMETERS: Readonly<Record<string, JsonObject>> = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes it safe to repeat the request: a second one with the same key gets the response of the first.',
+      'Makes it safe to repeat the request: a second request with the same key gets the response of the first.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'Entity tags of which one must be the current one, or `*`; else the response is 412.',
+    description: 'Entity tags, one of which must be current, or `*`; otherwise the response is 412.',
     schema: { type: 'string' },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'Entity tags that the client has: the response is 304 where one of them is the current one.',
+    description: 'Entity tags that the client has: if one of them is current, the response is 304.',
     schema: { type: 'string' },
   },
   Prefer: {
@@ -91,7 +91,8 @@ export const HEADER_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'Names the request in the log; the response repeats it. Without it the server makes one.',
+    description:
+      'Identifies the request in the log; the response repeats it. Without it the server generates one.',
     schema: { type: 'string' },
   },
 }

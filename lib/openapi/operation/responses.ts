@@ -21,27 +21,26 @@ import { type Content, responseContent } from './bodies.js'
 /** The errors that a document names, by status. Their bodies are written by the gateway itself. */
 const ERRORS: Readonly<Record<string, { readonly description: string; readonly error: AshlarError }>> = {
   '400': {
-    description: 'The request is wrong, or the state of things does not allow it.',
+    description: 'The request is invalid, or the current state does not allow it.',
     error: new InvalidArgument('page_size', 'expected a 32-bit integer'),
   },
-  '401': { description: 'The token is missing or not valid.', error: new Unauthenticated() },
-  '403': { description: 'The caller may not do this.', error: new PermissionDenied() },
-  '404': { description: 'There is no such resource.', error: new ErrNotFound() },
+  '401': { description: 'The token is missing or invalid.', error: new Unauthenticated() },
+  '403': { description: 'The caller is not authorized.', error: new PermissionDenied() },
+  '404': { description: 'The resource does not exist.', error: new ErrNotFound() },
   '409': {
     description: 'A unique value already exists, or concurrent changes blocked the call.',
     error: new Aborted(),
   },
-  '412': { description: 'The entity tag is not the current one.', error: ErrPreconditionFailed.etag() },
+  '412': { description: 'The entity tag is not current.', error: ErrPreconditionFailed.etag() },
   '413': {
     description: 'The body is too large.',
     error: new OwnStatusError(413, 'RESOURCE_EXHAUSTED', 'the body is larger than 1048576 bytes'),
   },
   '415': {
-    description:
-      'The body is not JSON in UTF-8, or is compressed in another way than gzip, deflate and Brotli.',
+    description: 'The body is not UTF-8 JSON, or is not compressed with gzip, deflate or Brotli.',
     error: new OwnStatusError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8'),
   },
-  '429': { description: 'There are too many calls.', error: new ResourceExhausted('too many calls', 1000) },
+  '429': { description: 'Too many calls.', error: new ResourceExhausted('too many calls', 1000) },
   default: { description: 'Any other error, such as 499, 500, 501, 503 and 504.', error: new Internal() },
 }
 
@@ -66,7 +65,7 @@ export function responsesOf(
   const contents = responseContent(binding, schemas)
   const hasTag = isUnary && facts.returnsEtag
   const success = {
-    description: isUnary ? 'Success.' : 'The stream, whose errors come as its last part once it has begun.',
+    description: isUnary ? 'Success.' : 'The stream. After it has started, an error is its last part.',
     headers: {
       'X-Request-Id': header('XRequestId'),
       ...(hasTag && { ETag: header('ETag') }),
@@ -128,7 +127,7 @@ export const sharedResponses = (status: JsonObject): Readonly<Record<string, Jso
     }),
   ),
   NotModified: {
-    description: 'What the client has is current.',
+    description: "The client's version is current.",
     headers: { 'X-Request-Id': header('XRequestId'), ETag: header('ETag') },
   },
 })
@@ -139,12 +138,12 @@ export const RESPONSE_HEADERS: Readonly<Record<string, JsonObject>> = {
   RetryAfter: { description: 'Seconds until a retry.', schema: { type: 'string' } },
   WWWAuthenticate: { description: 'How to authenticate.', schema: { type: 'string' } },
   XIdempotentReplay: {
-    description: '`true` where the response is that of an earlier request with the same idempotency key.',
+    description: '`true` if the response is that of an earlier request with the same idempotency key.',
     schema: { type: 'string' },
   },
   XIgnoredUpdateMask: {
-    description: 'Parts of the update mask that were ignored, and what they should have been.',
+    description: 'Parts of the update mask that were ignored, and the expected paths.',
     schema: { type: 'string' },
   },
-  XRequestId: { description: 'Names the request in the log.', schema: { type: 'string' } },
+  XRequestId: { description: 'Identifies the request in the log.', schema: { type: 'string' } },
 }

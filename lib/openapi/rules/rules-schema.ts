@@ -39,7 +39,7 @@ export function rulesSchema(
     refusesZero ||= mapped?.refusesZero === true
   }
   if (rules.ignore === 'if zero' && texts.length > 0)
-    texts.push('These rules do not count for the zero value.')
+    texts.push('These rules do not apply to the zero value.')
   return { schema, texts, refusesZero: refusesZero && rules.ignore !== 'if zero' }
 }
 

@@ -87,7 +87,7 @@ export class MessageSchemas {
       special,
       ...(isImmutable(field) ? ['Set on create, and never changed.'] : []),
       ...(behaves(field, 'IDENTIFIER') ? ['Identifies the resource; the server sets it.'] : []),
-      ...(isReturnedOnce ? ['Returned once, by the call that makes it; empty afterwards.'] : []),
+      ...(isReturnedOnce ? ['Returned once, by the call that generates it; empty afterwards.'] : []),
       ...(isSecret && !isReturnedOnce ? ['Never returned.'] : []),
       ...(rules?.texts ?? []),
     )

@@ -79,14 +79,14 @@ const WELL_KNOWN: Readonly<Record<string, JsonObject>> = {
   'google.protobuf.FieldMask': {
     type: 'string',
     format: 'field-mask',
-    description: 'Names of fields, separated by commas.',
+    description: 'Field names, separated by commas.',
   },
   'google.protobuf.Struct': { type: 'object', additionalProperties: true },
   'google.protobuf.Value': { description: 'Any JSON.' },
   'google.protobuf.ListValue': { type: 'array', items: {} },
   'google.protobuf.Any': {
     type: 'object',
-    description: 'A message of the type that `@type` names; empty for none.',
+    description: 'A message of the type that `@type` names; empty if there is none.',
     properties: { '@type': { type: 'string' } },
     additionalProperties: true,
   },

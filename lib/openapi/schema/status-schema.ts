@@ -24,7 +24,7 @@ export function withStatus(
   }
   return {
     ...schema,
-    description: 'The body of every error: the code of gRPC, a text, and facts about it.',
+    description: 'The body of every error: the gRPC code, a message, and details.',
     properties: {
       ...schema.properties,
       details: { type: 'array', items: { anyOf: [...details, other] } },

@@ -19,6 +19,6 @@ export interface CoalesceOptions {
 export function mergeOf(dataSource: DataSource, { coalesce }: CoalesceOptions): Coalesce {
   const asked = coalesce ?? (dataSource.options as CoalesceOptions).coalesce ?? 'all'
   if (!COALESCES.includes(asked))
-    throw new TypeError(`coalesce: '${String(asked)}' is none of ${COALESCES.join(', ')}`)
+    throw new TypeError(`coalesce: '${String(asked)}' is not one of ${COALESCES.join(', ')}`)
   return asked
 }

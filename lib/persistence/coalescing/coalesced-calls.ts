@@ -352,6 +352,6 @@ const bytesOf = (value: unknown): number => {
 /** The database returned a row that no call of the statement asked for. */
 class WrongRow extends Internal {
   constructor(operation: string) {
-    super(`${operation}: a statement of several calls returned a row that its call did not ask for`)
+    super(`${operation}: a statement for several calls returned a row that its call did not request`)
   }
 }

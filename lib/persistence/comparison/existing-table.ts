@@ -63,7 +63,7 @@ export function existingTable(
 function uniqueness({ primaryKey }: TableDefinition, live: LiveTable, table: string): TableDifference[] {
   const isHeld = uniqueParts(live).some((columns) => columns.every((column) => primaryKey.includes(column)))
   const text = `${table} has no unique index on (${primaryKey.join(', ')}), or on a part of it`
-  return isHeld ? [] : [{ kind: 'primaryKey', table, text, detail: 'two rows may have one key' }]
+  return isHeld ? [] : [{ kind: 'primaryKey', table, text, detail: 'two rows may have the same key' }]
 }
 
 /** The columns of what keeps all rows of a table apart. */
@@ -85,7 +85,7 @@ function keyNotes({ tenant, key }: ResourceModel, { primaryKey }: LiveTable, tab
       kind: 'primaryKey',
       table,
       text,
-      detail: 'a create reveals that a key is taken, also by another tenant',
+      detail: 'a create reveals that a key is taken, even by another tenant',
     },
   ]
 }
@@ -108,7 +108,7 @@ function reachingNotes({ tenant }: ResourceModel, definition: TableDefinition, l
         kind: 'foreignKeyWithoutTenant',
         table,
         text: `the foreign key ${name} of ${table} is ${foreignKeyShape(key)}, without the tenant`,
-        detail: `a delete of what it refers to ${does} rows of other tenants that refer to it, too: take the tenant into it, or let it restrict`,
+        detail: `a delete of the referenced row ${does} rows of other tenants that refer to it, too: add the tenant to the key, or use ON DELETE RESTRICT`,
       },
     ]
   })
@@ -134,7 +134,7 @@ function noteOf(
       return {
         column: name,
         text,
-        detail: isDeclared ? COMPARED_EXACTLY : 'filters and orders of it compare by that one',
+        detail: isDeclared ? COMPARED_EXACTLY : 'filters and sort orders on it use that collation',
       }
     }
     case 'type': {
@@ -143,8 +143,8 @@ function noteOf(
       if (ofTime !== undefined)
         return { column: column.name, text: `${table}.${column.name} is ${live.type}`, detail: ofTime }
       if (!isShorterText(one, fieldOf(column.name))) return undefined
-      const text = `${table}.${column.name} is ${live.type}, and the model allows ${column.catalogType}`
-      return { column: column.name, text, detail: 'longer values are refused' }
+      const text = `${table}.${column.name} is ${live.type}, but the model allows ${column.catalogType}`
+      return { column: column.name, text, detail: 'longer values are rejected' }
     }
     case 'nullable': {
       const { name } = one.column
@@ -157,7 +157,7 @@ function noteOf(
       const text = `the index ${index.name} of ${table} is ${shapeOf(index)}, without the tenant`
       return {
         text,
-        detail: 'a conflict reveals that a value is taken, also by another tenant, and names no field',
+        detail: 'a conflict reveals that a value is taken, even by another tenant, and names no field',
       }
     }
     case 'addIndex': {
@@ -169,21 +169,21 @@ function noteOf(
       )
       const detail =
         part === undefined
-          ? 'nothing keeps its values unique'
+          ? 'nothing enforces that its values are unique'
           : `(${part.join(', ')}) alone is unique; lists, and foreign keys of tenant and reference, use it`
       return { text, detail }
     }
     case 'addForeignKey': {
       const shape = foreignKeyShape({ ...one.key, target: tableText(one.key.target) })
       const text = `${table} lacks the foreign key ${one.key.name} ${shape}`
-      return { text, detail: 'only repositories keep the reference inside of its tenant' }
+      return { text, detail: 'only repositories keep the reference within its tenant' }
     }
     default:
       return undefined
   }
 }
 
-const COMPARED_EXACTLY = 'it is compared by code point all the same, and no index serves an order of it'
+const COMPARED_EXACTLY = 'it is still compared by code point, but no index serves a sort order on it'
 
 export const REACHED_BY_NO_CALL = 'no call reaches a row without a tenant'
 
@@ -234,23 +234,23 @@ function shown(
   const { next: _, statement: _s, fill: _f, detail: _d, ...rest } = difference
   switch (one.kind) {
     case 'noTable':
-      return { ...rest, detail: 'the application that it belongs to makes it' }
+      return { ...rest, detail: 'create it in the application that owns the table' }
     case 'nullable':
       return { ...rest, detail: `declare @Column({ nullable: ${String(one.live.nullable)} })` }
     case 'type':
-      return { ...rest, detail: 'declare the type that it has' }
+      return { ...rest, detail: "declare the column's type" }
     case 'generated':
       return { ...rest, detail: 'declare @OutputOnly({ generated: true })' }
     case 'extraColumn':
       return {
         ...rest,
-        text: `${table}.${one.live.name} is required and not in the model`,
-        detail: 'every create is refused, until it has a default or is declared',
+        text: `${table}.${one.live.name} is required but not in the model`,
+        detail: 'every create is rejected until it has a default or is declared',
       }
     case 'addColumn':
       return {
         ...rest,
-        detail: 'drop its property, or add it in a file of your own',
+        detail: 'remove its property, or add it in your own migration',
       }
     default:
       return rest
@@ -261,9 +261,9 @@ function shown(
 function timeNote(field: Field | undefined, type: string): string | undefined {
   if (field === undefined || !kindOf(field).declared.fits(Date, false)) return undefined
   if (/^timestamp(?:\(\d\))? without time zone$/.test(type))
-    return "its times are UTC, and TypeORM's own manager writes those of its process"
-  if (/^datetime(?:\([0-5]\))?$/.test(type)) return 'a time keeps so many digits of its second'
-  return /^timestamp(?:\(\d\))?$/.test(type) ? 'it holds no time after 2038' : undefined
+    return "its times are UTC, but TypeORM's own manager writes times in the process's zone"
+  if (/^datetime(?:\([0-5]\))?$/.test(type)) return 'a time keeps that many fractional digits'
+  return /^timestamp(?:\(\d\))?$/.test(type) ? 'it cannot store times after 2038' : undefined
 }
 
 const isIdentifying = (field: Field | undefined): boolean => field?.role === 'key' || field?.role === 'tenant'

@@ -34,7 +34,7 @@ export async function rowsInOtherFormats(
       table,
       column: field.column,
       text: `${table}.${field.column} has ${counted.many} whose UUID is in another format${counted.among}`,
-      detail: `only the stored text finds them; rewrite them together with the columns that refer to them: UPDATE ${from} SET ${column} = ${format.canonical} WHERE ${format.condition}`,
+      detail: `only the exact stored string finds them; rewrite them together with the columns that refer to them: UPDATE ${from} SET ${column} = ${format.canonical} WHERE ${format.condition}`,
       rows: counted.rows,
     })
   }

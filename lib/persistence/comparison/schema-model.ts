@@ -217,7 +217,7 @@ const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): r
     return [
       problem(
         'column',
-        `${tableText(table)}.${name}: @RenamedFrom(${JSON.stringify(renamedFrom)}) takes the old name of the column in the database, and there is no such column${didYouMean(renamedFrom, names)}`,
+        `${tableText(table)}.${name}: @RenamedFrom(${JSON.stringify(renamedFrom)}) names the old column in the database, but there is no such column${didYouMean(renamedFrom, names)}`,
       ),
     ]
   })

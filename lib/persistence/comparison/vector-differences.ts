@@ -29,7 +29,7 @@ export function vectorDifferences(
   if (column.type !== 'tsvector' || column.generated === undefined)
     return [of('otherVector', `${name}.${SEARCH_VECTOR} is not a generated tsvector`, 'drop it; '), ...index]
   const isEqual = wanted === undefined || wanted === column.generated
-  const outdated = of('outdatedVector', `${name}.${SEARCH_VECTOR} is made of other sources`)
+  const outdated = of('outdatedVector', `${name}.${SEARCH_VECTOR} has other sources`)
   return [...(isEqual ? [] : [outdated]), ...index]
 }
 

@@ -25,7 +25,7 @@ export function vectorRemoval(table: TableName, { columns, indexes }: LiveTable)
     ],
     allow: {
       rules: ['ban-drop-column'],
-      reason: 'no image that runs now searches by it, and search generate can write it again',
+      reason: 'no running image searches with it, and search generate can write it again',
     },
   }
 }

@@ -8,6 +8,6 @@ export function attemptsOf(
   where: string,
 ): number | undefined {
   if (maxAttempts !== undefined && !(maxAttempts >= 1))
-    throw new RangeError(`${where}: maxAttempts is ${maxAttempts}, and is a number from 1`)
+    throw new RangeError(`${where}: maxAttempts is ${maxAttempts}, but must be a number from 1`)
   return maxAttempts
 }

@@ -126,7 +126,7 @@ export function planFilter(
   if (isLonger(search, MAX_SEARCH_LENGTH))
     throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
   if (!isStorable(search))
-    throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
+    throw new InvalidArgument('q', 'contains a NUL character, or half of a surrogate pair')
   const given = parseFilterPlan(list.filter ?? '', model.columns, model.closed, behind)
   return {
     given,
@@ -139,7 +139,7 @@ export function planFilter(
 /** @throws TypeError if the limit is not a positive integer. */
 export function checkLimit(limit: number | undefined): void {
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
-    throw new TypeError(`limit of a count has to be a positive integer, not ${limit}`)
+    throw new TypeError(`limit of a count must be a positive integer, not ${limit}`)
 }
 
 /**

@@ -64,7 +64,7 @@ export function newEntity<E extends object>(
   model.checkValues(entity)
   if (!hooksSetKey) checkRequired(model, to)
   if (tenant !== undefined && (to[tenant.property] ?? '') === '')
-    throw new InvalidArgument(tenant.proto, 'a system call has to say whose resource it creates')
+    throw new InvalidArgument(tenant.proto, 'a system call must name the tenant whose resource it creates')
   return entity
 }
 
@@ -144,7 +144,7 @@ function ownerOf(field: Field, tenant: string, range: Range | undefined): PartVa
   const value = keyPartOf(field).valueOf(tenant)
   const held = range === undefined ? field : { ...field, range }
   if (value === undefined || kindOf(field).problem(value, held) !== undefined)
-    throw new PermissionDenied('the tenant of the call is none that this resource can belong to')
+    throw new PermissionDenied('the tenant of the call is not a value that this resource can store')
   return value
 }
 

@@ -188,7 +188,7 @@ export abstract class OpenTransaction {
 
   /** @throws TypeError inside a read-only transaction. */
   refuseReadOnly(name: string): void {
-    if (this.isReadOnly) throw new TypeError(`${name} inside of a transaction with readOnly: true`)
+    if (this.isReadOnly) throw new TypeError(`${name} inside a transaction with readOnly: true`)
   }
 
   afterCommit(fn: () => unknown): void {
@@ -207,7 +207,7 @@ export abstract class OpenTransaction {
     if (names.length === 0) return
     await new Promise<void>((resolve) => (this.#allSettled = resolve))
     throw new TypeError(
-      `the function of the transaction did not await ${names.join(', ')}: everything is rolled back, await it inside`,
+      `the function of the transaction did not await ${names.join(', ')}, so everything is rolled back: await it inside`,
     )
   }
 
@@ -253,7 +253,7 @@ export class UnjoinedTransaction extends OpenTransaction {
 }
 
 const USE_WITH_MANAGER =
-  'the call is made inside of dataSource.transaction() and would wait for its end: call repository.withManager(manager), or begin the transaction with the transaction() of the repository'
+  'the call is made inside dataSource.transaction() and would wait for its end: call repository.withManager(manager), or start the transaction with the transaction() of the repository'
 
 /** Returns the context of a call inside a transaction, which it joins regardless of the surrounding ones. */
 export const insideOf = (transaction: OpenTransaction, context: RequestContext): RequestContext =>
@@ -262,7 +262,7 @@ export const insideOf = (transaction: OpenTransaction, context: RequestContext):
   })
 
 /** The error message of a call after the end of its transaction. */
-export const ENDED = 'the transaction has ended: await everything inside of it before its function returns'
+export const ENDED = 'the transaction has ended: await everything inside it before its function returns'
 
 /**
  * Returns the transaction of `database` that a call joins: the innermost open one around the running code, or
@@ -320,7 +320,7 @@ type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'maxAttempts' 
 export function refuseNested({ isolation, readOnly, maxAttempts, retries }: NestedSettings): void {
   if ([isolation, readOnly, maxAttempts, retries].every((setting) => setting === undefined)) return
   throw new TypeError(
-    'isolation, readOnly and maxAttempts are settings of the outermost transaction, and this one is nested: set them there, as in transaction(fn, { isolation })',
+    'isolation, readOnly and maxAttempts are settings of the outermost transaction, but this one is nested: set them there, as in transaction(fn, { isolation })',
   )
 }
 
@@ -329,7 +329,7 @@ export const surrounding = (given: RequestContext | undefined): TransactionChain
   TransactionChain.joined(chainOf(RequestContext.current()), given && chainOf(given))
 
 const OTHER_CALL =
-  'a transaction of the running call is open on this database, and the context is of another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
+  'the running call has an open transaction on this database, but the context belongs to another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
 
 /** TypeORM's own transactions are ignored once they are over. */
 const any = (transaction: OpenTransaction) =>
@@ -348,7 +348,7 @@ const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
  */
 export const late = (context: RequestContext): TypeError => {
   const error = new TypeError(ENDED)
-  context.reportFailure('a call came after its transaction had ended', error)
+  context.reportFailure('a call was made after its transaction had ended', error)
   return error
 }
 

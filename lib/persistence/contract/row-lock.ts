@@ -38,16 +38,16 @@ export function lockOf(
 ): LockClause | undefined {
   if (lock === undefined) {
     if (wait === undefined) return undefined
-    throw new TypeError(`${name} with wait and without lock: say which lock it is to wait for`)
+    throw new TypeError(`${name} with wait and without lock: name the lock to wait for`)
   }
-  if (!LOCKS.includes(lock)) throw new TypeError(`lock of ${name} has to be 'update' or 'share'`)
+  if (!LOCKS.includes(lock)) throw new TypeError(`lock of ${name} must be 'update' or 'share'`)
   if (wait !== undefined && !WAITS.includes(wait))
-    throw new TypeError(`wait of ${name} has to be 'block' or 'nowait', or 'skip' of a list`)
+    throw new TypeError(`wait of ${name} must be 'block' or 'nowait', or 'skip' for a list`)
   if (wait === 'skip' && !mayLeaveOut)
-    throw new TypeError(`${name} with wait: 'skip': only a list can leave locked rows out`)
+    throw new TypeError(`${name} with wait: 'skip': only a list can skip locked rows`)
   const transaction = joined(database, context)
   if (transaction === undefined)
-    throw new TypeError(`${name} with a lock outside of a transaction, which would end the lock at once`)
+    throw new TypeError(`${name} with a lock outside a transaction, which would release the lock at once`)
   transaction.refuseReadOnly(`${name} with a lock`)
   return { lock, wait: wait ?? 'block' }
 }

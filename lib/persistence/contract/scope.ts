@@ -46,7 +46,7 @@ export function scopeOf(model: ResourceModel, options: RowOptions | undefined): 
   if (model.tenant === undefined) return { context, tenant: undefined, where }
   const { tenant } = context
   if (tenant === '' || (tenant === undefined && context.system === undefined))
-    throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
+    throw new PermissionDenied('the call has no tenant, but this resource belongs to one')
   if (tenant !== undefined && !isStorable(tenant))
     throw new PermissionDenied('the tenant of the call contains a character that a database cannot store')
   return { context, tenant, where }

@@ -162,7 +162,7 @@ async function protectEach(
 }
 
 function textOf(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw new InvalidArgument(name, 'has to be a string')
+  if (typeof value !== 'string') throw new InvalidArgument(name, 'must be a string')
   if (!value.isWellFormed())
     throw new InvalidArgument(name, 'contains half of a surrogate pair, which is not a character')
   return value

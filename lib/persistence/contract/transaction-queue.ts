@@ -85,4 +85,4 @@ export class TransactionQueue {
   }
 }
 
-const HELD_UP = `a call of the transaction around it was held up for ${NESTED_IDLE_MS} ms by a nested transaction that made no call of its own, and may wait for this one: make the call in the context of the nested transaction, and do not await in there what was begun outside`
+const HELD_UP = `a call of the enclosing transaction waited ${NESTED_IDLE_MS} ms for a nested transaction that made no call, and that may be waiting for this call: make the call in the context of the nested transaction, and do not await in it what was started outside`

@@ -19,7 +19,7 @@ const NOTHING: Writes = { fields: [], secrets: [] }
 const WHY: Readonly<Partial<Record<Role, string>>> = {
   key: 'the key of a resource never changes',
   tenant: 'a resource never changes its tenant',
-  etag: 'the server assigns it at every write; to state a precondition of an Update, give it in the resource',
+  etag: 'the server assigns it at every write; to state a precondition of an Update, pass it in the resource',
   version: 'the server counts it',
   createTime: 'the server assigns it',
   updateTime: 'the server assigns it',
@@ -105,7 +105,7 @@ function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknow
   const names = missing.map(({ proto }) => proto).join(', ')
   throw new InvalidArgument(
     'update_mask',
-    `names no field, which means all of them, and the entity lacks ${names}: name the fields to write, give the whole entity, or say * to set the rest to zero`,
+    `names no field, which means all fields, but the entity lacks ${names}: name the fields to write, pass the whole entity, or use * to set the rest to zero`,
   )
 }
 
@@ -170,6 +170,6 @@ function refusalOf(
           ? WHY_NAME
           : field && WHY[field.role]
   if (why !== undefined) return new InvalidMask(name, `${name} cannot be written: ${why}`, advice)
-  if (name === '*') return new InvalidMask(name, '* stands for every field, so it has to stand alone')
+  if (name === '*') return new InvalidMask(name, '* stands for every field, so it must be the only path')
   return new InvalidMask(name, noSuchField(name, model.writable), advice)
 }

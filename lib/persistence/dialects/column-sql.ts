@@ -129,7 +129,7 @@ export const isOfTenant = (
   dialect: Dialect,
   of = '',
 ): string => {
-  if (tenant === undefined) throw new TypeError('a statement for a tenant needs a resource with one')
+  if (tenant === undefined) throw new TypeError('a statement for a tenant requires a resource with a tenant')
   return equalSql(`${of}${dialect.text.quote(tenant.column)}`, tenant, value(tenant), dialect)
 }
 
@@ -165,7 +165,7 @@ const leafSql = (
   { values }: Dialect,
   bindText: WriteText | undefined,
 ): string => {
-  if (bindText === undefined) throw new TypeError('a leaf of JSON is compared in a condition alone')
+  if (bindText === undefined) throw new TypeError('a JSON leaf can be compared only in a condition')
   const type = LEAF_TYPES[kind] ?? (path.length > 0 ? 'any' : (json?.shape ?? 'any'))
   return values.json.leaf(name, keys, path, type, bindText)
 }
@@ -184,7 +184,7 @@ const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dia
   } = dialect
   if (rulesOf(column).isNested) return `(CASE WHEN ${json.isObject(name, keys)} THEN 1 END)`
   const value = dialect.values.kinds[column.kind].inside?.(name, keys)
-  if (value === undefined) throw new TypeError(`${column.kind} is not compared inside of a message`)
+  if (value === undefined) throw new TypeError(`${column.kind} is not compared inside a message`)
   if (zero === undefined) return value
   const nothing = typeof zero === 'string' ? dialect.text.literal(zero) : json.literal(zero)
   return `(CASE WHEN ${json.isSet(name, keys)} THEN ${value} WHEN ${json.isObject(name, keys.slice(0, -1))} THEN ${nothing} END)`

@@ -15,5 +15,5 @@ export function declaredIsolation({ options }: DataSource): Isolation | undefine
 export function isolationProblem(dataSource: DataSource): string | undefined {
   const { isolationLevel } = dataSource.options
   if (isolationLevel === undefined || declaredIsolation(dataSource) !== undefined) return undefined
-  return `isolationLevel ${JSON.stringify(isolationLevel)} of its DataSource is not a level of transactions here: use ${ISOLATIONS.map((each) => each.toUpperCase()).join(', ')}, or leave it out`
+  return `isolationLevel ${JSON.stringify(isolationLevel)} of its DataSource is not supported: use ${ISOLATIONS.map((each) => each.toUpperCase()).join(', ')}, or leave it out`
 }

@@ -46,7 +46,6 @@ function databaseOf(dataSource: DataSource, { dialect }: DatabaseOptions): Datab
   if (type === 'mysql' || type === 'mariadb') {
     return new MysqlDatabase(dataSource, dialect === 'mysql' || dialect === 'mariadb' ? dialect : undefined)
   }
-  const advice =
-    type === 'better-sqlite3' ? ': use SqliteDataSource, whose transactions keep to themselves' : ''
+  const advice = type === 'better-sqlite3' ? ': use SqliteDataSource, whose transactions are isolated' : ''
   throw new TypeError(`a DataSource of type ${type} is not supported${advice}`)
 }

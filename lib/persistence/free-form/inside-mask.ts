@@ -55,7 +55,7 @@ export function insideMask(
       continue
     }
     if (mask.includes(path.field.proto) || paths.some((other) => isWithin(path, other)))
-      throw new InvalidArgument('update_mask', `names ${name} twice: once within a path around it`)
+      throw new InvalidArgument('update_mask', `names ${name} twice: once within a wider path`)
     paths.push(path)
     names.add(path.field.proto)
   }

@@ -210,7 +210,7 @@ export class Hooks<E extends object> {
     const inside = depth > MAX_NESTED ? 'transactions' : hookDepth > MAX_NESTED ? 'hooks' : undefined
     if (inside === undefined) return
     throw new TypeError(
-      `${this.#named(event)} is inside of ${MAX_NESTED} ${inside}: a hook makes a call that calls the hook again, without end`,
+      `${this.#named(event)} is nested in ${MAX_NESTED} ${inside}: a hook makes a call that calls the hook again, without end`,
     )
   }
 
@@ -244,7 +244,7 @@ const calledOn = (entity: object, property: PropertyKey): unknown => {
   const hook = (entity as Readonly<Record<PropertyKey, unknown>>)[property]
   if (typeof hook !== 'function')
     throw new TypeError(
-      `${String(property)} of ${entity.constructor.name} is declared as a hook, and is not a method`,
+      `${String(property)} of ${entity.constructor.name} is declared as a hook, but is not a method`,
     )
   return hook.call(entity) as unknown
 }

@@ -46,7 +46,8 @@ export function changesOf(
 ): Values {
   const after = entity as Values
   for (const property of guarded(model))
-    if (after[property] !== before[property]) throw refusal(hook, property, 'a hook sees and sets no secret')
+    if (after[property] !== before[property])
+      throw refusal(hook, property, 'a hook cannot read or set secrets')
   const changes: Values = {}
   for (const field of model.entityFields) {
     const { property } = field
@@ -104,7 +105,7 @@ const refused = (field: Field, isNew: boolean): string | undefined => {
     case 'key':
       return field.isIdentity === true
         ? 'the database generates it'
-        : 'a key never changes; to mint others, give the repository the option newKey'
+        : 'a key never changes; to generate keys differently, pass the option newKey to the repository'
     case 'tenant':
       return 'the tenant comes from the principal of the call'
     case 'expireTime':

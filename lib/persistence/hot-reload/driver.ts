@@ -49,7 +49,7 @@ export function askingFor(password: PasswordCallback | undefined): HotPoolOption
       throw new Unavailable(`the password callback failed${error instanceof Error ? ` (${error.name})` : ''}`)
     }
     if (typeof found === 'string' && found !== '') return withPassword(dsn, found)
-    throw new Unavailable('the password callback returned no password: return a text that is not empty')
+    throw new Unavailable('the password callback returned no password: return a non-empty string')
   }
 }
 
@@ -61,6 +61,6 @@ export function refuseOptions(options: object, names: readonly string[]): void {
   const said = names.filter((name) => name in options)
   if (said.length === 0) return
   throw new TypeError(
-    `HotDataSource: leave ${said.join(', ')} out of \`extra\`: that is for the driver's own pool, which is not used`,
+    `HotDataSource: remove ${said.join(', ')} from \`extra\`: it configures the driver's own pool, which is not used`,
   )
 }

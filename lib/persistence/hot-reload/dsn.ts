@@ -43,7 +43,7 @@ export function parseHotDsn(dsn: string): DsnFile | undefined {
       `DSN: the driver${named(driver)} is not one of ${DSN_ENGINES.map((one) => one.driver).join(', ')}: ${FORM}`,
     )
   if (rest !== undefined)
-    throw new TypeError('DSN: nothing follows the path: write ? and # in it as %3F and %23')
+    throw new TypeError('DSN: nothing may follow the path: write ? and # in it as %3F and %23')
   return { driver: engine.driver, path: filePath(written) }
 }
 
@@ -84,9 +84,9 @@ function checkedDsn(text: string, driver?: DsnDriver): { engine: DsnEngine; dsn:
   const dsn = text.trim()
   if (dsn.length > LONGEST) throw new TypeError(`DSN: longer than ${LONGEST} characters`)
   // Control characters are meant here.
-  if (/[\0-\x1f\x7f]/.test(dsn)) throw new TypeError('DSN: one line, without control characters')
+  if (/[\0-\x1f\x7f]/.test(dsn)) throw new TypeError('DSN: must be one line, without control characters')
   if (/^fsnotify:/i.test(dsn))
-    throw new TypeError('DSN: the file holds the DSN itself, not another fsnotify: one')
+    throw new TypeError('DSN: the file must contain the DSN itself, not another fsnotify: URL')
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(dsn)?.[0].toLowerCase() ?? ''
   const engine = DSN_ENGINES.find((one) =>
     driver === undefined ? one.begins.includes(scheme || dsn) : one.driver === driver,
@@ -137,7 +137,8 @@ function filePath(written: string): string {
   if (path === '' || path === '/') throw new TypeError(`DSN: the path of the file is missing: ${FORM}`)
   if (path.endsWith('/'))
     throw new TypeError('DSN: the path ends in /, so it names a folder instead of a file')
-  if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) throw new TypeError('DSN: write the path without . and .. in it')
-  if (path.includes('\0')) throw new TypeError('DSN: the path has a NUL in it')
+  if (/(?:^|\/)\.\.?(?:\/|$)/.test(path))
+    throw new TypeError('DSN: the path must not contain . or .. segments')
+  if (path.includes('\0')) throw new TypeError('DSN: the path contains a NUL character')
   return path
 }

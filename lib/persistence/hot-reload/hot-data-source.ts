@@ -97,7 +97,7 @@ export class HotDataSource extends DataSource {
     const engine = ENGINES.find((one) => one.driver === driver)
     if (engine === undefined)
       throw new TypeError(
-        'HotDataSource: SQLite has no sessions to move: give what resolveDsn() returns to SqliteDataSource',
+        'HotDataSource: SQLite has no sessions to move: pass the result of resolveDsn() to SqliteDataSource',
       )
     const start = { module, dsn: '' }
     let self!: HotDataSource
@@ -183,7 +183,7 @@ export class HotDataSource extends DataSource {
       check: async () => {
         await this.#reload?.check()
         if (this.#driver.pool()?.refusal !== undefined)
-          throw new Unavailable('the database refuses the login of the DSN in use')
+          throw new Unavailable('the database rejects the login of the current DSN')
         await executorOf(this).checkWrites()
       },
     }
@@ -200,7 +200,7 @@ export class HotDataSource extends DataSource {
       },
       onReload: (event) => this.#tell('reload', event),
       onRejected: (event) => this.#tell('rejected', event),
-      onRestored: (dsn) => this.#log('info', { dsn }, 'the file holds the DSN in use again'),
+      onRestored: (dsn) => this.#log('info', { dsn }, 'the file contains the current DSN again'),
     })
   }
 
@@ -235,7 +235,7 @@ const ENGINES: readonly HotEngine[] = [hotPostgres, hotMysql]
 
 const MESSAGES: Readonly<Record<keyof HotEvents, string>> = {
   reload: 'new connections use another DSN',
-  rejected: 'the DSN in use stays',
+  rejected: 'the current DSN stays',
   drained: 'every connection of the old DSN is closed',
 }
 
@@ -246,7 +246,7 @@ const MANAGED: readonly string[] = [
 
 function refuseManaged(options: object): void {
   const said = MANAGED.filter((name) => name in options)
-  if (said.length > 0) throw new TypeError(`HotDataSource: leave ${said.join(', ')} out: the DSN says it`)
+  if (said.length > 0) throw new TypeError(`HotDataSource: remove ${said.join(', ')}: the DSN sets it`)
 }
 
 /** `import()` of a CommonJS package gives a namespace around it. */
@@ -257,6 +257,6 @@ async function load(name: HotEngine['packageName']): Promise<unknown> {
   try {
     return await import(name)
   } catch (cause) {
-    throw new TypeError(`HotDataSource: ${name} does not load: npm install ${name}`, { cause })
+    throw new TypeError(`HotDataSource: ${name} cannot be loaded: npm install ${name}`, { cause })
   }
 }

@@ -86,7 +86,10 @@ export class HotPool<C> {
     if (session !== undefined) return hand(session, done)
     if (this.#isEnding) return done(destroyed(), undefined)
     if (this.#queue.length >= this.options.queueLimit + this.#current.opening + this.#room) {
-      return done(new Unavailable('every connection is in use, and as many callers wait as may'), undefined)
+      return done(
+        new Unavailable('every connection is in use, and the queue of waiting callers is full'),
+        undefined,
+      )
     }
     this.#queue.join(done, this.#refusal)
     this.#grow()

@@ -59,7 +59,7 @@ export class HotReload {
       read: () => reload.#readOnce(),
       unwatched: (code) =>
         onRejected({
-          reason: `the system does not watch ${file.path} (${code}): it is read every ${recheckMs} ms`,
+          reason: `the system does not watch ${file.path} (${code}): the file is read every ${recheckMs} ms`,
         }),
     })
     await reload.read()

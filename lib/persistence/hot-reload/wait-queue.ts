@@ -33,7 +33,7 @@ export class WaitQueue<C> {
     const { waitMs } = this.options
     if (waitMs > 0) {
       waiter.late = setTimeout(() => {
-        this.#refuse(waiter, new Unavailable(`no connection came free in ${waitMs} ms`))
+        this.#refuse(waiter, new Unavailable(`no connection became free in ${waitMs} ms`))
       }, waitMs)
     }
     this.#waiters.push(waiter)

@@ -22,7 +22,7 @@ export const toTest = <E>(
 }
 
 const noOthers = (): never => {
-  throw new TypeError('a plan about several rows needs the rows of their resource')
+  throw new TypeError('a plan about several rows requires the rows of their resource')
 }
 
 /** Undefined is SQL's unknown. */

@@ -112,7 +112,7 @@ export class MemoryDatabase {
     const resource = this.#resources.get(model)
     if (resource !== undefined) return resource
     throw new TypeError(
-      `no repository of ${model.entity.name} is on this MemoryDatabase: give the repositories of related resources the same \`database\``,
+      `this MemoryDatabase has no repository of ${model.entity.name}: give the repositories of related resources the same \`database\``,
     )
   }
 
@@ -276,11 +276,11 @@ class MemoryTransactionContext extends RequestContext {
   }
 
   get manager(): never {
-    throw new TypeError('manager: a repository in memory has no TypeORM: use a SqliteDataSource on :memory:')
+    throw new TypeError('manager: an in-memory repository has no TypeORM: use a SqliteDataSource on :memory:')
   }
 
   get sql(): never {
-    throw new TypeError('sql: a repository in memory has no SQL: use a SqliteDataSource on :memory:')
+    throw new TypeError('sql: an in-memory repository has no SQL: use a SqliteDataSource on :memory:')
   }
 }
 

@@ -141,7 +141,7 @@ export class MemoryReferable {
         if (!(error instanceof NotAsked)) throw error
         await error.ask()
       }
-    throw new Aborted('what the resource refers to was changed again and again: call again')
+    throw new Aborted('what the resource refers to kept changing: call again')
   }
 }
 
@@ -154,6 +154,6 @@ const MAX_ASKED = 10_000
  */
 class NotAsked extends TypeError {
   constructor(readonly ask: () => Promise<void>) {
-    super('it is not known whether the caller may refer to a row')
+    super('it is unknown whether the caller may refer to a row')
   }
 }

@@ -37,7 +37,7 @@ export const memoryProblems = ({ fields }: ResourceModel): readonly Problem[] =>
       propertyProblem(
         'table',
         property,
-        `${property} is declared as ${generated === true ? 'generated' : 'filled by the table'}, and memory has no table that sets it`,
+        `${property} is declared as ${generated === true ? 'generated' : 'filled by the table'}, but memory has no table that sets it`,
         'test with SQLite, which has triggers, defaults in SQL and generated columns',
       ),
     )

@@ -157,7 +157,7 @@ export class MemoryTable<E extends object> {
   #nextKey(): PartValue {
     const { key } = this.model
     const next = keyPartOf(key).valueOf(String(this.#lastNumber + 1n))
-    if (next === undefined) throw new Internal(new RangeError(`${key.column} has no number left`))
+    if (next === undefined) throw new Internal(new RangeError(`${key.column} has no numbers left`))
     this.#lastNumber++
     return next
   }

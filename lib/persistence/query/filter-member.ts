@@ -95,7 +95,7 @@ const insideOf = (
   start: number,
   firstQuoted: number,
 ): PlanColumn => {
-  if (path.length > MAX_FILTER_PATH) tokens.fail(`deeper than ${MAX_FILTER_PATH} levels`, start)
+  if (path.length > MAX_FILTER_PATH) tokens.fail(`is deeper than ${MAX_FILTER_PATH} levels`, start)
   let column = outer
   for (const [i, name] of path.entries()) {
     if (i === 0) continue

@@ -57,15 +57,15 @@ const literal = (value: unknown): string => {
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return String(value)
-    throw new TypeError(`filter: ${value} compares with nothing`)
+    throw new TypeError(`filter: ${value} cannot be compared with anything`)
   }
-  if (value === undefined) throw new TypeError('filter: a value is undefined: null asks for what is not set')
+  if (value === undefined) throw new TypeError('filter: a value is undefined: use null to find unset fields')
   if (value instanceof Date) return `"${dateText(value)}"`
   if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`
   if (isMessage(value, 'google.protobuf.Timestamp')) return `"${dateText(toDate(value as Timestamp))}"`
   if (isMessage(value, 'google.protobuf.Duration')) return `"${secondsText(value as Duration)}"`
   throw new TypeError(
-    `filter: ${Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`} compares with nothing: give a string, number, bigint, boolean, Date, Uint8Array or null`,
+    `filter: ${Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`} cannot be compared: pass a string, number, bigint, boolean, Date, Uint8Array or null`,
   )
 }
 
@@ -73,7 +73,7 @@ const isMessage = (value: unknown, name: string): boolean =>
   typeof value === 'object' && (value as { readonly $typeName?: unknown }).$typeName === name
 
 const dateText = (date: Date): string => {
-  if (Number.isNaN(date.getTime())) throw new TypeError('filter: an invalid Date compares with nothing')
+  if (Number.isNaN(date.getTime())) throw new TypeError('filter: an invalid Date cannot be compared')
   return date.toISOString()
 }
 
@@ -90,11 +90,13 @@ const WRITE: Readonly<Record<Place, (value: FilterValue) => string>> = {
   value: (value) => literal(value),
   key: (value) => {
     if (typeof value === 'string') return JSON.stringify(value)
-    throw new TypeError('filter: behind a dot stands the key of a tag, which is a string')
+    throw new TypeError('filter: the placeholder after a dot is a tag key, which must be a string')
   },
   condition: (value) => {
     if (typeof value !== 'string')
-      throw new TypeError('filter: a value stands behind a comparison, and a condition is another filter`…`')
+      throw new TypeError(
+        'filter: a value must follow a comparison operator, and a condition must be another filter`…`',
+      )
     checkWhole(value)
     return `(${value})`
   },
@@ -111,7 +113,7 @@ const placesIn = (template: TemplateStringsArray): readonly Place[] => {
     const after = template[i + 1] ?? ''
     if (!(place === 'key' ? BEHIND_KEY : BEHIND_VALUE).test(after))
       throw new TypeError(
-        `filter: nothing can follow a value directly: put a space before ${JSON.stringify(after.slice(0, 20))}`,
+        `filter: nothing can directly follow a value: put a space before ${JSON.stringify(after.slice(0, 20))}`,
       )
     if (place === 'condition' && !BEHIND_CONDITION.test(after)) misplaced()
     return place
@@ -138,7 +140,7 @@ const placeBehind = (before: Chunk, isFirst: boolean): Place => {
 
 const misplaced = (): never => {
   throw new TypeError(
-    'filter: a value stands behind a comparison such as =, and another filter between AND, OR and parentheses; fields and operators are written in the text',
+    'filter: a value must follow a comparison operator such as =, and another filter must stand between AND, OR and parentheses; write fields and operators in the template text',
   )
 }
 
@@ -150,7 +152,7 @@ function tokensOf(chunk: string): Chunk {
     return found
   } catch (error) {
     const why = error instanceof Error ? error.message : ''
-    const hint = why.includes('unterminated') ? ': leave the quotes out, the value gets its own' : ''
+    const hint = why.includes('unterminated') ? ': leave the quotes out; values are quoted automatically' : ''
     throw new TypeError(`filter: ${why}${hint}`, { cause: error })
   }
 }

@@ -102,7 +102,7 @@ export class FilterTokens {
       case BANG:
         if (source.charCodeAt(at + 1) === EQUALS) return this.#take('op', at + 2)
     }
-    const hint = code === SINGLE_QUOTE ? ': text goes in double quotes' : ''
+    const hint = code === SINGLE_QUOTE ? ': put strings in double quotes' : ''
     this.fail(`unexpected character ${quoted(source.slice(at, at + 1 + Number(isHigh(code))))}`, at, hint)
   }
 

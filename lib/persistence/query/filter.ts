@@ -153,7 +153,7 @@ class FilterParser {
   #restricted(member: Member, op: string, opStart: number): FilterNode {
     if (op === '!=' && member.place.some.length > 0)
       this.#tokens.fail(
-        `${quoted(member.name)} has several values, of which one is asked for: write NOT ${member.name}:… where none may be equal`,
+        `${quoted(member.name)} has several values, and != compares one of them: write NOT ${member.name}:… if none may be equal`,
         opStart,
       )
     return op === ':' ? this.#colon(member, opStart) : this.#comparison(member, op as CompareOp, opStart)
@@ -167,7 +167,7 @@ class FilterParser {
     if (of === undefined) {
       if (op === ':' && tokens.is('*')) return and()
       return tokens.fail(
-        `${quoted(name)} has several: ask whether there is one, as in ${name}:*, or about one of them, as in ${name}.${field}:…`,
+        `${quoted(name)} can have several: test whether one exists, as in ${name}:*, or test a field, as in ${name}.${field}:…`,
         opStart,
       )
     }
@@ -176,7 +176,7 @@ class FilterParser {
     if (tokens.is('word') && tokens.text === 'null' && (op === '=' || op === '!='))
       return op === '=' ? not(isThere) : isThere
     return tokens.fail(
-      `${quoted(name)} is another resource: ask whether it is there, as in ${name}:*, or about its fields, as in ${name}.${field}`,
+      `${quoted(name)} is another resource: test whether it exists, as in ${name}:*, or test its fields, as in ${name}.${field}`,
       opStart,
     )
   }
@@ -217,9 +217,9 @@ class FilterParser {
     if (column.json?.shape !== undefined && kind === 'string')
       return { kind: 'contains', column: leafAs(string.name, member, tokens), key, value: text }
     if (!isText && !hasKeys) {
-      tokens.fail(`":" is for text, lists and tags, not for ${quoted(name)}`, opStart)
+      tokens.fail(`":" is for strings, lists and tags, not for ${quoted(name)}`, opStart)
     }
-    if (kind !== 'string') tokens.fail(`${quoted(name)} takes text in double quotes, not ${tokens.found}`)
+    if (kind !== 'string') tokens.fail(`${quoted(name)} takes a string in double quotes, not ${tokens.found}`)
     return { kind: 'contains', column, key, value: text }
   }
 
@@ -231,8 +231,8 @@ class FilterParser {
     if (column.elements !== undefined || hasKeys)
       return this.#tokens.fail(
         hasKeys
-          ? `${written} is always set: ask for a key, as in ${name}.key:*`
-          : `${written} is a list: ask whether it holds a value, as in ${name}:…`,
+          ? `${written} is always set: test a key, as in ${name}.key:*`
+          : `${written} is a list: test whether it contains a value, as in ${name}:…`,
       )
     // Without presence, a field holds its zero where nothing set it.
     if (!column.nullable || column.isSet || column.inside?.zero !== undefined)
@@ -245,24 +245,25 @@ class FilterParser {
     const { name, key } = member
     let { column } = member
     if (column.elements !== undefined)
-      tokens.fail(`${quoted(name)} is a list: ask whether it holds a value, as in ${name}:…`, opStart)
+      tokens.fail(`${quoted(name)} is a list: test whether it contains a value, as in ${name}:…`, opStart)
     if (isNullWord(tokens, column)) {
-      if (op !== '=' && op !== '!=') tokens.fail(`null compares by = and != only, not by ${op}`, opStart)
+      if (op !== '=' && op !== '!=')
+        tokens.fail(`null can only be compared with = and !=, not with ${op}`, opStart)
       if (key === undefined) return op === '=' ? isNull(column) : isNotNull(column)
       return op === '=' ? not({ kind: 'has', column, key }) : { kind: 'has', column, key }
     }
     if (column.json?.shape !== undefined) column = leafAs(kindOfLiteral(tokens, name), member, tokens)
     const { hasKeys, hasOrder } = rulesOf(column)
     if (hasKeys && key === undefined) {
-      tokens.fail(`${quoted(name)} compares by key, as in ${name}.key ${op} "value"`, opStart)
+      tokens.fail(`${quoted(name)} is compared by key, as in ${name}.key ${op} "value"`, opStart)
     }
     if (column.members !== undefined)
       tokens.fail(
-        `${quoted(name)} compares by its fields, as in ${name}.${column.members.names[0] ?? 'field'}, or with null`,
+        `${quoted(name)} is compared by its fields, as in ${name}.${column.members.names[0] ?? 'field'}, or with null`,
         opStart,
       )
     if (!hasOrder && op !== '=' && op !== '!=') {
-      tokens.fail(`${quoted(name)} compares by = and != only, not by ${op}`, opStart)
+      tokens.fail(`${quoted(name)} can only be compared with = and !=, not with ${op}`, opStart)
     }
     const value = typedLiteral(tokens, name, column)
     return { kind: 'compare', column, key, op, value, ...(value instanceof Date && { isRead: true }) }
@@ -282,14 +283,17 @@ const kindOfLiteral = (tokens: FilterTokens, name: string): FieldKind => {
   return isBool
     ? bool.name
     : tokens.fail(
-        `${quoted(name)} takes text in double quotes, a number, true, false or null, not ${tokens.found}`,
+        `${quoted(name)} takes a string in double quotes, a number, true, false or null, not ${tokens.found}`,
       )
 }
 
 /** A leaf of free-form JSON as a column of a kind. */
 const leafAs = (kind: FieldKind, { name, column }: Member, tokens: FilterTokens): PlanColumn => {
   if (column.inside?.path?.length === 0 && column.json?.shape !== 'any')
-    tokens.fail(`${quoted(name)} compares by its keys, as in ${name}.key = "value", or with null`, undefined)
+    tokens.fail(
+      `${quoted(name)} is compared by its keys, as in ${name}.key = "value", or with null`,
+      undefined,
+    )
   const { json: _, ...rest } = column
   return { ...rest, kind }
 }

@@ -58,10 +58,10 @@ export const parseOrderTerms = (
     const lower = direction.toLowerCase()
     if ((lower !== 'asc' && lower !== 'desc') || rest.length > 0) {
       const wrong = [direction, ...rest].join(' ')
-      return fail(`${quoted(name)} is followed by asc or desc, not by ${quoted(wrong)}`, expression, at)
+      return fail(`${quoted(name)} must be followed by asc or desc, not by ${quoted(wrong)}`, expression, at)
     }
     if (!isSortable(column))
-      fail(`${quoted(name)} has no order: it holds several values`, expression, at, sortable(place))
+      fail(`${quoted(name)} has no sort order: it contains several values`, expression, at, sortable(place))
     return { column, direction: lower }
   })
 }
@@ -81,7 +81,12 @@ function columnIn(
       return fail(`${quoted([...place.path, name.slice(0, dot)].join('.'))} ${next}`, expression, at)
     if (next === undefined) break
     if (next.some.length > 0)
-      return fail(`${quoted(path)} has no order: there can be several`, expression, at, sortable(place))
+      return fail(
+        `${quoted(path)} has no sort order: it can have several values`,
+        expression,
+        at,
+        sortable(place),
+      )
     place = next
     name = name.slice(dot + 1)
   }
@@ -91,7 +96,7 @@ function columnIn(
   const [root = ''] = name.split('.')
   if (root !== name && Object.hasOwn(fields.columns, root))
     return fail(
-      `${quoted(path)} has no order: it is inside of another field`,
+      `${quoted(path)} has no sort order: it is inside another field`,
       expression,
       at,
       sortable(place),
@@ -147,9 +152,9 @@ const termText = (term: string | object, codeNames: ReadonlyMap<string, string> 
     typeof term === 'string' ? [[term, 'asc']] : Object.entries(term)
   const [name, direction]: readonly unknown[] = entry ?? []
   if (other !== undefined || typeof name !== 'string' || !NAME.test(name))
-    throw new InvalidArgument('order_by', 'each term names one field: a name, or { name: "desc" }')
+    throw new InvalidArgument('order_by', 'each term must name one field: a name, or { name: "desc" }')
   if (direction !== 'asc' && direction !== 'desc')
-    throw new InvalidArgument('order_by', `the direction of ${name} is "asc" or "desc"`)
+    throw new InvalidArgument('order_by', `the direction of ${name} must be "asc" or "desc"`)
   const field = codeNames?.get(name) ?? name
   return direction === 'asc' ? field : `${field} desc`
 }

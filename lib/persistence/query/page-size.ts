@@ -11,6 +11,6 @@ export const MAX_PAGE_SIZE = 1000
  */
 export function pageSizeOf(asked: number | undefined): number {
   if (asked === undefined || asked <= 0) return DEFAULT_PAGE_SIZE
-  if (!Number.isInteger(asked)) throw new InvalidArgument('page_size', 'has to be an integer')
+  if (!Number.isInteger(asked)) throw new InvalidArgument('page_size', 'must be an integer')
   return Math.min(asked, MAX_PAGE_SIZE)
 }

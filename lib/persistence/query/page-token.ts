@@ -42,7 +42,7 @@ export const encodeKeyset = (
   const json = terms.map(({ column }, i) => toJson(cursorValueOf(column, values[i])))
   const token = toToken(json, checksum(json, terms, scope, key))
   if (token.length <= MAX_PAGE_TOKEN_LENGTH) return token
-  throw new InvalidArgument('order_by', 'the values of this order are too long to page by')
+  throw new InvalidArgument('order_by', 'the values of this sort order are too long for a page token')
 }
 
 /** A token for the page after a number of rows: base64 of the decimal number. */
@@ -74,7 +74,7 @@ export const decodePageToken = (
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new InvalidArgument(
       'page_token',
-      'belongs to another list: filter, order and the like must stay the same',
+      'belongs to another list: filter, order_by and other parameters must stay the same',
     )
   }
   if (json.length !== terms.length) return malformed()
@@ -89,7 +89,7 @@ const CHECKSUM_BYTES = 16
 const VERSION = 1
 
 export const malformed = (): never => {
-  throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page as it was')
+  throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page unchanged')
 }
 
 /** The canonical form of a token: any other encoding of the same bytes was altered. */

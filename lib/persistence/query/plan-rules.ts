@@ -27,7 +27,7 @@ const ANY: PlanRules = {
 function asWritten({ kind, text }: Literal): PlanValue | Misfit {
   if (kind === 'string') return text
   if (kind === 'word' && (text === 'true' || text === 'false')) return text === 'true'
-  if (kind !== 'number' || !NUMBER.test(text)) return Misfit.takes('a number, or text in double quotes')
+  if (kind !== 'number' || !NUMBER.test(text)) return Misfit.takes('a number, or a string in double quotes')
   const value = Number(text)
   if (!Number.isFinite(value)) return OUT_OF_RANGE
   if (!INTEGER.test(text) || Number.isSafeInteger(value)) return value

@@ -16,7 +16,7 @@ export const predicateOf = (model: ResourceModel, predicate: Filter | undefined)
     return node && reachable(node)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new TypeError(`${model.entity.name}: a predicate of the server's own code is wrong: ${why}`, {
+    throw new TypeError(`${model.entity.name}: a predicate in the server's own code is invalid: ${why}`, {
       cause: error,
     })
   }

@@ -368,4 +368,4 @@ export class References {
 export class ReferencesChanged extends Aborted {}
 
 const changedMeanwhile = (): Aborted =>
-  new ReferencesChanged('what the resource refers to was changed at the same time: call again')
+  new ReferencesChanged('what the resource refers to changed at the same time: call again')

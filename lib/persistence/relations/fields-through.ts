@@ -64,7 +64,7 @@ class FieldsThrough {
       if (fields !== undefined && !fields.isMany) return fields
       if (this.isLocking) return 'leads to another resource, which cannot be named while rows are locked'
       if (++this.#named > MAX_RELATIONS_NAMED)
-        return `is one relation more than the ${MAX_RELATIONS_NAMED} that a filter and an order may lead through`
+        return `exceeds the ${MAX_RELATIONS_NAMED} relations that a filter and a sort order may use`
       const found = this.#fields(source, relation, path, conditions)
       known.set(name, found)
       return found

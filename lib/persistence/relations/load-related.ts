@@ -158,7 +158,7 @@ class Link implements Search {
     const size = this.size as number
     if (this.read().length > size)
       throw new ResourceExhausted(
-        `with: ${property} of these ${source.entity.name} are more than ${size}: ask for a smaller page, or list ${target.entity.name} by itself`,
+        `with: ${property} of these ${source.entity.name} resources are more than ${size}: request a smaller page, or list ${target.entity.name} separately`,
       )
   }
 }

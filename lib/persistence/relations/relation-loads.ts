@@ -61,7 +61,7 @@ function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
   const other = target.relations.find((one) => one.property === relation.inverse)
   if (other === undefined || !isOwning(other))
     throw new TypeError(
-      `${source.entity.name}.${property}: ${target.entity.name}.${relation.inverse} refers to nothing: write @ManyToOne() above it`,
+      `${source.entity.name}.${property}: ${target.entity.name}.${relation.inverse} is not a relation: write @ManyToOne() above it`,
     )
   return {
     property,
@@ -103,7 +103,7 @@ export function loadTrees(model: ResourceModel, paths: readonly string[]): reado
     const names = String(path).split('.')
     if (names.length > MAX_PATH_DEPTH)
       throw new TypeError(
-        `with: "${path}" has more than ${MAX_PATH_DEPTH} relations: read the rest by itself`,
+        `with: "${path}" has more than ${MAX_PATH_DEPTH} relations: read the rest separately`,
       )
     for (const name of names) {
       let tree = level.find(({ property }) => property === name)
@@ -132,5 +132,5 @@ export function relationNamed(model: ResourceModel, name: string, option = 'with
  */
 export const acrossTenants = (source: ResourceModel, target: ResourceModel): TypeError =>
   new TypeError(
-    `${target.entity.name} of all tenants cannot be found through ${source.entity.name}, which they share: narrow the call with asSystem({ tenant })`,
+    `${target.entity.name} resources of all tenants cannot be found through ${source.entity.name}, which tenants share: narrow the call with asSystem({ tenant })`,
   )

@@ -87,11 +87,11 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
   ) {
     const { limit = DEFAULT_LIMIT } = options
     if (!(Number.isSafeInteger(limit) && limit > 0))
-      throw new TypeError(`${name}: limit has to be a positive integer, not ${limit}`)
+      throw new TypeError(`${name}: limit must be a positive integer, not ${limit}`)
     const named = predicateOf(core.model, filter)
     if (named === undefined)
       throw new TypeError(
-        `${name}: the filter is blank. To name every row, compare the key: filter\`id > ""\``,
+        `${name}: the filter is blank. To match every row, compare the key: filter\`id > ""\``,
       )
     this.#limit = limit
     this.#named = named

@@ -60,6 +60,6 @@ export function takenFirst(
  */
 export class MissingParent extends TypeError {
   constructor() {
-    super('a row that is referred to is missing')
+    super('a referenced row is missing')
   }
 }

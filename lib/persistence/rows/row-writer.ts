@@ -88,7 +88,7 @@ export class RowWriter<E extends object, C extends RowCall> {
       if (increments.length === 0) return explainMiss(this.rows, call, row)
       await explainIncrementMiss(this.rows, this.of, call, row, increments)
     }
-    throw new Aborted('the value to increment was changed at the same time again and again: call again')
+    throw new Aborted('the value to increment kept changing: call again')
   }
 
   /**

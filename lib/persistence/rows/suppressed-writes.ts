@@ -16,11 +16,11 @@ export function suppressed({ type }: ResourceModel, operation: string, context: 
       kind: 'preconditionFailure',
       type: 'TRIGGER',
       subject: type,
-      description: `the database does not let this ${type} be ${operation}`,
+      description: `the database does not allow this ${type} to be ${operation}`,
     },
   ])
   context.reportFailure(
-    `a trigger of the table of ${type} suppressed a write, which was rolled back: the row was not ${operation}`,
+    `a trigger on the table of ${type} suppressed a write, which was rolled back: the row was not ${operation}`,
     error,
     true,
   )
@@ -29,7 +29,7 @@ export function suppressed({ type }: ResourceModel, operation: string, context: 
 
 /** Reports in the log that a trigger has changed the tenant of a row. @returns what the caller gets. */
 export function moved({ type }: ResourceModel, context: RequestContext): Internal {
-  const message = `a trigger of the table of ${type} changed the tenant of a row, which was rolled back`
+  const message = `a trigger on the table of ${type} changed a row's tenant, so the write was rolled back`
   const error = new Internal(message)
   context.reportFailure(message, error, true)
   return error

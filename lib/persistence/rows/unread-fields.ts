@@ -45,7 +45,7 @@ export class UnreadFields {
         context,
         entity,
         field,
-        `holds ${unreadOf(field)[0]} that cannot be read, and counts as not set`,
+        `contains ${unreadOf(field)[0]} that cannot be read, and counts as unset`,
       )
     })
   }
@@ -54,7 +54,7 @@ export class UnreadFields {
   several(entity: object, { name, members }: Oneof): void {
     const { type, keys } = this.model
     const columns = members.map(({ column }) => column).join(', ')
-    const row = `${type} ${shownValue(keys.textOf(entity))} has values in several columns of the oneof ${name} (${columns}), of which the first counts`
+    const row = `${type} ${shownValue(keys.textOf(entity))} has values in several columns of the oneof ${name} (${columns}), of which the first is used`
     const error = new TypeError('a row sets at most one member of a oneof')
     const context = RequestContext.current()
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
@@ -67,7 +67,7 @@ export class UnreadFields {
     for (const field of this.#rows.get(id) ?? [])
       if (Object.hasOwn(written, field.property) && !(written[field.property] instanceof KeptUnread)) {
         this.#rows.get(id)?.delete(field)
-        const what = `held ${unreadOf(field)[0]} that could not be read, and an update has written over it`
+        const what = `contained ${unreadOf(field)[0]} that could not be read, and an update has overwritten it`
         this.#warn(RequestContext.current(), entity, field, what)
       }
   }
@@ -90,4 +90,4 @@ export class UnreadFields {
 }
 
 const unreadOf = (field: Field): readonly [what: string, why: string] =>
-  kindOf(field).unread?.(field) ?? ['a number', 'its field does not hold the number']
+  kindOf(field).unread?.(field) ?? ['a number', 'its field cannot hold the number']

@@ -100,8 +100,8 @@ export function foreignKeyProblems(
       propertyProblem(
         'collation',
         property,
-        `${property}: ${found.property} of ${other} has the collation ${found.collation}, the table of ${own} is made with another, and ${label} makes no foreign key between the two`,
-        `declare @Resource({ existing: true }) on ${own} and @Column({ collation: '${found.collation}' }) on ${place}, and make its table in a file of your own; or give ${found.property} of ${other} the exact collation`,
+        `${property}: ${found.property} of ${other} has the collation ${found.collation}, but the table of ${own} uses another, and ${label} supports no foreign key between the two`,
+        `declare @Resource({ existing: true }) on ${own} and @Column({ collation: '${found.collation}' }) on ${place}, and create its table in your own migration; or give ${found.property} of ${other} the exact collation`,
       ),
     ]
   })

@@ -43,7 +43,7 @@ export class IndexErrors {
     if (key.isIdentity === true && columns.includes(key.column) && isKey)
       return new Internal(
         new RangeError(
-          `${this.table.name}.${key.column}: the database has generated a number that a row has, so its sequence is behind the rows`,
+          `${this.table.name}.${key.column}: the database generated a number that a row already has, so its sequence is behind the rows`,
           { cause: withoutValues(error) },
         ),
       )
@@ -76,13 +76,13 @@ export class IndexErrors {
     for (const { thrown, code } of driverErrors(error)) {
       // A generated number may be the one that is out of range.
       if (code === TRUNCATED || (code === OUT_OF_RANGE && this.model.key.isIdentity !== true))
-        return new InvalidArgument('', 'a value is one that its column cannot hold', withoutValues(error))
+        return new InvalidArgument('', 'a value cannot be stored in its column', withoutValues(error))
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
       const field = this.model.fields.find((one) => one.column === column && one.isIdentity !== true)
       if (field !== undefined)
         return new InvalidArgument(
           field.proto,
-          'is a value that its column cannot hold',
+          'is a value that its column cannot store',
           withoutValues(error),
         )
     }

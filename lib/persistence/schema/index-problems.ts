@@ -25,8 +25,8 @@ export function sharedIndexNames(tables: readonly TableDefinition[]): readonly P
         : [
             problem(
               'index',
-              `${tableText(owner)} and ${tableText(table)} both have an index of the name ${name}`,
-              `give one of them its own, as in @Unique('name', ['property'])`,
+              `${tableText(owner)} and ${tableText(table)} both have an index named ${name}`,
+              `give one of them another name, as in @Unique('name', ['property'])`,
             ),
           ]
     }),

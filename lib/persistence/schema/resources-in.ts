@@ -43,7 +43,7 @@ export function resourcesIn(exports: object): Resources {
       problem(
         'dataSource',
         'the module exports DataSources that differ in schema, entityPrefix or naming strategy',
-        'export the one that the tables are for',
+        'export the DataSource of the tables',
       ),
     ])
   const naming = namingOf(dataSource)

@@ -34,7 +34,7 @@ export function versionOf(file: ChangeFile): SchemaVersion {
     up: `${comments}${allowed(file.allow)}${chunks}${text(up)}`,
     down:
       down.length === 0
-        ? '-- nothing to undo: what it did goes with the version before it\n'
+        ? '-- nothing to undo: its changes are removed with the migration before it\n'
         : `${allowed(file.allowDown)}${text(down)}`,
   }
 }

@@ -62,11 +62,11 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       twin.schema === undefined
         ? []
         : [
-            `on MySQL ${tableText(twin)} is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has`,
+            `on MySQL ${tableText(twin)} is in a database that its entity names, which these files do not create: CREATE DATABASE needs more privileges than a migration has`,
           ]
     const ofSeveral = doubledTwins.has(tableText(twin))
       ? [
-          `on MySQL several resources have the table ${tableText(twin)}, because it ignores the schema of an entity: say @Entity({ database }), or another name`,
+          `on MySQL several resources have the table ${tableText(twin)}, because MySQL ignores an entity's schema: write @Entity({ database }), or use another name`,
         ]
       : []
     const outer = graph
@@ -74,7 +74,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       .filter(({ parent }) => outside.includes(parent))
       .map(
         ({ parent }) =>
-          `${name} refers to ${parent.entity.name} of another module: its table has to be there before${parent.tenantInKey || parent.tenant === undefined || model.tenant === undefined ? '' : `, with a unique index on (${parent.tenant.column}, ${parent.key.column})`}`,
+          `${name} refers to ${parent.entity.name} of another module: its table must exist first${parent.tenantInKey || parent.tenant === undefined || model.tenant === undefined ? '' : `, with a unique index on (${parent.tenant.column}, ${parent.key.column})`}`,
       )
     const linked = (dialect: Dialect) => linkedTable(model, graph, dialect, naming)
     const keys = [postgres, mysql].flatMap(
@@ -138,8 +138,8 @@ function tableNames(tables: readonly NamedTable[]) {
 const ofOneName = (table: TableName) =>
   problem(
     'table',
-    `two resources have the table ${tableText(table)} on PostgreSQL, which ignores the database of an entity`,
-    'say @Entity({ schema }) as well, or another name',
+    `two resources have the table ${tableText(table)} on PostgreSQL, which ignores an entity's database`,
+    'also write @Entity({ schema }), or use another name',
   )
 
 /** Resources of other modules that these are related to, directly or not. */

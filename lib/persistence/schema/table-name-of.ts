@@ -37,7 +37,7 @@ export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Nami
     problems.push(
       problem(
         'table',
-        `TypeORM reads the dots of the table ${meant.name} as a path to another place`,
+        `TypeORM reads the dots in the table name ${meant.name} as a path to another schema`,
         'name the table without a dot, and its schema in @Entity({ schema }) (MySQL: database)',
       ),
     )
@@ -107,7 +107,7 @@ function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Nam
     problem(
       'table',
       `@Entity({ database: ${JSON.stringify(database)} })`,
-      `a connection to ${dialect.label} reaches its own database alone: drop it, and give the entity to a DataSource of that database`,
+      `a ${dialect.label} connection only reaches its own database: remove it, and give the entity to a DataSource of that database`,
     ),
   ]
 }
@@ -129,8 +129,8 @@ function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
       propertyProblem(
         'table',
         relation?.property ?? property,
-        `${relation?.property ?? property} is stored in ${column}${strategy === undefined ? '' : ' by the naming of @Resource()'}, and the naming strategy of the DataSource calls it ${name}`,
-        `give both one strategy: write @Resource({ naming: ${isDefault ? "'typeorm'" : `new ${naming.namingStrategy?.constructor.name ?? ''}()`} })${strategy === undefined ? ', or use a strategy that keeps given names' : ', or change the namingStrategy of the DataSource'}; or name this column alone with ${how}({ name: ${JSON.stringify(name)} })`,
+        `${relation?.property ?? property} is stored in ${column}${strategy === undefined ? '' : ' by the naming of @Resource()'}, but the DataSource's naming strategy calls it ${name}`,
+        `give both the same strategy: write @Resource({ naming: ${isDefault ? "'typeorm'" : `new ${naming.namingStrategy?.constructor.name ?? ''}()`} })${strategy === undefined ? ', or use a strategy that keeps explicit names' : ', or change the namingStrategy of the DataSource'}; or name only this column with ${how}({ name: ${JSON.stringify(name)} })`,
       ),
     ]
   })

@@ -33,12 +33,12 @@ export function joinedRepository<R extends object>(
 
 function scopeOf(database: Database, { queryRunner, dataSource }: EntityManager): TransactionScope {
   if (dataSource !== database.dataSource)
-    throw new TypeError('withManager: the manager is of another DataSource than the repository')
+    throw new TypeError('withManager: the manager belongs to another DataSource than the repository')
   const own = queryRunner && transactionOf(queryRunner)
   if (own instanceof TransactionScope) return own
   if (queryRunner?.isTransactionActive !== true)
     throw new TypeError(
-      'withManager: the manager has no transaction open: take the one that dataSource.transaction() hands to its function',
+      'withManager: the manager has no open transaction: use the one that dataSource.transaction() passes to its function',
     )
   const known = joinedRunners.get(queryRunner)
   if (known !== undefined) return known.innermost

@@ -255,7 +255,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
 
   async #announce(event: TransactionEvent): Promise<void> {
     await this.#typeorm?.announce(event).catch((error: unknown) => {
-      RequestContext.current().reportFailure('a subscriber of TypeORM failed', error)
+      RequestContext.current().reportFailure('a TypeORM subscriber failed', error)
     })
   }
 

@@ -241,7 +241,7 @@ async function commit(send: () => Promise<void>): Promise<void> {
     )
       throw error
     throw new UnknownOutcome(
-      'the connection was lost while committing: whether the changes are saved is not known',
+      'the connection was lost while committing: it is unknown whether the changes were saved',
       error,
     )
   }

@@ -18,13 +18,13 @@ export function entityProblems({ dataSource, model: { entity } }: CheckedEntity)
     isCopied
       ? problem(
           'dataSource',
-          `another class of the name ${entity.name} is in its DataSource`,
-          'its module is loaded twice, so import it in one way',
+          `another class named ${entity.name} is in its DataSource`,
+          'its module is loaded twice: import it in one way only',
         )
       : problem(
           'dataSource',
           'it is not in its DataSource',
-          `write entities: [${entity.name}] there, beside the others`,
+          `add entities: [${entity.name}] there, beside the others`,
         ),
   ]
 }

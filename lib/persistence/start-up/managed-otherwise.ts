@@ -33,7 +33,7 @@ export function withoutZone(checked: CheckedEntity): Promise<StartUpFindings> | 
   return namesIn(checked, asked, [quoteTable(table, dialect)]).then((columns) => {
     const found = times.filter(({ column }) => columns.has(column)).map(({ property }) => property)
     if (found.length === 0) return NOTHING
-    const what = `times without a zone are in ${found.join(', ')} of ${model.entity.name}: repositories read and write them in UTC, and TypeORM's own manager in ${processZone()}, the zone of this process`
+    const what = `times without a zone are in ${found.join(', ')} of ${model.entity.name}: repositories read and write them in UTC, but TypeORM's own manager uses ${processZone()}, the zone of this process`
     return managedOtherwise(model, what, 'start the process with TZ=UTC, or make the columns timestamptz')
   })
 }

@@ -17,13 +17,13 @@ export function relationNotes({ dataSource, model }: Described): StartUpFindings
     .filter(({ isUnconstrained }) => isUnconstrained === true && !model.existing)
     .map(
       ({ property }) =>
-        `${property} of ${name} has createForeignKeyConstraints: false, and its table has a foreign key all the same: it keeps the reference inside of its tenant`,
+        `${property} of ${name} has createForeignKeyConstraints: false, but its table has a foreign key: it keeps the reference within its tenant`,
     )
   const left = (membersOf(dataSource).get(model)?.parents ?? [])
     .filter(isLeftBySoftDelete)
     .map(
       ({ parent, relation }) =>
-        `${relation.property} of ${name}: a Delete of ${parent.model.entity.name} can be undone, so it leaves the rows of ${name}; onDelete: 'CASCADE' deletes them once the row is removed for good`,
+        `${relation.property} of ${name}: a Delete of ${parent.model.entity.name} can be undone, so it keeps the rows of ${name}; onDelete: 'CASCADE' deletes them when the row is permanently removed`,
     )
   return { problems: [], warnings: [...unconstrained, ...left] }
 }
@@ -37,12 +37,12 @@ export function unmanagedNotes({ dataSource, model }: Described): StartUpFinding
   const unmanaged = own.relations.filter(({ propertyPath }) => !managed.has(propertyPath))
   const tables = unmanaged.flatMap(({ propertyPath, isManyToManyOwner, junctionEntityMetadata }) =>
     isManyToManyOwner && !model.existing
-      ? `${propertyPath} of ${name} is not managed by Ashlar: create its table ${junctionEntityMetadata?.tablePath ?? ''} in a migration of your own`
+      ? `${propertyPath} of ${name} is not managed by Ashlar: create its table ${junctionEntityMetadata?.tablePath ?? ''} in your own migration`
       : [],
   )
   const cascades = unmanaged.flatMap(({ propertyPath, onDelete, inverseEntityMetadata }) =>
     changesRows(onDelete)
-      ? `${propertyPath} of ${name} is not managed by Ashlar, and its onDelete: '${onDelete}' changes rows of ${name} without a hook or an event once the row of ${inverseEntityMetadata.name} is deleted`
+      ? `${propertyPath} of ${name} is not managed by Ashlar, and its onDelete: '${onDelete}' changes rows of ${name} without a hook or an event when the row of ${inverseEntityMetadata.name} is deleted`
       : [],
   )
   const others = dataSource.entityMetadatas.filter(({ target }) => !isResource(target))
@@ -55,7 +55,7 @@ export function unmanagedNotes({ dataSource, model }: Described): StartUpFinding
 const cascadesOf = ({ name, relations }: EntityMetadata, own: EntityMetadata): readonly string[] =>
   relations.flatMap(({ propertyPath, onDelete, inverseEntityMetadata }) =>
     inverseEntityMetadata === own && changesRows(onDelete)
-      ? `${propertyPath} of ${name}, which is not a resource, has onDelete: '${onDelete}': the database changes its rows once the row of ${own.name} is removed for good`
+      ? `${propertyPath} of ${name}, which is not a resource, has onDelete: '${onDelete}': the database changes its rows when the row of ${own.name} is permanently removed`
       : [],
   )
 

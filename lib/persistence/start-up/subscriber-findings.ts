@@ -30,7 +30,7 @@ export function subscriberFindings(
   if (isForAll)
     return hasMethod([...ENTITY_EVENTS, ...QUERY_EVENTS])
       ? warning(
-          `the subscriber ${name} receives no events of reads and writes by repositories: give it a listenTo() of one entity`,
+          `the subscriber ${name} receives no events of reads and writes by repositories: give it a listenTo() with one entity`,
         )
       : NOTHING
   if (!listensTo(target, entity)) return NOTHING
@@ -44,6 +44,8 @@ export function subscriberFindings(
   })
   if (hasMethod(ENTITY_EVENTS)) return { problems: never, warnings: [] }
   return hasMethod(QUERY_EVENTS)
-    ? warning(`the subscriber ${name} gets no query and no transaction of the repository of ${entity.name}`)
+    ? warning(
+        `the subscriber ${name} receives no query and transaction events of the repository of ${entity.name}`,
+      )
     : NOTHING
 }

@@ -25,15 +25,15 @@ export function synchronizeFindings(checked: CheckedEntity): StartUpFindings {
       propertyProblem(
         'dataSource',
         property,
-        `${property} holds ${kind}, and synchronize makes its column ${made}, which cannot`,
-        `write @Column('${needed}'), or leave synchronize out`,
+        `${property} is ${kind}, but synchronize creates its column as ${made}, which cannot store it`,
+        `write @Column('${needed}'), or turn synchronize off`,
       ),
     ]
   })
   return {
     problems,
     warnings: [
-      `synchronize makes the table of ${model.entity.name} by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration`,
+      `synchronize creates the table of ${model.entity.name} by TypeORM's rules, in which unique values are not per tenant and strings are compared loosely: turn it off, and use createTables() or a migration`,
     ],
   }
 }

@@ -1,5 +1,6 @@
 import { propertyProblem } from '../../errors.js'
 import type { Field, Role } from '../../resource/fields/field.js'
+import { double, float } from '../../resource/kinds/fractions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { hasNoValue } from '../../resource/values/conversions.js'
 import { isOwning } from '../../resource/relations/relation.js'
@@ -24,7 +25,7 @@ export function withoutForeignKey(checked: CheckedEntity): Promise<StartUpFindin
       .filter(({ reference }) => columns.has(reference.column))
       .map(
         ({ property }) =>
-          `${property} of ${model.entity.name} has no foreign key, because ${dialect.label} adds none to a table that is there: only repositories keep it inside of its tenant; make the table anew to have one`,
+          `${property} of ${model.entity.name} has no foreign key, because ${dialect.label} cannot add one to an existing table: only repositories keep it within its tenant; recreate the table to have one`,
       ),
   }))
 }
@@ -47,13 +48,13 @@ export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFi
     propertyProblem(
       'column',
       property,
-      `${property}: its column is NOT NULL, and nothing fills it in a Create`,
+      `${property}: its column is NOT NULL, but nothing fills it in a Create`,
       'give the column a default, make it nullable, set it in @BeforeInsert(), or override create()',
     ),
   )
   const warnings = left.map(
     ({ property }) =>
-      `${property} of ${entity.name} is not managed by Ashlar, and its column is NOT NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
+      `${property} of ${entity.name} is not managed by Ashlar, and its column is NOT NULL without a default: every create of the repository would fail; give the column a default, or make it nullable`,
   )
   return { problems: [], warnings, unfilled: isHeard ? [] : unfilled }
 }
@@ -81,8 +82,8 @@ export function deletionsWithoutMillis({
     return propertyProblem(
       'deletion',
       deleteTime.property,
-      `Undelete of ${model.entity.name} restores what has the same time of deletion, and ${deleteTime.property} of ${entity.name} has no milliseconds`,
-      'give the column milliseconds, or leave Undelete out of the service',
+      `Undelete of ${model.entity.name} restores rows with the same deletion time, but ${deleteTime.property} of ${entity.name} stores no milliseconds`,
+      'use a column that stores milliseconds, or remove Undelete from the service',
     )
   })
   return Promise.all(found).then((all) => ({ problems: [], warnings: [], unrestorable: all.flat() }))
@@ -94,7 +95,7 @@ export async function roundedFloats(
   database: Database,
 ): Promise<StartUpFindings> {
   const text = dialect.catalog.roundedFloats
-  const [field] = model.fields.filter(({ kind }) => kind === 'float' || kind === 'double')
+  const [field] = model.fields.filter(({ kind }) => kind === float.name || kind === double.name)
   if (text === undefined || field === undefined || database.isDistributed === false) return NOTHING
   const read = database.run(named(text), [], { signal: AbortSignal.timeout(LONGEST_ASK_MS) })
   return read.then(

@@ -15,6 +15,6 @@ export const changedHeirs = ({ entityMetadatas }: DataSource): readonly string[]
     return changed.length === 0
       ? []
       : [
-          `${name} is not a resource, and inherits ${changed.join(', ')} from a class that a resource extends, which names these columns in snake_case and takes the tenant into the primary key, for ${name} as well: write naming: 'typeorm' in its @Resource(), or declare them in each class`,
+          `${name} is not a resource, and inherits ${changed.join(', ')} from a class that a resource extends. The resource names these columns in snake_case and adds the tenant to the primary key, for ${name} as well: write naming: 'typeorm' in its @Resource(), or declare them in each class`,
         ]
   })

@@ -152,11 +152,11 @@ function runnerMethods(
 }
 
 const BY_SQL =
-  'a transaction is not begun or ended by SQL inside of another: nest with manager.transaction(), throw to roll back'
+  'a transaction cannot be started or ended by SQL inside another: nest with manager.transaction(), throw to roll back'
 const ENDS_BY_ITSELF =
-  'the transaction ends, and lets its connection go, when its function returns: return to commit, throw to roll back'
+  'the transaction ends, and releases its connection, when its function returns: return to commit, throw to roll back'
 const CONNECTION = 'the connection belongs to the transaction: send with query()'
-const STREAM = 'stream() would keep the connection of the transaction: read pages with find()'
-const MIGRATION = 'migrations and clearDatabase() run outside of a transaction'
+const STREAM = "stream() would keep the transaction's connection: read pages with find()"
+const MIGRATION = 'migrations and clearDatabase() run outside a transaction'
 const PRELOAD =
-  'preload() of TypeORM reads outside of the transaction: find the entity, and change it with manager.merge()'
+  "TypeORM's preload() reads outside the transaction: find the entity, and change it with manager.merge()"

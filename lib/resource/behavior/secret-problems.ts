@@ -34,7 +34,7 @@ export const secretProblems = (
       propertyProblem(
         'secret',
         property,
-        `${field.name} of ${message.typeName} has ${nameOf(secret)} inside, which ${MARKED}, and what is inside of a message is stored as it is`,
+        `${field.name} of ${message.typeName} contains ${nameOf(secret)}, which ${MARKED}, but the content of a message is stored as it is`,
         `move it to a field of ${message.typeName}, with @Secret() or @Credential()`,
       ),
     )

@@ -64,7 +64,7 @@ export class EnumLabels {
       else if (declared !== undefined && !members.some((member) => member.label === label))
         problems.push([
           `@EnumLabels() has the label ${quoted(label)}, which the column does not have`,
-          'use a value of the option enum',
+          'use a value of the enum option',
         ])
       else set(number, label)
     }

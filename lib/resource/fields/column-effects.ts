@@ -75,7 +75,7 @@ export function* effectProblems(
     yield propertyProblem(
       'column',
       property,
-      `${property}: select: false keeps it out of responses, and ${proto} is a field of the message`,
+      `${property}: select: false keeps it out of responses, but ${proto} is a field of the message`,
       'mark the field as INPUT_ONLY, remove it from the message, or remove select: false',
     )
   if (transformersOf(options) !== undefined && (!isOpen || isReference))
@@ -83,7 +83,7 @@ export function* effectProblems(
       'column',
       property,
       `${property}: the column option transformer is not supported on ${isReference ? 'a reference' : (NAMES[role] ?? role)}`,
-      'a repository compares and sets its values as the column holds them: remove transformer',
+      'a repository compares and sets its values as the column stores them: remove transformer',
     )
   if (insert === false && !isOpen && role !== 'deleteTime')
     yield refused('insert: false', 'a repository sets it at every create: remove the option')
@@ -98,7 +98,7 @@ export function* effectProblems(
   )
     yield refused(
       'default',
-      `the server sets it: remove the default${role === 'key' ? ', and give the repository the option newKey' : ''}`,
+      `the server sets it: remove the default${role === 'key' ? ', and pass the option newKey to the repository' : ''}`,
     )
   if (onUpdate !== undefined && !isOpen && role !== 'updateTime')
     yield refused('onUpdate', 'a table must not change it: remove the option')
@@ -106,7 +106,7 @@ export function* effectProblems(
     yield propertyProblem(
       'column',
       property,
-      `${property}: insert: false leaves it out of every create, and its column is NOT NULL without a default`,
+      `${property}: insert: false omits it from every create, but its column is NOT NULL without a default`,
       'add a default, or nullable: true',
     )
 }

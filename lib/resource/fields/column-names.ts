@@ -33,7 +33,7 @@ export function columnNameProblems(fields: readonly Field[]): Problem[] {
     return other.column === column
       ? say(`${shownProperty(other.property)} and ${name} share the column ${column}`, NAME_IT)
       : say(
-          `${name}: its column ${column} differs from ${other.column} of ${other.property} in case or accents alone, and MySQL and SQLite take them for one`,
+          `${name}: its column ${column} differs from ${other.column} of ${other.property} only in case or accents, which MySQL and SQLite ignore`,
           NAME_IT,
         )
   })
@@ -50,7 +50,7 @@ export function fieldNameProblems(fields: readonly Pick<Field, 'property' | 'pro
     if (proto === '*') return say(`${property}: a mask that names * means all fields`)
     const other = known.get(proto)
     if (other === undefined) known.set(proto, field)
-    return other === undefined ? [] : say(`${property}: ${other.property} is the field ${proto} already`)
+    return other === undefined ? [] : say(`${property}: ${other.property} is already the field ${proto}`)
   })
 }
 
@@ -78,7 +78,7 @@ export function misnamedColumn(
         propertyProblem(
           'column',
           property,
-          `${property}: the column ${name} has to be the property ${expected}, or the framework does not see it`,
+          `${property}: the column ${name} must be the property ${expected}, otherwise the framework does not recognize it`,
         ),
       ]
 }
@@ -87,22 +87,23 @@ export function misnamedColumn(
 export function reservedColumn(fields: readonly Field[], name: string, holds: string): Problem[] {
   const taken = fields.find(({ column }) => folded(column) === folded(name))
   if (taken === undefined) return []
-  const rule = `${shownProperty(taken.property)}: the framework keeps in the column ${name} ${holds}`
+  const rule = `${shownProperty(taken.property)}: the framework stores ${holds} in the column ${name}`
   return [propertyProblem('column', taken.property, rule, 'name another column')]
 }
 
 function unusable(column: string): string | undefined {
   if (column === '') return 'has no name'
   if (!column.isWellFormed() || column.includes('\0')) return 'contains a character that a name cannot have'
-  if (/[\u{10000}-\u{10ffff}]/u.test(column)) return 'holds a character that no name in MySQL can have'
-  if (column.endsWith(' ')) return 'ends with a space, which no name in MySQL can'
+  if (/[\u{10000}-\u{10ffff}]/u.test(column)) return 'contains a character that a MySQL name cannot contain'
+  if (column.endsWith(' ')) return 'ends with a space, which is not allowed in a MySQL name'
   if (Buffer.byteLength(column) > MAX_BYTES)
-    return `is longer than the ${MAX_BYTES} bytes of a name in PostgreSQL`
+    return `is longer than the ${MAX_BYTES} bytes of a PostgreSQL name`
   if (SYSTEM_COLUMNS.has(column)) return 'is a column that PostgreSQL adds to each table'
   // Rows of SQLite are objects: numbers come first in them, and this is not a property.
-  if (/^(0|[1-9]\d*)$/.test(column)) return 'is a number, which comes out of its place in a row of SQLite'
+  if (/^(0|[1-9]\d*)$/.test(column))
+    return 'is a number, which changes the order of properties in SQLite rows'
   // The driver of MySQL refuses them too.
-  return column.startsWith('__') && column in Object.prototype ? 'is a part of every object' : undefined
+  return column.startsWith('__') && column in Object.prototype ? 'is a property of every object' : undefined
 }
 
 /** As MySQL compares names: without case and accents. */

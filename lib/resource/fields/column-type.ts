@@ -7,15 +7,15 @@ import { isSaid } from '../kinds/text.js'
 
 /** The refusal of a column whose type cannot be stored, whatever the message says about the field. */
 export const unstorableType = (type: unknown): string =>
-  `has the column type ${describeType(type)}, which cannot be stored: ${adviceFor(type)}, or add @Internal(), which leaves it to TypeORM; supported are ${storableTypes()}`
+  `has the column type ${describeType(type)}, which cannot be stored: ${adviceFor(type)}, or add @Internal(), so that Ashlar does not manage it; supported types are ${storableTypes()}`
 
 export const describeType = (type: unknown): string => (typeof type === 'function' ? type.name : String(type))
 
 const ADVICE: Readonly<Record<string, string>> = {
   Object: 'spell a type',
   Array: "write @Column('simple-json'), or a type and array: true, as in @Column('text', { array: true })",
-  enum: 'make its field an enum of the message',
-  'simple-enum': 'make its field an enum of the message',
+  enum: 'make its field an enum in the message',
+  'simple-enum': 'make its field an enum in the message',
 }
 
 const adviceFor = (type: unknown): string => {
@@ -42,8 +42,8 @@ export function* typeProblems(
       `${property} is ${kind}`,
       `the column type ${describeType(type)} holds ${family}; ${
         isExisting
-          ? 'give the field of the message such a type, or add @Internal(), which leaves it to TypeORM'
-          : `leave it out, or use one for ${declared.family}`
+          ? 'give the message field such a type, or add @Internal(), so that Ashlar does not manage it'
+          : `remove it, or use a type for ${declared.family}`
       }`,
     )
   const hasLength = declared.takesLength?.(type) === true

@@ -45,7 +45,7 @@ export function fieldProblems(
         'column',
         property,
         `${property} is ${kind}, which has no collation`,
-        'leave collation out',
+        'remove collation',
       ),
     )
   const labels = enumNames?.labels
@@ -55,7 +55,7 @@ export function fieldProblems(
         'column',
         property,
         `${property}: the column option enum is not supported`,
-        `${field.proto} of the message is ${kind}: make it an enum; or add @Internal(), which leaves it to TypeORM`,
+        `${field.proto} of the message is ${kind}: make it an enum; or add @Internal(), so that Ashlar does not manage it`,
       ),
     )
   for (const [text, advice] of labels?.problems ?? [])
@@ -78,7 +78,7 @@ export function fieldProblems(
         'column',
         property,
         `${property} is ${held?.kind}${inMessage === undefined ? '' : ' in the message'}`,
-        `declare it as ${expected}, not ${describeType(designType)}${isShared ? '; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first' : ''}`,
+        `declare it as ${expected}, not ${describeType(designType)}${isShared ? '; or write a type in its @Column(): TypeORM keeps the type of the first column that shares an options object' : ''}`,
       ),
     )
   }
@@ -88,7 +88,7 @@ export function fieldProblems(
       propertyProblem(
         'column',
         property,
-        `${property} is a decimal whose column states no digits`,
+        `${property} is a decimal whose column states no precision`,
         "write them, as in @Column('decimal', { precision: 12, scale: 2 })",
       ),
     )
@@ -97,7 +97,7 @@ export function fieldProblems(
       propertyProblem(
         'column',
         property,
-        `${property} is a number, which holds 15 digits, and its column ${precision}`,
+        `${property} is a number, which holds 15 digits, but its column ${precision}`,
         'declare it as string, or state a precision of at most 15',
       ),
     )
@@ -122,7 +122,7 @@ export function fieldProblems(
         oneof === undefined
           ? `${property} is optional in the message`
           : `${property} is in the oneof ${oneof.name}`,
-        'its column has to be nullable, as in @Column({ nullable: true })',
+        'its column must be nullable, as in @Column({ nullable: true })',
       ),
     )
   // NULL is the value 0, which has no label.
@@ -140,8 +140,8 @@ export function fieldProblems(
       propertyProblem(
         'column',
         property,
-        `${property} is not optional in the message, so it cannot tell absent from empty`,
-        isExisting ? 'write optional in the .proto' : 'drop nullable, or write optional in the .proto',
+        `${property} is not optional in the message, so it cannot distinguish absent from empty`,
+        isExisting ? 'write optional in the .proto' : 'remove nullable, or write optional in the .proto',
       ),
     )
   return problems

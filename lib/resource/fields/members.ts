@@ -63,7 +63,7 @@ const memberOf = (field: DescField, column: string, outer: readonly string[]): C
 }
 
 const COMPARED = Object.values(KINDS).flatMap(({ name, inside }) => (inside === undefined ? [] : name))
-const ONLY = `of what is inside of a message, ${COMPARED.slice(0, -1).join(', ')} and ${COMPARED.at(-1)} are filtered`
+const ONLY = `inside a message, only ${COMPARED.slice(0, -1).join(', ')} and ${COMPARED.at(-1)} fields can be filtered`
 /** Of `google.protobuf.FeatureSet.FieldPresence`. */
 const IMPLICIT = 2
 /** A key that the paths of every database spell alike. */

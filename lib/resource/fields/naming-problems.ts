@@ -25,7 +25,7 @@ export function* namingProblems(
       yield propertyProblem(
         'column',
         property,
-        `${property} is inherited by a resource that names its columns in snake_case as well, which changes what TypeORM knows of it`,
+        `${property} is inherited by a resource that names its columns in snake_case as well, which changes TypeORM's metadata`,
         `give both resources the same naming, or declare ${property} in each of them`,
       )
     const type = columns.get(property)?.options.type
@@ -36,8 +36,8 @@ export function* namingProblems(
       yield propertyProblem(
         'column',
         property,
-        `${property}: TypeORM makes the column of a ${describeType(type)} without a type, and ${proto} is ${kind}`,
-        `write the type that the column has, as in @Column(${JSON.stringify(COLUMN_TYPES.get(needed) ?? needed)})`,
+        `${property}: TypeORM creates the column of a ${describeType(type)} without a type, and ${proto} is ${kind}`,
+        `write the column's type, as in @Column(${JSON.stringify(COLUMN_TYPES.get(needed) ?? needed)})`,
       )
   }
 }
@@ -57,6 +57,6 @@ export const textListProblem = (property: string): Problem =>
   propertyProblem(
     'column',
     property,
-    `${property}: a simple-array column of an existing table holds text with commas, which cannot hold the elements of this field`,
-    "convert the column to JSON in a migration and declare @Column('simple-json'); or add @Internal(), which leaves it to TypeORM",
+    `${property}: a simple-array column of an existing table is a string with commas, which cannot hold the elements of this field`,
+    "convert the column to JSON in a migration and declare @Column('simple-json'); or add @Internal(), so that Ashlar does not manage it",
   )

@@ -14,7 +14,7 @@ export function formProblems(entity: Class, property: string): Problem[] {
       propertyProblem(
         'column',
         property,
-        `${name}: every object has a ${property} of its own`,
+        `${name}: every object already has a property ${property}`,
         `give the property another name, and name its column with @Column({ name: ${JSON.stringify(property)} })`,
       ),
     ]
@@ -28,8 +28,8 @@ export function formProblems(entity: Class, property: string): Problem[] {
         propertyProblem(
           'column',
           property,
-          `${name} is ${form}, and a column needs a property that holds its value`,
-          'declare a plain one',
+          `${name} is ${form}, but a column needs a property that holds its value`,
+          'declare a plain property',
         ),
       ]
 }

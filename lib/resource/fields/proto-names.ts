@@ -93,7 +93,7 @@ export function* protoFieldProblems(
     const said = `${property}: @ProtoField(${JSON.stringify(name)})`
     if (typeof name !== 'string' || !FIELD_NAME.test(name)) {
       yield wrong(
-        `${property}: @ProtoField() takes the name of a field as the .proto spells it`,
+        `${property}: @ProtoField() takes the name of a field as in the .proto`,
         "such as @ProtoField('create_time')",
       )
       continue
@@ -102,7 +102,7 @@ export function* protoFieldProblems(
     known.set(name, property)
     const held = stored(property)
     if (other !== undefined && (relations.has(property) || relations.has(other)))
-      yield wrong(`${said}: ${other} is the field ${name} already`, 'keep one of them')
+      yield wrong(`${said}: ${other} is already the field ${name}`, 'keep one of them')
     else if (
       message !== undefined &&
       !relations.has(property) &&
@@ -117,7 +117,7 @@ export function* protoFieldProblems(
       )
     else if (held === undefined) {
       if (!declared(property) && !relations.has(property))
-        yield wrong(`${said} stands beside no column`, 'add @Column()')
+        yield wrong(`${said} is not on a column`, 'add @Column()')
     } else yield* roleProblems(held, name, role === 'outputOnly', wrong)
   }
 }
@@ -134,10 +134,10 @@ function* roleProblems(
   if (wanted === undefined || wanted === role || (isSetByCode && wanted !== 'tenant')) return
   const isKept = role === 'key' || [...ROLES.values()].includes(role)
   yield wrong(
-    `${property} is the field ${name}, which holds the ${NAMED[wanted] ?? ''}${isKept ? `, and it is the ${NAMED[role] ?? role}` : ''}`,
+    `${property} is the field ${name}, which holds the ${NAMED[wanted] ?? ''}${isKept ? `, but it is the ${NAMED[role] ?? role}` : ''}`,
     isKept
       ? 'name another field'
-      : `${DECORATED[wanted] ?? ''}${wanted === 'tenant' ? '' : ', or add @OutputOnly() where your code sets it'}`,
+      : `${DECORATED[wanted] ?? ''}${wanted === 'tenant' ? '' : ', or add @OutputOnly() if your code sets it'}`,
   )
 }
 
@@ -145,8 +145,8 @@ const NAMED: Readonly<Partial<Record<Role, string>>> = {
   key: 'key',
   tenant: 'tenant',
   etag: 'etag',
-  createTime: 'time of the create',
-  updateTime: 'time of the last write',
-  deleteTime: 'time of the delete',
-  expireTime: 'time of the expiry',
+  createTime: 'create time',
+  updateTime: 'update time',
+  deleteTime: 'delete time',
+  expireTime: 'expire time',
 }

@@ -23,7 +23,7 @@ export function renameProblems(
         propertyProblem(
           'column',
           property,
-          `${property} has a @RenamedFrom() and no column of its own`,
+          `${property} has a @RenamedFrom() but no column of its own`,
           'add @Column()',
         ),
       ]

@@ -30,7 +30,7 @@ export function unstatedType(field: Field, said: Said): Problem[] {
     propertyProblem(
       'column',
       field.property,
-      `${field.property}: nothing says whether it is a ${typeNamed(first)} or a ${typeNamed(second)}, because ${why}`,
+      `${field.property}: it is unknown whether it is a ${typeNamed(first)} or a ${typeNamed(second)}, because ${why}`,
       `write @Reflect.metadata('design:type', ${first.name}) or the same with ${second.name} above the property${designType === undefined ? ', or compile with emitDecoratorMetadata' : ''}`,
     ),
   ]

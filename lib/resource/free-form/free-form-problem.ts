@@ -34,7 +34,7 @@ function isRead(json: unknown, levels: number): boolean {
 
 /** The problem of free-form JSON, besides its strings and numbers; undefined if a column can store it. */
 export function freeFormProblem(value: unknown, shape: Shape): string | undefined {
-  if (!hasShape(value, shape)) return `has to be ${NAMES[shape]}`
+  if (!hasShape(value, shape)) return `must be ${NAMES[shape]}`
   const wrong = notJson(value, 0)
   if (wrong !== undefined) return wrong
   const bytes = Buffer.byteLength(JSON.stringify(value))

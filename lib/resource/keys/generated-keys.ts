@@ -6,4 +6,4 @@ import { InvalidArgument } from '../../errors.js'
  * @param name - of the field that the caller has set.
  */
 export const choosesGenerated = (name: string): InvalidArgument =>
-  new InvalidArgument(name, 'is a number that the database makes: leave it out')
+  new InvalidArgument(name, 'is a number that the database generates: leave it out')

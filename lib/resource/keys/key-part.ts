@@ -32,7 +32,7 @@ export const partIn = (field: Field, entity: object): string =>
 
 function partOf(field: Field): KeyPart {
   const { key, isText } = kindOf(field)
-  if (key === undefined) throw new TypeError(`${field.property} is ${field.kind}, and cannot be a key`)
+  if (key === undefined) throw new TypeError(`${field.property} is ${field.kind}, which cannot be a key`)
   const { parse, meant, compare } = key
   return Object.freeze({
     field,

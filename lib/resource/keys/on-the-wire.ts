@@ -60,8 +60,8 @@ export function* narrowWire(field: Field, inMessage: DescField | undefined): Gen
   yield propertyProblem(
     'column',
     property,
-    `${property} holds integers from ${least} to ${most}, and ${inMessage.name} of the message fewer`,
-    'make the field string, or an integer that holds them all',
+    `${property} holds integers from ${least} to ${most}, but ${inMessage.name} of the message holds fewer`,
+    'make the field a string, or an integer type that holds them all',
   )
 }
 

@@ -17,7 +17,7 @@ export const bool: Kind = {
     property: () => 'boolean',
     fits: (type) => type === Boolean,
   },
-  problem: (value) => (typeof value === 'boolean' ? undefined : `has to be a boolean, not a ${typeof value}`),
+  problem: (value) => (typeof value === 'boolean' ? undefined : `must be a boolean, not a ${typeof value}`),
   zero: () => false,
   filler: () => false,
   increments: noNumber('bool'),

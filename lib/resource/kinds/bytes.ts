@@ -27,7 +27,7 @@ export const bytes: Kind = {
       ],
     ]),
   },
-  problem: (value) => (value instanceof Uint8Array ? undefined : 'has to be a Uint8Array'),
+  problem: (value) => (value instanceof Uint8Array ? undefined : 'must be a Uint8Array'),
   zero: () => new Uint8Array(),
   filler: () => undefined,
   increments: noNumber('bytes'),

@@ -54,7 +54,7 @@ function unstorable(message: DescMessage, seen: Set<string>): string | undefined
   if (seen.has(message.typeName)) return undefined
   seen.add(message.typeName)
   if (UNSTORABLE.has(message.typeName))
-    return `is a ${message.typeName}, which cannot be stored: compute it with @Computed(), or leave it out of the message`
+    return `is a ${message.typeName}, which cannot be stored: compute it with @Computed(), or remove it from the message`
   if (message.typeName.startsWith('google.protobuf.')) return undefined
   for (const field of message.fields) {
     const problem = field.message === undefined ? undefined : unstorable(field.message, seen)
@@ -110,7 +110,7 @@ export function kindOfProperty(
   if (isTags)
     return said === undefined || said === tags.name
       ? tags.name
-      : { problem: 'is declared with @Tags and is not a map<string, string> in the message' }
+      : { problem: 'is declared with @Tags but is not a map<string, string> in the message' }
   if (typeof said === 'object') return said
   if (declared.isArray === true) return kindOfArray(declared)
   const part = declared.isKeyPart === true ? kindOfKeyPart(declared, said) : undefined
@@ -134,7 +134,7 @@ export const refined = (kind: KindName, said: KindName): KindName =>
 /** Returns the kind of an array column. */
 function kindOfArray({ type, inMessage }: DeclaredProperty): KindName | { readonly problem: string } {
   if (inMessage !== undefined && inMessage.fieldKind !== 'list')
-    return { problem: 'is an array in its column, and its field is not repeated' }
+    return { problem: 'is an array in its column, but its field is not repeated' }
   if (typeof type !== 'string')
     return {
       problem: "is an array whose column states no type: write it, as in @Column('text', { array: true })",

@@ -30,9 +30,9 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
       fits: (type: unknown) => type === Number,
     },
     problem: (value: unknown) => {
-      if (typeof value !== 'number') return `has to be a number, not a ${typeof value}`
+      if (typeof value !== 'number') return `must be a number, not a ${typeof value}`
       if (Number.isFinite(kept(value))) return undefined
-      return `has to be a finite ${bits === 32 ? '32-bit ' : ''}number`
+      return `must be a finite ${bits === 32 ? '32-bit ' : ''}number`
     },
     zero: () => 0,
     filler: () => 0,
@@ -72,7 +72,7 @@ export function isInfinite(value: unknown): boolean {
 export const float: Kind = {
   ...fractionKind('float', { scalar: ScalarType.FLOAT, columnTypes: ['real', 'float4'], bits: 32 }),
   increments:
-    'increment() is not for a float: databases round sums of single precision differently; use a double, or modify()',
+    'increment() does not support float: databases round single-precision sums differently; use a double, or modify()',
   kept: (value) => withoutSign(Math.fround(value as number)),
   planValue: (value) => (typeof value === 'number' ? Math.fround(value) : (value as PlanValue)),
 }
@@ -89,7 +89,7 @@ export const double: Kind = {
     amount: (given) => {
       const by = Number(given)
       if (typeof given === 'number' || (Number.isFinite(by) && BigInt(by) === given)) return by
-      return `increment(${given}n) is not a double: give a number`
+      return `increment(${given}n) is not a double: pass a number`
     },
   },
   inside: NUMBER_INSIDE,
@@ -166,9 +166,9 @@ const isExact = (number: number, text: string): boolean =>
 
 function decimalProblem(value: unknown, field: Facets): string | undefined {
   const { precision, scale, inProperty } = facetOf(field)
-  if (typeof value !== inProperty) return `has to be a ${inProperty}, not a ${typeof value}`
+  if (typeof value !== inProperty) return `must be a ${inProperty}, not a ${typeof value}`
   const text = String(value)
-  if (scaled(text) === undefined) return 'has to be a decimal number, such as "12.50"'
+  if (scaled(text) === undefined) return 'must be a decimal number, such as "12.50"'
   if (typeof value === 'number' && !isExact(value, text)) return `has more than ${NUMBER_DIGITS} digits`
   const exact = scaled(text, scale)
   if (exact === undefined) return `has more than ${scale ?? 0} digits after the point`
@@ -196,7 +196,7 @@ export const decimal: Kind = {
   filler: () => 0,
   unread: () => ['a decimal', 'it is not finite, or has more digits than the property holds'],
   mayBeUnread: () => true,
-  increments: 'increment() is not for a decimal: use modify()',
+  increments: 'increment() does not support decimals: use modify()',
   kept: (value, field) => decimalOf(decimalText(value, field), field),
   form: decimalForm,
   managed: {

@@ -142,9 +142,9 @@ function digitsProblem(field: Facets, range: Range, text: string): string | unde
   const { parse, meant } = integerKey(range)
   if (field.hasDigits === true && parse(text, field) !== undefined) return undefined
   const canonical = meant(text, field)
-  if (canonical !== undefined) return `has to be spelled ${canonical}`
+  if (canonical !== undefined) return `must be written as ${canonical}`
   const [least, most] = field.range ?? range
-  return `has to be an integer from ${least} to ${most}`
+  return `must be an integer from ${least} to ${most}`
 }
 
 function integerProblem(field: Facets, widest: Range, value: unknown): string | undefined {
@@ -152,12 +152,12 @@ function integerProblem(field: Facets, widest: Range, value: unknown): string | 
     return digitsProblem(field, widest, value)
   const [least, most] = field.range ?? widest
   const type = field.inProperty ?? (field.hasDigits === true ? 'string' : typeof least)
-  if (typeof value !== type) return `has to be a ${type}, not a ${typeof value}`
+  if (typeof value !== type) return `must be a ${type}, not a ${typeof value}`
   if ((type === 'bigint' || Number.isInteger(value)) && isWithin([least, most], value as Amount))
     return undefined
   return type === 'bigint'
-    ? `has to be from ${least} to ${most}`
-    : `has to be an integer from ${least} to ${most}`
+    ? `must be from ${least} to ${most}`
+    : `must be an integer from ${least} to ${most}`
 }
 
 const isWithin = ([least, most]: readonly [Amount, Amount], value: Amount): boolean =>
@@ -171,13 +171,13 @@ function integerIncrements(range: Range): Increments {
 function wideAmount(given: Amount): bigint | string {
   if (typeof given === 'bigint') return given
   if (Number.isSafeInteger(given)) return BigInt(given)
-  return `increment(${given}) is ${Number.isInteger(given) ? 'inexact: give a bigint' : 'no integer, and the field is one'}`
+  return `increment(${given}) is ${Number.isInteger(given) ? 'inexact: pass a bigint' : 'not an integer, but the field is one'}`
 }
 
 function narrowAmount(given: Amount): number | string {
   return typeof given === 'bigint' || Number.isInteger(given)
     ? Number(given)
-    : `increment(${given}) is not an integer, and the field is one`
+    : `increment(${given}) is not an integer, but the field is one`
 }
 
 function integerLiteral(name: string, range: Range, { kind, text }: Literal): Amount | Misfit {

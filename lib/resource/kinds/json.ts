@@ -65,9 +65,10 @@ const commas = (json: JsonColumn): JsonColumn => ({
 
 function commaProblem(list: readonly unknown[]): InsideProblem | string | undefined {
   const at = list.findIndex((element) => typeof element === 'string' && element.includes(','))
-  if (at !== -1) return { at: `[${at}]`, text: 'contains a comma, which its column has between elements' }
+  if (at !== -1)
+    return { at: `[${at}]`, text: 'contains a comma, which separates the elements in its column' }
   return list.length === 1 && list[0] === ''
-    ? 'has one empty element, which its column cannot tell from an empty list'
+    ? 'has one empty element, which its column cannot distinguish from an empty list'
     : undefined
 }
 
@@ -153,7 +154,7 @@ export const json: Kind = {
   },
   problem: (value, field) => {
     if (field.json?.shape !== undefined) return problemOfFreeForm(value, field.json.shape)
-    if (field.repeated === true && !Array.isArray(value)) return 'has to be an array'
+    if (field.repeated === true && !Array.isArray(value)) return 'must be an array'
     const { list } = field
     const elements = value as readonly unknown[]
     return (
@@ -168,7 +169,7 @@ export const json: Kind = {
   managed: MANAGED,
   unread: ({ list }) =>
     list === undefined
-      ? ['JSON', 'it is not the JSON of its field']
+      ? ['JSON', "it is not the field's JSON"]
       : ['a list', 'an element is not a value of its field'],
   mayBeUnread: ({ json, list }) => list !== undefined || json?.shape === 'object' || json?.shape === 'array',
   jsonColumn: (ofMessage, list) => {
@@ -199,8 +200,7 @@ export const tags: Kind = {
     fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
   },
   problem: (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return 'has to be a map of strings'
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a map of strings'
     const entries = Object.entries(value)
     if (entries.length > MAX_TAGS) return `has ${entries.length} entries: use at most ${MAX_TAGS}`
     for (const [key, entry] of entries) {

@@ -62,7 +62,7 @@ export class UnclearValues extends ManagedValues {
 
   #refuse(): never {
     throw new TypeError(
-      `${this.field.proto} is inherited by several resources, whose messages have different types for it: declare it in each of them to use it with TypeORM's manager`,
+      `${this.field.proto} is inherited by several resources, whose messages give it different types: declare it in each of them to use it with TypeORM's manager`,
     )
   }
 }

@@ -21,7 +21,7 @@ export const isSaid = (value: unknown): boolean => value !== undefined && value 
 
 /** Returns the problem with a string that no column can store. */
 export function textProblem(value: unknown): string | undefined {
-  if (typeof value !== 'string') return `has to be a string, not a ${typeof value}`
+  if (typeof value !== 'string') return `must be a string, not a ${typeof value}`
   if (value.includes('\0')) return 'must not contain a NUL character'
   return value.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is not a character'
 }
@@ -105,7 +105,7 @@ export const enumeration: Kind = {
     const names = [...(enumNames?.numberOf ?? [])].filter(([, one]) => labels?.labelOf.has(one) !== false)
     return number === undefined
       ? `has no value ${String(value)}: use one of ${names.map(([name]) => name).join(', ')}`
-      : `has the text ${String(value)}: write the member of the enum, whose number is ${number}`
+      : `is the string ${String(value)}: write the enum member, whose number is ${number}`
   },
   // A message cannot distinguish it from an unset field, which has no label.
   zero: ({ enumNames }) => (enumNames?.labels === undefined ? 0 : enumNames.labels.fromNumber(0)),
@@ -122,7 +122,7 @@ export const enumeration: Kind = {
         ? (enumNames?.numberOf.get(read as string) ?? 0)
         : (enumNames.labels.fromLabel(String(read)) ?? read),
   },
-  unread: () => ['a label', 'the enum of the message has no value for it'],
+  unread: () => ['a label', 'the enum in the message has no value for it'],
   mayBeUnread: ({ enumNames }) => enumNames?.labels !== undefined,
   form: ({ enumNames: { labels } = {} as never }: Facets) =>
     labels === undefined || labels.isNumber
@@ -167,10 +167,10 @@ export const enumeration: Kind = {
 }
 
 export function textLiteral({ kind, text }: Literal): string | Misfit {
-  return kind === 'string' ? text : Misfit.takes('text in double quotes')
+  return kind === 'string' ? text : Misfit.takes('a string in double quotes')
 }
 
 /** Returns the reason why a kind cannot be incremented. */
 export function noNumber(kind: string): string {
-  return `increment() is for a number, and the field is of type ${kind}`
+  return `increment() is for numbers, but the field is of type ${kind}`
 }

@@ -44,8 +44,8 @@ export const timestamp: Kind = {
     precision: [6, 'a time has microseconds'],
   },
   problem: (value) => {
-    if (!(value instanceof Date)) return 'has to be a Date'
-    return isWithin(value) ? undefined : 'has to be a time from 1000-01-01 to 9999-12-31'
+    if (!(value instanceof Date)) return 'must be a Date'
+    return isWithin(value) ? undefined : 'must be a time from 1000-01-01 to 9999-12-31'
   },
   zero: () => undefined,
   filler: () => undefined,
@@ -53,14 +53,14 @@ export const timestamp: Kind = {
   managed: managedAs(Date),
   fromWire: (value) => toDate(value as Timestamp),
   toWire: (value) => toTimestamp(value as Date),
-  unread: () => ['a time', 'it is not a time of the years 1 to 9999'],
+  unread: () => ['a time', 'it is not a time in the years 1 to 9999'],
   mayBeUnread: ({ held }, isShared) => isShared || held !== undefined,
   isNested: false,
   isStoredAsText: false,
   isSmall: true,
   literal: ({ kind, text }) =>
     (kind === 'string' ? parseTimestamp(text) : undefined) ??
-    Misfit.takes('an RFC 3339 timestamp of the years 1000 to 9999 in double quotes'),
+    Misfit.takes('an RFC 3339 timestamp in the years 1000 to 9999 in double quotes'),
   isText: false,
   hasOrder: true,
   isSortable: true,
@@ -77,7 +77,7 @@ const isDay = (text: string): boolean => {
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text)
 }
 
-const DAY = 'a day from 1000-01-01 to 9999-12-31'
+const DAY = 'a date from 1000-01-01 to 9999-12-31'
 
 const DATE_MESSAGE = 'google.type.Date'
 
@@ -116,10 +116,10 @@ export const date: Kind = {
     fits: (type) => type === String,
   },
   problem: (value) =>
-    typeof value === 'string' && isDay(value) ? undefined : `has to be ${DAY}, such as 2026-03-04`,
+    typeof value === 'string' && isDay(value) ? undefined : `must be ${DAY}, such as 2026-03-04`,
   zero: ({ message }) => (message === undefined ? '' : undefined),
   form: ({ message }) => (message === undefined ? undefined : OF_MESSAGE),
-  unread: () => ['a date', 'it is not a date of the years 1 to 9999'],
+  unread: () => ['a date', 'it is not a date in the years 1 to 9999'],
   mayBeUnread: () => true,
   filler: () => undefined,
   increments: noNumber('date'),

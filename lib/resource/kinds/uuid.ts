@@ -27,7 +27,7 @@ export const uuid: Kind = {
   problem: (value, { otherFormats }) =>
     isUuid(value) || (otherFormats === 'written' && isText(value))
       ? undefined
-      : `has to be a UUID in lower case with hyphens, such as ${(typeof value === 'string' ? canonical(value) : undefined) ?? EXAMPLE}`,
+      : `must be a UUID in lower case with hyphens, such as ${(typeof value === 'string' ? canonical(value) : undefined) ?? EXAMPLE}`,
   zero: () => '',
   filler: () => undefined,
   key: {

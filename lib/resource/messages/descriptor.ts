@@ -25,7 +25,7 @@ export const isDescriptor = (kind: Described, value: unknown): boolean =>
 export function requireService(subject: string, taker: string, value: unknown): void {
   if (!isDescriptor('service', value))
     throw new DeclarationError(subject, [
-      `${taker} takes ${descriptorName('service')}, and not ${shownGenerated(value)}`,
+      `${taker} takes ${descriptorName('service')}, not ${shownGenerated(value)}`,
     ])
 }
 

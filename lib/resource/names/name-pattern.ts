@@ -61,7 +61,10 @@ export function namePatternOf(message: DescMessage | undefined, fields: readonly
   if (field === undefined)
     return fieldName === 'name'
       ? noName
-      : refused(`${where}: there is no field ${fieldName}`, 'name_field is the field that has the name')
+      : refused(
+          `${where}: there is no field ${fieldName}`,
+          'name_field must name the field that contains the name',
+        )
   if (patterns.length === 0) return noName
   const [text = '', another] = patterns
   if (another !== undefined)
@@ -70,7 +73,7 @@ export function namePatternOf(message: DescMessage | undefined, fields: readonly
       'keep one, because a name is computed from one set of fields',
     )
   if (!isText(field))
-    return refused(`${where}: ${fieldName} has to be a string without presence, because it has the name`)
+    return refused(`${where}: ${fieldName} must be a string without presence, because it contains the name`)
   try {
     return variablesOf(where, annotation, field, parsePattern(text), fields)
   } catch (error) {
@@ -91,7 +94,7 @@ function variablesOf(
     problems.push(
       problem(
         'name',
-        `${where}: the type ${JSON.stringify(type)} has to be a service and a kind, such as library.example.com/Book`,
+        `${where}: the type ${JSON.stringify(type)} must be a service and a kind, such as library.example.com/Book`,
       ),
     )
   const stored = fields.find(({ exposed, proto }) => exposed && proto === field.name)
@@ -101,7 +104,7 @@ function variablesOf(
         'name',
         stored.property,
         `${stored.property} is the name ${pattern.text}, which is computed`,
-        'remove the property, and keep the parts of it in properties of their own, as in @PrimaryColumn() id!: string',
+        'remove the property, and store the parts of the name in their own properties, as in @PrimaryColumn() id!: string',
       ),
     )
   const key = fields.find(({ role }) => role === 'key')
@@ -167,9 +170,9 @@ const advice = (variable: string): string =>
 function unfit(field: Field): string | undefined {
   const { nullable, role, repeated } = field
   if (role === 'key')
-    return 'is the key: the last variable of a pattern is the key, and the others have fields of their own'
-  if (kindOf(field).key === undefined || repeated) return 'has to be a string, a uuid or an integer'
-  if (nullable) return 'must not be nullable: every resource has a whole name'
+    return 'is the key: the last variable of a pattern is the key, and the others have their own fields'
+  if (kindOf(field).key === undefined || repeated) return 'must be a string, a uuid or an integer'
+  if (nullable) return 'must not be nullable: every resource has a complete name'
   return role === 'plain' || role === 'outputOnly' || role === 'tenant'
     ? undefined
     : `is a field of the server's own`

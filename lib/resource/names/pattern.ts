@@ -38,12 +38,13 @@ export function parsePattern(text: string): Pattern {
   if (variables.length === 0)
     throw new TypeError('it has no variable, so nothing distinguishes resources: add one in braces')
   const twice = variables.find((name, at) => variables.indexOf(name) !== at)
-  if (twice !== undefined) throw new TypeError(`the variable ${twice} stands in it twice`)
+  if (twice !== undefined) throw new TypeError(`the variable ${twice} occurs twice in it`)
   return { text, segments, variables, isSingleton: segments.length % 2 === 1 }
 }
 
 const EXPECTED = {
-  literal: 'collection: letters, digits, "_" and "-", a small letter first, as in shelves/{shelf}',
+  literal:
+    'collection: letters, digits, "_" and "-", beginning with a lower-case letter, as in shelves/{shelf}',
   variable: 'variable: one name in braces, in snake_case, as in shelves/{shelf}',
 }
 
@@ -82,6 +83,6 @@ export const ownPartProblem = (value: string): string | undefined =>
 /** Why no name can have the part, in words; undefined where one can. */
 export const partProblem = (value: string): string | undefined => {
   if (value === '') return 'is empty'
-  if (value.includes('/')) return 'holds a slash, which separates the parts of a name'
+  if (value.includes('/')) return 'contains a slash, which separates the parts of a name'
   return value === '.' || value === '..' ? 'is a dot segment, which clients remove from a path' : undefined
 }

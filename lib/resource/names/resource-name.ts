@@ -41,8 +41,8 @@ export function resourceName<const P extends string>(message: DescMessage, patte
     throw new DeclarationError(message.typeName, [
       problem(
         'name',
-        `google.api.resource has ${said.length === 0 ? 'no pattern' : said.join(' and ')}, and not ${pattern}`,
-        'write one of them as the other',
+        `google.api.resource has ${said.length === 0 ? 'no pattern' : said.join(' and ')}, not ${pattern}`,
+        'change one of them to match the other',
       ),
     ])
   const parsed = parsePattern(pattern)
@@ -61,7 +61,7 @@ export function resourceName<const P extends string>(message: DescMessage, patte
     },
     parse(name: string, field = 'name') {
       const values = valuesIn(parsed, name)
-      if (values === undefined) throw new InvalidArgument(field, `has to look like ${pattern}`)
+      if (values === undefined) throw new InvalidArgument(field, `must look like ${pattern}`)
       return Object.fromEntries(variables.map((variable, at) => [variable, values[at]])) as NameParts<P>
     },
   })

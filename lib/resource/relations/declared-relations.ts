@@ -75,7 +75,7 @@ export function declaredRelations(
         propertyProblem(
           'relation',
           propertyName,
-          `${propertyName}: @JoinColumn() stands beside no relation`,
+          `${propertyName}: @JoinColumn() is not on a relation`,
           'add @ManyToOne() or @OneToOne()',
         ),
       )
@@ -92,7 +92,7 @@ export function declaredRelations(
         propertyProblem(
           'relation',
           property,
-          `${property}: its reference would be ${relation.column}, and ${taken.propertyName} is stored in ${names.of(taken)}`,
+          `${property}: its reference would be ${relation.column}, where ${taken.propertyName} is already stored (${names.of(taken)})`,
           `write @JoinColumn({ name: ${JSON.stringify(names.of(taken))} })`,
         ),
       )
@@ -142,7 +142,7 @@ function relationOf(
       ? propertyProblem(
           'relation',
           property,
-          `${property}: ${relationType === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} has to name the property of the other side`,
+          `${property}: ${relationType === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} must name the property of the other side`,
           `write (other) => other.<property> as its second argument${relationType === 'one-to-one' ? ', or add @JoinColumn()' : ''}`,
         )
       : {
@@ -157,8 +157,8 @@ function relationOf(
     return propertyProblem(
       'relation',
       property,
-      `${property}: TypeORM names its column by the key of the target, and the target is not loaded yet or has no key of one column`,
-      `write @JoinColumn({ name: ${JSON.stringify(hiddenProperty(property))} }), or the name that its column has`,
+      `${property}: TypeORM names its column after the target's key, but the target is not loaded yet or has no single-column key`,
+      `write @JoinColumn({ name: ${JSON.stringify(hiddenProperty(property))} }), or the existing name of its column`,
     )
   return {
     property,
@@ -189,9 +189,9 @@ function targetOf(relation: RelationArgs): () => RelatedClass {
     const { name } = owner as { readonly name: string }
     const wrong =
       typeof target === 'string'
-        ? `no entity and no table is called ${JSON.stringify(target)}: name the class, as in () => Project`
+        ? `no entity and no table is named ${JSON.stringify(target)}: name the class, as in () => Project`
         : target === undefined
-          ? 'its target is not loaded yet: modules that import one another are loaded one after another'
+          ? 'its target is not loaded yet: modules that import each other are loaded one after another'
           : 'its target is not a class: name the class, as in () => Project'
     throw new DeclarationError(
       name,
@@ -223,14 +223,14 @@ function* problemsOf(
       'relation',
       property,
       `${property} is a relation and a column`,
-      `keep the relation, and give the key of the other resource a property of its own, such as ${hiddenProperty(property)}`,
+      `keep the relation, and give the key of the other resource its own property, such as ${hiddenProperty(property)}`,
     )
   const [first, ...others] = keyColumns(tenant, joins)
   if (others.length > 0 || (joins.length > 0 && first === undefined))
     yield propertyProblem(
       'relation',
       property,
-      `${property}: @JoinColumn() has to name one column, which holds the key of the other resource`,
+      `${property}: @JoinColumn() must name one column, which holds the key of the other resource`,
       'the framework adds the tenant',
     )
   for (const join of joins)
@@ -238,7 +238,7 @@ function* problemsOf(
       yield propertyProblem(
         'relation',
         property,
-        `${property}: @JoinColumn() takes the tenant from ${join.name ?? 'nowhere'}`,
+        `${property}: @JoinColumn() takes the tenant from ${join.name ?? 'no column'}`,
         `write name: '${tenant.column}' there`,
       )
 }
@@ -283,7 +283,7 @@ function* referenceProblems(
     yield propertyProblem(
       'relation',
       property,
-      `${property}: ${name} is the key, so that one entity at most has a reference`,
+      `${property}: ${name} is the key, so at most one entity could have the reference`,
       'write @OneToOne()',
     )
   if (isOfTenant({ reference }) && kind === 'one-to-one')
@@ -298,19 +298,19 @@ function* referenceProblems(
       'relation',
       property,
       `${property}: ${name} is ${reference.role} and cannot hold a reference`,
-      'keep the key of the other resource in a property of its own',
+      "keep the other resource's key in its own property",
     )
   if (onDelete === 'set null' && !reference.nullable)
     yield propertyProblem(
       'relation',
       property,
-      `${property}: onDelete: 'SET NULL' needs a reference that can be absent`,
-      `${isHidden ? 'drop nullable: false' : `make ${name} nullable`}, or write 'RESTRICT' or 'CASCADE'`,
+      `${property}: onDelete: 'SET NULL' needs a nullable reference`,
+      `${isHidden ? 'remove nullable: false' : `make ${name} nullable`}, or write 'RESTRICT' or 'CASCADE'`,
     )
   if (!isHidden && nullable !== undefined && nullable !== reference.nullable)
     yield propertyProblem(
       'relation',
       property,
-      `${property}: nullable: ${String(nullable)} contradicts ${name}, which is ${reference.nullable ? '' : 'not '}nullable: drop it from the relation`,
+      `${property}: nullable: ${String(nullable)} contradicts ${name}, which is ${reference.nullable ? '' : 'not '}nullable: remove it from the relation`,
     )
 }

@@ -132,7 +132,7 @@ function* problemsOf(
       'relation',
       property,
       `${property}: ${name} is not a resource of the same database`,
-      `add it to the entities, with @Resource(); or add @Internal(), which leaves ${property} to TypeORM: a property with @Column() for its key ${isOwning(relation) && isOfTenant(relation) ? 'holds the tenant, with @TenantColumn()' : 'stays a field'}`,
+      `add it to the entities, with @Resource(); or add @Internal(), so that Ashlar does not manage ${property}: a property with @Column() for its key ${isOwning(relation) && isOfTenant(relation) ? 'holds the tenant, with @TenantColumn()' : 'stays a field'}`,
     )
     return
   }
@@ -161,14 +161,14 @@ function* problemsOf(
     yield propertyProblem(
       'relation',
       property,
-      `${property}: all tenants share ${model.entity.name}, and each ${name} belongs to one`,
+      `${property}: all tenants share ${model.entity.name}, but each ${name} belongs to one tenant`,
       `a shared resource cannot refer to a resource of a tenant; make ${model.entity.name} @TenantScoped(), or ${name} shared`,
     )
   if (isOfTenant(relation) && target.tenant !== undefined)
     yield propertyProblem(
       'relation',
       property,
-      `${property}: @JoinColumn() keeps the key of the other resource in ${reference.column}, which holds the tenant`,
+      `${property}: @JoinColumn() stores the key of the other resource in ${reference.column}, which holds the tenant`,
       `name another column; the tenant itself can only refer to a resource with shared: true`,
     )
   else if (model.tenant !== undefined && target.tenant !== undefined) {
@@ -185,17 +185,17 @@ function* problemsOf(
     yield propertyProblem(
       'relation',
       property,
-      `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}`,
+      `${property}: @JoinColumn() refers to ${referenced}, but the key of ${name} is ${target.key.property}`,
       model.existing
-        ? `add @Internal() to ${property}, which leaves it to TypeORM: ${reference.property} stays a field`
-        : `write referencedColumnName: '${target.key.property}', or add @Internal() to ${property}, which leaves it to TypeORM`,
+        ? `add @Internal() to ${property}, so that Ashlar does not manage it: ${reference.property} stays a field`
+        : `write referencedColumnName: '${target.key.property}', or add @Internal() to ${property}, so that Ashlar does not manage it`,
     )
   const [held, wanted] = [reference, target.key].map(({ kind, stored }) => stored ?? kind)
   if (held !== wanted)
     yield propertyProblem(
       'relation',
       property,
-      `${property}: ${reference.property} is ${held}, and the key of ${name} is ${wanted}`,
+      `${property}: ${reference.property} is ${held}, but the key of ${name} is ${wanted}`,
       `give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`,
     )
 }

@@ -20,6 +20,6 @@ export const missingTenant = ({ proto }: Field, cause?: unknown): ErrPreconditio
       kind: 'preconditionFailure',
       type: 'TENANT_MISSING',
       subject: proto,
-      description: `the tenant is not there, to which ${proto} refers: create it first`,
+      description: `the tenant to which ${proto} refers does not exist: create it first`,
     },
   ])

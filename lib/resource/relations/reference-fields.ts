@@ -56,9 +56,9 @@ export function unclearReference(field: DescField): string | undefined {
   const several = referencesTo(field.parent, type).map(({ name }) => name)
   const unfit = field.parent.fields.filter((other) => typeOf(other) === type).map(({ name }) => name)
   if (several.length === 0 && unfit.length > 0)
-    return `${field.name} of ${field.parent.typeName} shows a ${type}, and ${unfit.join(' and ')} can hold no key of one: make it one string, or one integer, outside of a oneof`
+    return `${field.name} of ${field.parent.typeName} shows a ${type}, but ${unfit.join(' and ')} cannot hold its key: make it one string, or one integer, outside a oneof`
   if (several.length < 2) return undefined
-  return `${field.name} of ${field.parent.typeName} shows a ${type}, to which ${several.join(' and ')} refer: name it after one of them, which then is ${field.name}_id`
+  return `${field.name} of ${field.parent.typeName} shows a ${type}, to which ${several.join(' and ')} refer: name it after one of them, which is then ${field.name}_id`
 }
 
 /** The type of the resource that a field may show. */

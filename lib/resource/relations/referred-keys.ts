@@ -42,6 +42,6 @@ function keyIn(given: unknown, relation: OwningRelation, keyOf: (target: Related
   }
   throw new InvalidArgument(
     relation.reference.proto,
-    `${relation.property} has no key: give an object with the key of the other resource`,
+    `${relation.property} has no key: pass an object with the key of the other resource`,
   )
 }

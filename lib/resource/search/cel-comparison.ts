@@ -28,7 +28,7 @@ export function comparison(left: CelNode, operator: CelOperator, right: CelNode)
   if (operator === '==' || operator === '!=')
     return { kind: 'same', left: one, right: other, negated: operator === '!=' }
   if (one.kind !== 'number' && one.kind !== 'numeric')
-    return `${operator} compares numbers: of texts and conditions only == and != are the same everywhere`
+    return `${operator} compares numbers: only == and != work the same everywhere for strings and conditions`
   return { kind: 'less', left: one, right: other, operator }
 }
 
@@ -41,8 +41,9 @@ function alike(left: CelNode, right: CelNode): readonly [CelNode, CelNode] | str
   if (field !== undefined && isNumber(field)) return both(left, right, (side) => numberSide(side, field))
   const [name] = [left, right].filter(({ kind }) => kind === 'name')
   if (name?.kind === 'name') return notAField(name.text)
-  if (left.kind === 'number' || right.kind === 'number') return 'a number is compared with what is none'
-  return isBool(left) === isBool(right) ? [left, right] : 'a condition is compared with text'
+  if (left.kind === 'number' || right.kind === 'number')
+    return 'a number is compared with a value that is not a number'
+  return isBool(left) === isBool(right) ? [left, right] : 'a condition is compared with a string'
 }
 
 export const notAField = (name: string): string => `${name} is not supported: fields are written msg.<field>`

@@ -71,7 +71,8 @@ class CelParser {
 
   parse(): CelNode {
     const node = this.#ternary()
-    if (this.#at < this.#tokens.length) throw new Unsupported(`${this.#peek()} is not supported there`)
+    if (this.#at < this.#tokens.length)
+      throw new Unsupported(`${this.#peek()} is not supported at this position`)
     return this.#text(node)
   }
 
@@ -156,7 +157,7 @@ class CelParser {
   }
 
   #number(text: string): CelNode {
-    if (!NUMBER.test(text)) throw new Unsupported(`${text} stands where a number is expected`)
+    if (!NUMBER.test(text)) throw new Unsupported(`${text} is used, but a number is expected`)
     return { kind: 'number', text }
   }
 
@@ -202,25 +203,25 @@ class CelParser {
   }
 
   #text(node: CelNode): CelNode {
-    if (isBool(node)) throw new Unsupported('a condition stands where text is expected')
+    if (isBool(node)) throw new Unsupported('a condition is used, but a string is expected')
     if (node.kind === 'name') throw new Unsupported(notAField(node.text))
-    if (node.kind === 'number') throw new Unsupported(`${node.text} stands where text is expected`)
+    if (node.kind === 'number') throw new Unsupported(`${node.text} is used, but a string is expected`)
     if (node.kind === 'numeric')
       throw new Unsupported(
-        `${node.field.proto} is ${node.field.kind}: a number is compared, and is not a string`,
+        `${node.field.proto} is ${node.field.kind}: a number can be compared, but is not a string`,
       )
     return node
   }
 
   #bool(node: CelNode): CelNode {
     if (node.kind === 'name') throw new Unsupported(notAField(node.text))
-    if (!isBool(node)) throw new Unsupported('text stands where a condition is expected')
+    if (!isBool(node)) throw new Unsupported('a string is used, but a condition is expected')
     return node
   }
 
   #string(): string {
     const token = this.#next()
-    if (!/^["']/.test(token)) throw new Unsupported(`${token} stands where a string is expected`)
+    if (!/^["']/.test(token)) throw new Unsupported(`${token} is used, but a string is expected`)
     return unquoted(token)
   }
 
@@ -230,7 +231,7 @@ class CelParser {
 
   #next(): string {
     const token = this.#tokens[this.#at++]
-    if (token === undefined) throw new Unsupported('it ends too early')
+    if (token === undefined) throw new Unsupported('the expression is incomplete')
     return token
   }
 
@@ -242,7 +243,7 @@ class CelParser {
 
   #expect(token: string): void {
     const found = this.#next()
-    if (found !== token) throw new Unsupported(`${found} stands where ${token} is expected`)
+    if (found !== token) throw new Unsupported(`${found} is used, but ${token} is expected`)
   }
 }
 

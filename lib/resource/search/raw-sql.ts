@@ -22,7 +22,7 @@ export function rawSqlProblem(sql: string, fields: readonly Field[], table: stri
     return ' '
   })
   if (/;|--|\/\*|\$|'|"/.test(rest))
-    return 'has to be one expression without comments, parameters or dollar quotes'
+    return 'must be one expression without comments, parameters or dollar quotes'
   if (!isBalanced(rest)) return 'has unbalanced parentheses'
   const bare: readonly string[] = rest.toLowerCase().match(/[a-z_][a-z0-9_]*/g) ?? []
   words.push(...bare)
@@ -31,14 +31,14 @@ export function rawSqlProblem(sql: string, fields: readonly Field[], table: stri
     return `contains ${statement.toUpperCase()}: a source is an expression over the columns of one row`
   const unstable = words.find((word) => UNSTABLE.has(word))
   if (unstable !== undefined)
-    return `uses ${unstable}, which is not immutable: a stored vector could not be kept right`
+    return `uses ${unstable}, which is not immutable: a stored vector would become wrong`
   if (words.includes(table)) return `names ${table} itself, which stands for every column of the row`
   const unquoted = fields.find(
     ({ column }) =>
       bare.includes(column.toLowerCase()) && !fields.some((one) => one.column === column.toLowerCase()),
   )
   if (unquoted !== undefined)
-    return `names ${unquoted.column} without quotes, which PostgreSQL reads in lower case: write "${unquoted.column}"`
+    return `names ${unquoted.column} without quotes, which PostgreSQL converts to lower case: write "${unquoted.column}"`
   const secret = fields.find(
     (field) => (field.role === 'secret' || field.role === 'credential') && words.includes(field.column),
   )

@@ -85,7 +85,7 @@ function fieldPart(
 ): SearchPart | string {
   const role = facts.properties.get(name)?.role
   if (role === 'secret' || role === 'credential') return `${name} is a ${role}, which is never searched`
-  if (role === 'computed') return `${name} is computed, and only what is stored can be searched`
+  if (role === 'computed') return `${name} is computed, but only stored values can be searched`
   const field = fields.find(({ property }) => property === name) ?? fields.find(({ proto }) => proto === name)
   if (field === undefined || field.role === 'secret' || field.role === 'credential')
     return `there is no property ${name}: ${misspelt(
@@ -94,9 +94,9 @@ function fieldPart(
       fields.filter((one) => kindOf(one).isText).map(({ property }) => property),
     )}`
   if (field.transformed !== undefined)
-    return `${name} has a transformer, so that its column holds another text: write an expression`
+    return `${name} has a transformer, so its column contains another string: write an expression`
   if (!kindOf(field).isText)
-    return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
+    return `${name} is ${field.kind}: only strings are searched; write an expression for other types`
   const inMessage = field.exposed
     ? message?.fields.find(({ name: shown }) => shown === field.proto)
     : undefined

@@ -44,9 +44,9 @@ export type AnyOptionRule = Rule<OptionRule | OptionValues>
 
 const YES_OR_NO: OptionValues = { values: [true, false] }
 
-const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
+const OWN_KEY = "keep the other resource's key in its own column, such as @Column() ownerId!: string"
 const BY_MIGRATION =
-  'add the constraint in a migration; or declare @Resource({ existing: true }), where the table has it'
+  'add the constraint in a migration; or declare @Resource({ existing: true }) if the table has it'
 
 /** By the TypeORM list that a decorator writes to. Lists that do not belong to an entity are not listed. */
 export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
@@ -54,10 +54,10 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
     type === 'view'
       ? '@ViewEntity() is not a table: a resource is written as well as read; use @Entity()'
       : type === 'entity-child'
-        ? '@ChildEntity() is not supported: give each kind an @Entity() of its own, or one entity a column that distinguishes them'
+        ? '@ChildEntity() is not supported: give each kind its own @Entity(), or use one entity with a column that distinguishes them'
         : undefined,
   inheritances: () =>
-    '@TableInheritance() is not supported: give each kind an @Entity() of its own, or one entity a column that distinguishes them',
+    '@TableInheritance() is not supported: give each kind its own @Entity(), or use one entity with a column that distinguishes them',
   discriminatorValues: CARRIED_OUT, // Only @ChildEntity() has one, and that is refused.
   trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
@@ -67,7 +67,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
       ? undefined // By generatedProblems and mintedProblems.
       : `${propertyName}: @Generated(${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn() ${propertyName}!: number, which the database generates, or @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository generates`,
   embeddeds: ({ propertyName }) =>
-    `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own`,
+    `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in separate columns`,
   relations: ({ propertyName, relationType, isTreeParent, isTreeChildren }) =>
     isTreeParent === true || isTreeChildren === true
       ? `${propertyName}: @${isTreeParent === true ? 'TreeParent' : 'TreeChildren'}() is not supported: keep the key of the parent in a column, such as parentId`
@@ -81,7 +81,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   foreignKeys: ({ propertyName }) =>
     `${propertyName === undefined ? '' : `${propertyName}: `}@ForeignKey() is not supported: ${BY_MIGRATION}`,
   checks: ({ expression }) =>
-    `@Check(${JSON.stringify(expression)}) is not supported: check the value where it is written, or ${BY_MIGRATION}`,
+    `@Check(${JSON.stringify(expression)}) is not supported: check the value before you write it, or ${BY_MIGRATION}`,
   exclusions: ({ expression }) =>
     `@Exclusion(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}`,
   entityListeners: CARRIED_OUT, // By listenerProblems.
@@ -105,10 +105,10 @@ type Mode = ArgsOf<'columns'>['mode']
 /** By the decorator that made a column. */
 const MODES: Readonly<Record<Mode, Rule<string>>> = {
   regular: CARRIED_OUT,
-  createDate: 'it is declared as something else beside @CreateDateColumn(): keep one of them',
-  updateDate: 'it is declared as something else beside @UpdateDateColumn(): keep one of them',
-  deleteDate: 'it is declared as something else beside @DeleteDateColumn(): keep one of them',
-  version: 'it is declared as something else beside @VersionColumn(): keep one of them',
+  createDate: 'it is declared as something else besides @CreateDateColumn(): keep one of them',
+  updateDate: 'it is declared as something else besides @UpdateDateColumn(): keep one of them',
+  deleteDate: 'it is declared as something else besides @DeleteDateColumn(): keep one of them',
+  version: 'it is declared as something else besides @VersionColumn(): keep one of them',
   objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',
   treeLevel: '@TreeLevelColumn() is not supported: keep the level in a column that you write',
   treeChildrenCount: 'a count of children is not supported: keep it in a column that you write',
@@ -119,18 +119,17 @@ const MODES: Readonly<Record<Mode, Rule<string>>> = {
 }
 
 function columnMode(mode: Mode, property: string, { type }: ColumnOptions): string | undefined {
-  const rule =
-    (MODES as Readonly<Record<string, string>>)[mode] ?? `the column mode ${mode} is not known here`
+  const rule = (MODES as Readonly<Record<string, string>>)[mode] ?? `the column mode ${mode} is unknown`
   if (rule !== CARRIED_OUT) return `${property}: ${rule}`
   // Every other decorator of a stored column finds a type or refuses by itself.
   return type === undefined ? `${property}: use @Column() instead of @ViewColumn()` : undefined
 }
 
-const TEXT_ORDER = 'texts are compared and ordered by code point on every database'
-const SPATIAL = 'places are kept as numbers or in "simple-json"'
-const WRITE_IT = 'compute the value where it is written, or declare it with @Computed()'
+const TEXT_ORDER = 'strings are compared and sorted by code point on every database'
+const SPATIAL = 'store places as numbers or in "simple-json"'
+const WRITE_IT = 'compute the value before you write it, or declare it with @Computed()'
 
-const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
+const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) if the table computes it`
 
 /** The treatment of a generated column by a table. */
 export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOptions>([
@@ -173,10 +172,10 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   },
   enumName: { instead: 'an enum of the message is stored by its proto names' },
   comment: CHANGES_NOTHING,
-  scale: { instead: "only a decimal has one: write type: 'decimal'" },
+  scale: { instead: "only a decimal has it: write type: 'decimal'" },
   charset: { instead: TEXT_ORDER },
   collation: {
-    instead: `${TEXT_ORDER}; or declare @Resource({ existing: true }), where the table has another`,
+    instead: `${TEXT_ORDER}; or declare @Resource({ existing: true }) if the table has another`,
   },
   primaryKeyConstraintName: CHANGES_NOTHING,
   foreignKeyConstraintName: CHANGES_NOTHING,

@@ -50,7 +50,7 @@ export function listenerProblems(
           propertyProblem(
             'hook',
             String(property),
-            `${name} stands there twice, and it would be called twice`,
+            `${name} is declared twice, and would be called twice`,
             'keep one of them',
           ),
         ]
@@ -65,7 +65,7 @@ export const neverCalled = (event: HookEvent, softDeletable: boolean): string | 
       ? `a @SoftDeletable() entity is not removed: use @${event.replace('Remove', 'SoftRemove')}()`
       : undefined
   if (softDeletable || !/Soft|Recover/.test(event)) return undefined
-  return `the entity is removed for good: write @SoftDeletable() above it, or use ${event.includes('Soft') ? `@${event.replace('Soft', '')}()` : 'another hook'}`
+  return `the entity is permanently removed: write @SoftDeletable() above it, or use ${event.includes('Soft') ? `@${event.replace('Soft', '')}()` : 'another hook'}`
 }
 
 /** `before-soft-remove` is `BeforeSoftRemove`. */

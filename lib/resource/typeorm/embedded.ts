@@ -141,8 +141,8 @@ function read(args: ArgsOf<'embeddeds'>, place: Place, reader: EmbeddedReader): 
   if (property.split('.').length > MAX_LEVELS) return wrong(`is embedded in more than ${MAX_LEVELS} classes`)
   if (inMessage !== undefined && !isPlainMessage(inMessage))
     return wrong(
-      `is an embedded class, and ${inMessage.name} of ${inMessage.parent.typeName} is not a message of its own fields`,
-      'make the field one message outside of a oneof, or declare one column',
+      `is an embedded class, but ${inMessage.name} of ${inMessage.parent.typeName} is not a message with its own fields`,
+      'make the field one message outside a oneof, or declare one column',
     )
   const type = (args.type as () => Class)()
   const classes = new Set<unknown>(lineage(type))

@@ -252,13 +252,13 @@ export function* internalProblems(
       ...(protoField === undefined ? [] : ['has a @ProtoField()']),
     ]
     if (also.length > 0)
-      yield wrong(` and ${also.join(', ')}`, 'keep @Internal() where only TypeORM knows it, else the others')
+      yield wrong(` and ${also.join(', ')}`, 'keep @Internal() if only TypeORM uses it, otherwise the others')
     else if (primary.has(property) || kept.has(property))
       yield wrong(
-        `, and ${primary.has(property) ? 'a part of the primary key' : 'what the framework writes'}`,
-        'leave @Internal() out: a repository has to know it',
+        `, and ${primary.has(property) ? 'a part of the primary key' : 'written by the framework'}`,
+        'remove @Internal(): a repository needs it',
       )
     else if (!declared.has(property))
-      yield wrong(' and nothing of TypeORM', 'a property without a column or a relation is left alone anyway')
+      yield wrong(' but no TypeORM decorator', 'a property without a column or a relation is ignored anyway')
   }
 }

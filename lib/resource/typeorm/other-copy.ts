@@ -7,8 +7,8 @@ export function refuseOtherCopy(entity: object & { readonly name: string }): voi
   if (copies === undefined) return
   const found = problem(
     'entity',
-    `${entity.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, and this program uses the copy in ${folderOf(copies.ours)}`,
-    'install ashlar once (npm ls ashlar lists the copies), or run the program of the same copy, such as npx ashlar in the folder of the project',
+    `${entity.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, but this program uses the copy in ${folderOf(copies.ours)}`,
+    "install ashlar once (npm ls ashlar lists the copies), or run the same copy's program, such as npx ashlar in the project's folder",
   )
   throw new DeclarationError(entity.name, inEntity(entity, [found]))
 }

@@ -34,7 +34,7 @@ export interface TypeormProblems {
 }
 
 /** The alternative for a declaration that no field needs. */
-const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
+const OR_INTERNAL = '; or add @Internal(), so that Ashlar does not manage it'
 
 type Args = Readonly<Record<string, unknown>>
 
@@ -92,7 +92,7 @@ export function typeormProblems(
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   if (!Object.hasOwn(DECLARATIONS, list))
     return (args) =>
-      `${(args as { propertyName?: string }).propertyName ?? 'it'}: what TypeORM keeps as ${list} is not known to this version`
+      `${(args as { propertyName?: string }).propertyName ?? 'it'}: this version of Ashlar does not know what TypeORM stores as ${list}`
   const rule = DECLARATIONS[list as Declared] as Rule<DeclarationRule<Declared>>
   return typeof rule === 'function' ? rule : undefined
 }
@@ -184,7 +184,7 @@ function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<Probl
       yield propertyProblem(
         'typeorm',
         propertyName,
-        `${propertyName}: two decorators make its column and differ in ${differing.join(', ')}`,
+        `${propertyName}: two decorators create its column and differ in ${differing.join(', ')}`,
         'keep one of them',
       )
   }
@@ -229,6 +229,6 @@ function unknownOption(name: string, known: readonly string[]): OptionRule {
   return {
     asks: (value) => value !== undefined,
     isMisspelt: near !== undefined,
-    instead: near === undefined ? 'this version does not know it' : `did you mean ${near}?`,
+    instead: near === undefined ? 'this version of Ashlar does not know it' : `did you mean ${near}?`,
   }
 }

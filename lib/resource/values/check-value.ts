@@ -14,7 +14,7 @@ export function checkValue(field: ValueField, value: unknown): void {
   const { held } = field
   const own = held === undefined ? value : held.toOwn(value)
   const problem =
-    (own === undefined ? `has to be ${held?.what ?? ''}` : kindOf(field).problem(own, field)) ??
+    (own === undefined ? `must be ${held?.what ?? ''}` : kindOf(field).problem(own, field)) ??
     (field.inName === true ? ownPartProblem(String(value as string | number | bigint)) : undefined)
   if (problem === undefined) return
   const { at, text } = typeof problem === 'string' ? { at: '', text: problem } : problem

@@ -9,7 +9,7 @@ export class Increment {
 
   constructor(by: Amount) {
     if (typeof by === 'number' && !Number.isFinite(by))
-      throw new TypeError(`increment(${by}): a finite number or a bigint has to be given`)
+      throw new TypeError(`increment(${by}): pass a finite number or a bigint`)
     if (typeof by !== 'number' && typeof by !== 'bigint')
       throw new TypeError(`increment() takes a number or a bigint, not a ${typeof by}`)
     this.#by = by
@@ -147,7 +147,7 @@ export function refuseIncrement(
 ) {
   if (Increment.amountOf(value) !== undefined)
     throw new TypeError(
-      `${model.entity.name}.create: increment() for ${field.property}, which has no value yet: give the value itself`,
+      `${model.entity.name}.create: increment() for ${field.property}, which has no value yet: pass the value itself`,
     )
 }
 

@@ -37,7 +37,7 @@ function problemOf(field: Field, oneof: string): Problem[] {
   if (role !== 'plain' && role !== 'outputOnly')
     return wrong(`it is the ${role} of the resource`, 'move its field out of the oneof')
   if (field.default !== undefined || field.isFilledByTable === true || field.tableDefault !== undefined)
-    return wrong('it has a default, which would be set beside another member', 'leave the default out')
+    return wrong('it has a default, which would be set together with another member', 'remove the default')
   if (field.generated === true || field.isNotUpdated === true || field.isNotInserted === true)
     return wrong(
       'not every write can clear its column',

@@ -173,10 +173,7 @@ class RequestCount {
 
   #more(): void {
     if (++this.#found > MAX_UNKNOWN_FIELDS)
-      throw new InvalidArgument(
-        '',
-        `the request has more than ${MAX_UNKNOWN_FIELDS} fields that are not known here`,
-      )
+      throw new InvalidArgument('', `the request has more than ${MAX_UNKNOWN_FIELDS} unknown fields`)
   }
 
   #tag(): readonly [number: number, encoding: WireType] {

@@ -86,21 +86,16 @@ function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
   const problems: Problem[] = []
   if (endpoint === '') {
     problems.push(
-      problem('option', 'addr: an http:// or https:// address without user, query and fragment is needed'),
+      problem('option', 'addr: must be an http:// or https:// address without user, query and fragment'),
     )
   }
   if (tokenFile !== undefined && (tokenFile === '' || token !== ''))
-    problems.push(problem('option', "tokenFile: the path of a file, with '' as token"))
+    problems.push(problem('option', "tokenFile: must be a file path, with '' as token"))
   else if (typeof token !== 'function' && token !== '' && !matches(token, HEADER_VALUE))
-    problems.push(
-      problem('option', 'token: it has characters no header can carry, or is neither a text nor a function'),
-    )
+    problems.push(problem('option', 'token: must be a string that a header can carry, or a function'))
   if (indexKey === undefined && (typeof token === 'function' || token === ''))
     problems.push(
-      problem(
-        'option',
-        'indexKey: it is needed where no fixed token is given, because hashes are keyed on it',
-      ),
+      problem('option', 'indexKey: required without a fixed token, because hashes are keyed on it'),
     )
   if (!matches(keyName, SEGMENT))
     problems.push(problem('option', 'keyName: one or more of A-Z a-z 0-9 _ . - (not . or ..)'))
@@ -108,7 +103,7 @@ function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
     problems.push(problem('option', 'mount: segments of A-Z a-z 0-9 _ . - joined by /'))
   }
   if (namespace !== '' && !HEADER_VALUE.test(namespace))
-    problems.push(problem('option', 'namespace: no header can carry it'))
+    problems.push(problem('option', 'namespace: contains characters that a header cannot carry'))
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) {
     problems.push(problem('option', 'timeoutMs: a whole number of milliseconds from 1 to 600000'))
   }

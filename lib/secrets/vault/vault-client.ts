@@ -208,7 +208,7 @@ export function itemError(
 
 const adviceOf = (body = ''): string =>
   /key derivation|derived key/.test(body)
-    ? ' (the key is derived, and needs a context with each call: use a key that was made without "derived")'
+    ? ' (the key is derived, and needs a context with each call: use a key created without "derived")'
     : ''
 
 /** Returns only the code of a failed connection: messages of lower layers may quote the request. */
@@ -228,7 +228,7 @@ function dataOf(text: string | undefined, operation: string): Record<string, unk
   const body = jsonIn(text)
   if (body === undefined)
     throw new TransitError(
-      `${operation}: the response is not a JSON object: something in front of the server has responded`,
+      `${operation}: the response is not a JSON object: a proxy in front of the server may have responded`,
       { statusCode: 200, reason: 'not the server', isOutage: true },
     )
   const { data } = body

@@ -226,7 +226,7 @@ export class VaultToken {
       login ?? (status === undefined ? 'the server did not respond' : `the server returned ${status}`)
     // A token that the server has rejected cannot be renewed.
     const isOver = status === 403 && typeof this.source.token !== 'function'
-    const next = isOver ? 'it is not renewed any more' : `the next attempt is in ${AGAIN_MS / 1000} s`
+    const next = isOver ? 'it is no longer renewed' : `the next attempt is in ${AGAIN_MS / 1000} s`
     this.source.warn(`newVaultTransit: the token could not be renewed (${why}); ${endsIn(leftMs)}; ${next}`)
     if (isOver) return
     this.#renewal = setTimeout(
@@ -237,7 +237,9 @@ export class VaultToken {
   }
 
   #warnOfEnd(leftMs: number): void {
-    this.source.warn(`newVaultTransit: ${endsIn(leftMs)} and cannot be renewed: give another one before`)
+    this.source.warn(
+      `newVaultTransit: ${endsIn(leftMs)} and cannot be renewed: provide another token before that`,
+    )
   }
 
   async #lifeOf(method: 'GET' | 'POST', path: string, token: string): Promise<Answer> {
@@ -263,7 +265,7 @@ interface Answer {
   readonly life: Life | undefined
 }
 
-const endsIn = (ms: number): string => `the token ends in ${Math.round(ms / 1000)} s`
+const endsIn = (ms: number): string => `the token expires in ${Math.round(ms / 1000)} s`
 
 async function textOf(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -275,7 +277,7 @@ async function textOf(path: string): Promise<string> {
 
 function checked(token: unknown, what: string): string {
   if (typeof token === 'string' && HEADER_VALUE.test(token)) return token
-  throw new TransitError(`${what} nothing, or characters that no header can carry`)
+  throw new TransitError(`${what} nothing, or characters that a header cannot carry`)
 }
 
 /** Waits for the result until this call ends. Other callers may continue to wait for the result. */

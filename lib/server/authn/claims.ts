@@ -54,6 +54,6 @@ const words = (name: string, value: unknown, separator: string): string[] => {
     .filter((one) => one !== '')
   if (all.length <= MAX_GROUPS) return all
   throw new Unauthenticated(
-    `the bearer token has ${all.length} ${name}: at most ${MAX_GROUPS} are taken, map the claim to fewer`,
+    `the bearer token has ${all.length} ${name}: at most ${MAX_GROUPS} are supported; map the claim to fewer`,
   )
 }

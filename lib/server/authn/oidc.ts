@@ -89,9 +89,9 @@ export const oidc = (options: OidcOptions): Authenticator => {
     accessTokenMark,
     now = () => new Date(),
   } = options
-  if (types.length === 0) throw new TypeError('oidc: types is empty: no token would do')
+  if (types.length === 0) throw new TypeError('oidc: types is empty, so no token would be accepted')
   if (idTokens && accessTokenMark !== undefined)
-    throw new TypeError('oidc: with idTokens nothing reads accessTokenMark: leave one of them out')
+    throw new TypeError('oidc: idTokens ignores accessTokenMark: remove one of them')
   const algorithms = algorithmsOf(options)
   const source = sourceOf(options, algorithms)
   const verification: JWTVerifyOptions = {
@@ -130,7 +130,7 @@ export const oidc = (options: OidcOptions): Authenticator => {
 }
 
 const UNMARKED =
-  'oidc: a token was rejected because nothing shows that it is an access token: if the issuer marks its access tokens by a claim of its own, set the option accessTokenMark'
+  'oidc: a token was rejected because nothing shows that it is an access token: if the issuer marks its access tokens with its own claim, set the option accessTokenMark'
 
 const COMPACT_JWS = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 
@@ -148,14 +148,15 @@ const sourceOf = (
 
 const audiencesOf = (audience: string | readonly string[]): string[] => {
   const audiences = [audience].flat().filter((one) => one !== '')
-  if (audiences.length === 0) throw new TypeError('oidc: audience is empty: any token of the issuer would do')
+  if (audiences.length === 0)
+    throw new TypeError('oidc: audience is empty, so any token of the issuer would be accepted')
   return audiences
 }
 
 const algorithmsOf = ({ algorithms = ASYMMETRIC }: OidcOptions): string[] => {
   const wrong = algorithms.filter((algorithm) => !ASYMMETRIC.includes(algorithm))
   if (wrong.length > 0 || algorithms.length === 0) {
-    throw new TypeError(`oidc: algorithms [${algorithms.join(', ')}]: give some of ${ASYMMETRIC.join(', ')}`)
+    throw new TypeError(`oidc: algorithms [${algorithms.join(', ')}]: use some of ${ASYMMETRIC.join(', ')}`)
   }
   return [...algorithms]
 }

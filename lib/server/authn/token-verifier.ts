@@ -47,7 +47,7 @@ export class TokenVerifier {
         currentDate,
       })
       // Other kinds of tokens, such as logout tokens, are signed with the same keys.
-      if (!this.#types.has(typeOf(protectedHeader.typ))) throw new TypeError('the token is of another type')
+      if (!this.#types.has(typeOf(protectedHeader.typ))) throw new TypeError('the token has another type')
       checkTimes(payload)
       return read(payload, protectedHeader)
     } catch (error) {

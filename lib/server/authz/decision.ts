@@ -67,7 +67,7 @@ export const decisionOf = (
 ): Decision => {
   if (typeof returned !== 'object' || returned === null) return returned === true
   if (decidesByRow !== true)
-    throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+    throw new TypeError('the authorizer returned a row-level decision: set its `decidesByRow` to true')
   return returned as RowDecision | EntityDecision
 }
 
@@ -104,7 +104,7 @@ export const restrictionOf = (decision: Decision, request: () => EntityRequest):
 export const listable = (restriction: Restriction, type: string): Restriction => {
   if (restriction.test !== undefined && restriction.where === undefined)
     throw new TypeError(
-      `the authorizer returned authorizeEntity for a list of ${type}: give it \`where\`, or return { where }`,
+      `the authorizer returned authorizeEntity for a list of ${type}: add \`where\`, or return { where }`,
     )
   return restriction
 }
@@ -123,7 +123,7 @@ export const both = (a: Filter | undefined, b: Filter | undefined): Filter | und
   try {
     return filter`${a} AND ${b}`
   } catch (error) {
-    throw new TypeError('a predicate of the authorizer is wrong', { cause: error })
+    throw new TypeError('a predicate of the authorizer is invalid', { cause: error })
   }
 }
 

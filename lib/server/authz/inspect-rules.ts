@@ -34,7 +34,7 @@ export function unknownTypes(rules: readonly Rule[], types: ReadonlySet<string>)
     found.set(type, [...(found.get(type) ?? []), method])
   }
   return [...found].map(
-    ([type, methods]) => `no class is the resource "${type}" of the rule of ${methods.join(', ')}`,
+    ([type, methods]) => `no class is the resource "${type}" in the rule of ${methods.join(', ')}`,
   )
 }
 

@@ -34,7 +34,7 @@ function textOf(undeclared: readonly Undeclared[]): string {
     ...(shown.length < undeclared.length ? [`  - and ${undeclared.length - shown.length} more`] : []),
     ...(isInProto
       ? [
-          '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets anyone call it. A rule may also be given in code, with addRules({ method, verb, resource })',
+          '  write it inside the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code again; { public: true } lets anyone call it. A rule can also be given in code, with addRules({ method, verb, resource })',
         ]
       : []),
   ].join('\n')
@@ -42,7 +42,7 @@ function textOf(undeclared: readonly Undeclared[]): string {
 
 function adviceFor({ path, desc, resourceType }: Undeclared): string {
   if (desc === undefined)
-    return `${path} was only recorded: addRules({ method: '${path}', verb: 'get', resource: 'widget' }) with its own verb and resource`
+    return `${path} was only recorded: use addRules({ method: '${path}', verb: 'get', resource: 'widget' }) with its own verb and resource`
   const [, word = '', noun = ''] = NAME.exec(desc.name) ?? []
   const verb = VERBS[word] ?? snakeCase(word)
   const resource = resourceType ?? snakeCase(messageOf(desc)?.name ?? noun)

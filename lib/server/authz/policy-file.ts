@@ -49,7 +49,7 @@ export const readPolicyFile = async (path: string): Promise<PolicyFile> => {
     // Aliases would let a small file stand for a huge policy.
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
-    return refused([`${path}: has aliases or is nested too deeply: write every part in its place`])
+    return refused([`${path}: has aliases or is nested too deeply: write every part in full`])
   }
   const problems = policyProblems(value).map((one) => `${placeOf(one.path)} ${one.text}`)
   return problems.length > 0 ? refused(problems) : { text, policy: value as RolePolicy, problems, placeOf }

@@ -44,10 +44,10 @@ class Check {
     if (policy === undefined) return
     const roles = isObject(policy['roles']) ? policy['roles'] : undefined
     if (roles === undefined)
-      this.#say(['roles'], 'is not an object: write the permissions of each role by its name')
+      this.#say(['roles'], 'is not an object: list the permissions of each role under its name')
     for (const [name, permissions] of Object.entries(roles ?? {})) {
       const path = ['roles', name]
-      if (!isName(name)) this.#say(path, `is not a name of a role: ${NAME}`)
+      if (!isName(name)) this.#say(path, `is not a valid role name: ${NAME}`)
       for (const [index, one] of this.#list(permissions, path).entries()) {
         const permission = this.#fields(one, [...path, index], ['verbs', 'resource'])
         if (permission === undefined) continue
@@ -56,7 +56,7 @@ class Check {
       }
     }
     const bindings = policy['bindings']
-    if (!Array.isArray(bindings)) return this.#say(['bindings'], 'is not a list: write who has which roles')
+    if (!Array.isArray(bindings)) return this.#say(['bindings'], 'is not a list: list the bindings of roles')
     for (const [index, one] of bindings.entries()) this.#binding(one, ['bindings', index], roles)
   }
 
@@ -102,7 +102,7 @@ class Check {
     if (typeof value !== 'string') this.#say(path, 'is not a string: write it in quotes')
     else if (!isName(value)) this.#say(path, `${JSON.stringify(value.slice(0, 100))}: ${NAME}`)
     else if (value !== '*' && value.includes('*'))
-      this.#say(path, `"${value}" is not a pattern: write * alone for all, or the whole name`)
+      this.#say(path, `"${value}" is not a pattern: write * alone for all, or the complete name`)
     else return true
     return false
   }
@@ -112,7 +112,7 @@ class Check {
   }
 }
 
-const NAME = 'write a name that is not empty and has no space around it'
+const NAME = 'write a name that is not empty and has no spaces around it'
 
 const isName = (text: string): boolean => text !== '' && text.trim() === text && text !== GROUP
 
@@ -163,7 +163,7 @@ const unknownIn = (
       : [
           {
             path: ['verbs', index],
-            text: `"${verb}" on "${resource}" is required by no method and no relation${didYouMean(verb, [...known].sort())}`,
+            text: `no method and no relation requires "${verb}" on "${resource}"${didYouMean(verb, [...known].sort())}`,
           },
         ],
   )
@@ -189,7 +189,7 @@ const unknownResource = (resource: string, asked: AuthorizedServer['permissions'
   const templates = asked.map((one) => one.resource).filter((one) => typeOf(one) === type)
   const known = [...new Set(asked.map((one) => typeOf(one.resource)))].sort()
   return templates.length > 0
-    ? `"${resource}" is the resource of no call: write "${type}" for all of them${templates.some((one) => one.includes('{')) ? ', or one in full, without { }' : ''}`
+    ? `no call uses the resource "${resource}": write "${type}" for all of them${templates.some((one) => one.includes('{')) ? ', or one in full, without { }' : ''}`
     : `"${type}" is not a resource type of this server${didYouMean(type, known)}`
 }
 

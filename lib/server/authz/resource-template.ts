@@ -48,7 +48,7 @@ const checkBorders = (parts: readonly string[]): void => {
   for (let at = 2; at < parts.length - 1; at += 2)
     if (parts[at]?.includes(':') !== true)
       throw new TypeError(
-        `nothing tells where {${parts[at - 1]}} ends and {${parts[at + 1]}} begins: write a colon between them`,
+        `it is ambiguous where {${parts[at - 1]}} ends and {${parts[at + 1]}} begins: write a colon between them`,
       )
 }
 

@@ -15,8 +15,7 @@ import { PolicyIndex, type RolePolicy } from './role-policy.js'
 
 const NAME = 'roleAuthorizer'
 
-const NAMED =
-  'resource "*" covers no write of what all tenants share, so a permission has to name the resource'
+const NAMED = 'resource "*" does not grant writes to shared resources, so a permission must name the resource'
 
 /**
  * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject
@@ -56,7 +55,7 @@ export const roleAuthorizer = (policy: RolePolicy | { readonly file: string }): 
       ? []
       : [problem('option', 'file is not a path', 'write one')]),
     ...Object.keys(rest).map((name) =>
-      problem('option', `${name} stands beside file`, 'write it in the file'),
+      problem('option', `${name} is set besides file`, 'write it in the file'),
     ),
   ]
   if (problems.length > 0) throw new DeclarationError(NAME, problems)
@@ -122,7 +121,7 @@ class FileAuthorizer extends RoleAuthorizer {
    */
   override authorize(request: AuthorizationRequest): boolean {
     if (this.#file === undefined)
-      throw new TypeError(`${NAME} has not read ${this.path}: pass its startUpCheck and close on to it`)
+      throw new TypeError(`${NAME} has not read ${this.path}: forward its startUpCheck and close`)
     return super.authorize(request)
   }
 
@@ -134,7 +133,7 @@ class FileAuthorizer extends RoleAuthorizer {
       read: () => this.#read(),
       unwatched: (code) => {
         const fields = { file: this.path, code, recheckMs: RECHECK_MS }
-        this.#tell((logger) => logger.warn(fields, 'the system does not watch the file of roles'))
+        this.#tell((logger) => logger.warn(fields, 'the system does not watch the roles file'))
       },
     })
     const watched = await this.#watched
@@ -167,7 +166,9 @@ class FileAuthorizer extends RoleAuthorizer {
     if (typeof file === 'string' || file.policy === undefined || problems.length > 0) {
       const fields = { file: this.path, problems: firstProblems(problems) }
       if (isNews)
-        this.#tell((logger) => logger.error(fields, 'the file of roles is not used: the last good one stays'))
+        this.#tell((logger) =>
+          logger.error(fields, 'the roles file is not used: the last good version stays'),
+        )
       return
     }
     const isChanged = file.text !== this.#file?.text
@@ -175,7 +176,7 @@ class FileAuthorizer extends RoleAuthorizer {
     this.#file = file
     if (isChanged) for (const server of this.#servers) tellSharedWriters(file.policy, server)
     if (isChanged || isNews)
-      this.#tell((logger) => logger.info({ file: this.path }, 'the file of roles is used'))
+      this.#tell((logger) => logger.info({ file: this.path }, 'the roles file is used'))
   }
 
   /** The file, or why it cannot be read. */
@@ -211,6 +212,6 @@ const tellSharedWriters = (
   if (policy === undefined || sharedWrites.length === 0) return
   const writes = sharedWriters(policy, sharedWrites)
   if (writes.some(({ roles }) => roles.length === 0))
-    logger.warn({ writes }, 'roles that may write what all tenants share: no role may call some methods')
-  else logger.info({ writes }, 'roles that may write what all tenants share')
+    logger.warn({ writes }, 'roles that may write shared resources: no role may call some methods')
+  else logger.info({ writes }, 'roles that may write shared resources')
 }

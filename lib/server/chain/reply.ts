@@ -93,5 +93,5 @@ export async function* mapStreamError(
 /** The one message of a stream. @throws Unimplemented where there is none. */
 export async function onlyOne(messages: AsyncIterable<Message>): Promise<Message> {
   for await (const message of messages) return message
-  throw new Unimplemented('the call carries no message')
+  throw new Unimplemented('the call contains no message')
 }

@@ -11,7 +11,7 @@ export const encoded =
   (maxBytes: number) =>
   (call: Call, reply: Reply): SingleReply => {
     if (Symbol.asyncIterator in reply)
-      throw new TypeError(`${call.path} returned a stream, and has one response`)
+      throw new TypeError(`${call.path} returned a stream, but has one response`)
     announceEtag(call, reply)
     call.incoming.encode(reply, maxBytes)
     return reply

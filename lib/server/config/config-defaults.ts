@@ -42,7 +42,7 @@ const OPENAPI_FIELDS: Fields<OpenApiInfo, OpenApiInfo & Record<keyof OpenApiInfo
   version: { documented: 'the version of the first package', resolve: ({ version }) => version },
   description: { documented: 'none', resolve: ({ description }) => description },
   license: { documented: 'none', resolve: ({ license }) => license },
-  servers: { documented: 'where the document is from', resolve: ({ servers }) => servers },
+  servers: { documented: 'the origin of the document', resolve: ({ servers }) => servers },
   securitySchemes: { documented: 'those of the server', resolve: ({ securitySchemes }) => securitySchemes },
   image: { documented: 'none', resolve: ({ image }) => image },
 }
@@ -57,20 +57,20 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   responseHeaders: { documented: 'none', resolve: ({ responseHeaders = [] }) => responseHeaders },
   onIgnoredMask: { documented: 'none', resolve: ({ onIgnoredMask }) => onIgnoredMask },
   http2: {
-    documented: 'true where no handler in the style of `node:http` is mounted',
+    documented: 'true if no handler in the style of `node:http` is mounted',
     resolve: ({ http2 }) => http2,
   },
   connect: {
-    documented: 'true where NODE_ENV is `development` or `test` and the package is there',
+    documented: 'true if NODE_ENV is `development` or `test` and the package is installed',
     resolve: ({ connect }) => connect,
   },
   grpc: { documented: 'false', resolve: ({ grpc = false }) => grpc },
   openapi: {
-    documented: 'true where NODE_ENV is `development` or `test`',
+    documented: 'true if NODE_ENV is `development` or `test`',
     resolve: ({ openapi }) => openapi,
     fields: OPENAPI_FIELDS,
   },
-  docs: { documented: 'like `openapi`, where the package is there', resolve: ({ docs }) => docs },
+  docs: { documented: 'like `openapi`, if the package is installed', resolve: ({ docs }) => docs },
 }
 
 /**
@@ -133,11 +133,11 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
   },
   shutdownDelayMs: { documented: '0', resolve: ({ shutdownDelayMs = 0 }) => shutdownDelayMs },
   reflection: {
-    documented: 'true where NODE_ENV is `development` or `test`',
+    documented: 'true if NODE_ENV is `development` or `test`',
     resolve: ({ reflection = isDevelopment() }) => reflection,
   },
   explainDenials: {
-    documented: 'true where NODE_ENV is `development` or `test`',
+    documented: 'true if NODE_ENV is `development` or `test`',
     resolve: ({ explainDenials = isDevelopment() }) => explainDenials,
   },
   allowDevelopment: { documented: 'false', resolve: ({ allowDevelopment = false }) => allowDevelopment },

@@ -20,7 +20,7 @@ export type PlainConfig = Omit<Config, (typeof SAME)[number][0]>
 /** Returns one problem for each option that is given under both of its names. */
 export const doubleNames = (config: Config): Problem[] =>
   SAME.filter((names) => names.every((name) => config[name] !== undefined)).map(([other, name]) =>
-    problem('option', `${name} and ${other} are the same`, 'give one of them'),
+    problem('option', `${name} and ${other} are the same`, 'set one of them'),
   )
 
 /** The configuration with one name for each field. */

@@ -296,7 +296,7 @@ const problemsOf = ({
           ),
         ]),
     ...duplicates((rest.readinessChecks ?? []).map(({ name }) => name)).map((name) =>
-      problem('option', `readinessChecks: "${name}" is there twice`),
+      problem('option', `readinessChecks: "${name}" is listed twice`),
     ),
     ...(tls === undefined ? [] : tlsProblems('tls', tls)),
     ...(httpTls === undefined || httpTls === 'none' ? [] : tlsProblems('httpTls', httpTls)),
@@ -330,7 +330,7 @@ const addressProblem = (field: string, address: string): Problem[] => {
     problem(
       'option',
       `${field} "${address}" is not an address`,
-      'give host:port, :port, or :0 for a free port',
+      'use host:port, :port, or :0 for a free port',
     ),
   ]
 }

@@ -84,7 +84,7 @@ export const tlsProblems = (field: string, tls: TlsConfig): Problem[] => {
           problem(
             'option',
             `${field}.requireClientCertificate needs ${field}.clientCa`,
-            `who signs the clients' certificates`,
+            `the CA of the clients' certificates`,
           ),
         ]
       : []),

@@ -73,7 +73,7 @@ export const connectPaths = async (
       ...taken.map((path) =>
         problem(
           'gateway',
-          `gateway: Connect has the path ${path}, and a handler or an HTTP rule, too`,
+          `gateway: Connect uses the path ${path}, which a handler or an HTTP rule also has`,
           'give that another path, or set connect: false',
         ),
       ),

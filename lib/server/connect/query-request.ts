@@ -20,7 +20,7 @@ export const parametersOf = (query: string): Parameters => {
   const parameters = new Map<string, string>()
   for (const [name, value] of parseQuery(query)) {
     if (!(NAMES as readonly string[]).includes(name)) continue
-    if (parameters.has(name)) throw new InvalidArgument('', `the parameter ${name} is there twice: send one`)
+    if (parameters.has(name)) throw new InvalidArgument('', `the parameter ${name} is given twice: send one`)
     parameters.set(name, value)
   }
   return parameters
@@ -97,8 +97,5 @@ const fromBase64 = (text: string): Buffer => {
 /** @throws InvalidArgument for another version of the protocol than the only one there is. */
 export const checkVersion = (version: string | undefined): void => {
   if (version !== undefined && version.replace(/^v/, '') !== '1')
-    throw new InvalidArgument(
-      '',
-      'the version of Connect is 1: leave connect-protocol-version out, or send 1',
-    )
+    throw new InvalidArgument('', 'the Connect version is 1: leave connect-protocol-version out, or send 1')
 }

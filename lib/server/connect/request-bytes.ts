@@ -51,7 +51,7 @@ const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Prom
   const known = CONTENT_CODINGS.find(({ name }) => name === coding)
   // The code that the protocols ask for.
   if (known === undefined)
-    throw new AshlarError('INTERNAL', 'a message is compressed, and no header says in which way')
+    throw new AshlarError('INTERNAL', 'a message is compressed, but no header names the compression')
   return Buffer.from(bytes.length === 0 ? bytes : await known.inflate(bytes, limit))
 }
 
@@ -76,5 +76,5 @@ const decoded = ({ method, format, registry, limits }: RequestForm, bytes: Buffe
 export const checkCoding = (coding: string | undefined, more: readonly string[] = []): void => {
   const known = [...CONTENT_CODINGS.map(({ name }) => name), ...more]
   if (coding === undefined || coding === 'identity' || known.includes(coding)) return
-  throw new Unimplemented(`requests may be compressed by ${known.join(', ')}, and by nothing else`)
+  throw new Unimplemented(`only requests compressed with ${known.join(', ')} are supported`)
 }

@@ -64,7 +64,7 @@ async function expandField(
     if (count > 1) repeated += count * Math.max(toBinary(target, message).length, elementBytes(message))
     if (repeated > MAX_REPEATED_BYTES)
       throw new ResourceExhausted(
-        `read_mask: ${relation.field.name} would repeat more than ${MAX_REPEATED_BYTES} bytes: ask for a smaller page`,
+        `read_mask: ${relation.field.name} would repeat more than ${MAX_REPEATED_BYTES} bytes: request a smaller page`,
       )
   }
   for (const copy of copies) copy[localName] = byKey.get(keyOf(copy))

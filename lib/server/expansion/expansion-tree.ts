@@ -60,7 +60,7 @@ export const expansionTree = (
       if (++depth > MAX_EXPANSION_DEPTH)
         throw new InvalidArgument(
           'read_mask',
-          `"${path.slice(0, 128)}" leads through more than ${MAX_EXPANSION_DEPTH} resources: read the rest by itself`,
+          `"${path.slice(0, 128)}" leads through more than ${MAX_EXPANSION_DEPTH} resources: read the rest separately`,
         )
       for (const [step, by] of way.splice(0)) {
         let known = level.get(step)

@@ -59,7 +59,7 @@ function relationIn(
   rules: RuleSet,
 ): ReadableRelation | string {
   if (!isOwning(relation))
-    return 'shows what refers to the resource, of which there may be any number: remove it, and list the other resource by the field that refers to this one'
+    return 'contains resources that refer to this one, of which there may be any number: remove it, and list the other resource by the field that refers to this one'
   const target = resourceModel<object>(relation.target()).message
   if (target === undefined || field.fieldKind !== 'message' || field.message.typeName !== target.typeName)
     return `is not a ${target?.typeName ?? 'resource message'}: give it the type of the resource that ${relation.property} refers to`
@@ -67,11 +67,11 @@ function relationIn(
     return 'is read through a relation and never written: mark it (google.api.field_behavior) = OUTPUT_ONLY'
   const reference = fieldNamed(model.message as DescMessage, relation.reference.proto)
   if (reference === undefined || !relation.reference.exposed)
-    return `shows what no field refers to: add string ${relation.reference.proto} to the message, and the property ${relation.reference.property} to ${model.entity.name}`
+    return `has no field with its reference: add string ${relation.reference.proto} to the message, and the property ${relation.reference.property} to ${model.entity.name}`
   const repository = registry.repositories().find((one) => one.model.message?.typeName === target.typeName)
   const get = repository && getMethodOf(repository, registry, rules)
   if (repository === undefined || get === undefined)
-    return `cannot be read: no service has a Get of ${target.typeName}, whose rule says who may read it: register one with its repository`
+    return `cannot be read: no service has a Get of ${target.typeName}, whose rule defines who may read it: register one with its repository`
   if (typeof get === 'string') return `cannot be read: ${get}`
   return { field, reference, target, repository: withContextInOverrides(repository), get }
 }
@@ -104,12 +104,12 @@ const problemOf = (
 ): string | undefined => {
   const path = pathOf(desc)
   if (isOwn)
-    return `${path} has a function of its own, which reading it beside another resource would go around: leave ${desc.localName} to the repository, or remove the field`
+    return `${path} has its own function, which reading it beside another resource would bypass: leave ${desc.localName} to the repository, or remove the field`
   if (isOverridden(repository, 'get') && !isOverridden(repository, 'batchGet'))
-    return `${repository.constructor.name} overrides get and not batchGet, which would be gone around: override batchGet as well, or remove the field`
+    return `${repository.constructor.name} overrides get but not batchGet, which would bypass the override: override batchGet as well, or remove the field`
   const resource = rules.of(path)?.resource ?? ''
   const stray = resourceTemplate(resource, desc.input).fields.find((name) => name !== key.name)
   if (stray !== undefined || (resource.includes('{') && repository.model.name !== undefined))
-    return `the rule of ${path} is filled with {${stray ?? key.name}}, which no caller sends with the key: name the resource by its key alone, or remove the field`
+    return `the rule of ${path} uses {${stray ?? key.name}}, which no caller sends with the key: name the resource by its key alone, or remove the field`
   return undefined
 }

@@ -93,7 +93,7 @@ export class RelatedReader {
       if (error instanceof TooManyBytes) throw responseTooLarge(this.maxResponseBytes)
       if (!(error instanceof ErrNotFound)) throw error
       throw new TypeError(
-        `${repository.constructor.name}.batchGet left out \`allowMissing\`: pass its options to super.batchGet`,
+        `${repository.constructor.name}.batchGet dropped \`allowMissing\`: pass its options to super.batchGet`,
         { cause: error },
       )
     }

@@ -187,9 +187,7 @@ export class Arrival extends HeldRequest {
     const status = Number(statusIn(this.stream) ?? CODES.OK)
     const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === status)
     const isRefused = code !== undefined && code !== 'OK'
-    this.caller.leave(
-      isRefused ? new AshlarError(code, 'the call was refused on its way in') : new Cancelled(),
-    )
+    this.caller.leave(isRefused ? new AshlarError(code, 'the call was rejected on arrival') : new Cancelled())
   }
 
   #begins(limits: ArrivalLimits): void {
@@ -338,4 +336,4 @@ const tooLarge = (limit: number): AshlarError =>
   new ResourceExhausted(`the message is larger than ${limit} bytes`)
 
 /** A request that ends inside a message is not complete. */
-const cutRequest = (): AshlarError => new AshlarError('INTERNAL', 'the request ended inside of a message')
+const cutRequest = (): AshlarError => new AshlarError('INTERNAL', 'the request ended inside a message')

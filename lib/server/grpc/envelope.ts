@@ -27,14 +27,14 @@ export function onlyMessage(body: Uint8Array): Enveloped {
   for (let at = 0; at < body.length;) {
     const start = at + PREFIX_BYTES
     const end = start > body.length ? Number.POSITIVE_INFINITY : start + view.getUint32(at + 1)
-    if (end > body.length) throw new InvalidArgument('', 'the request ended inside of a message')
+    if (end > body.length) throw new InvalidArgument('', 'the request ended inside a message')
     const flags = view.getUint8(at)
     at = end
     if ((flags & ENDS) !== 0) continue
     if (only !== undefined) throw new Unimplemented('received a second request message')
     only = { flags, bytes: body.subarray(start, end) }
   }
-  if (only === undefined) throw new Unimplemented('the call carries no message')
+  if (only === undefined) throw new Unimplemented('the call contains no message')
   return only
 }
 

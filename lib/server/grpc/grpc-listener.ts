@@ -139,5 +139,5 @@ const same = (bytes: Uint8Array): Uint8Array => bytes
 
 /** `UnaryCall` responds to unary calls before they get here. */
 const respondedBefore = (): never => {
-  throw new TypeError('a unary call passed its interceptor')
+  throw new TypeError('a unary call bypassed its interceptor')
 }

@@ -79,15 +79,16 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
   #plain({ flags, bytes }: Enveloped): Uint8Array | Promise<Uint8Array> {
     if (flags === 0) return bytes
     // The codes are those that gRPC asks for.
-    if (flags !== COMPRESSED) throw new AshlarError('INTERNAL', 'a message has flags that gRPC does not know')
+    if (flags !== COMPRESSED)
+      throw new AshlarError('INTERNAL', 'a message has flags that gRPC does not define')
     const { asked, maxMessageBytes } = this.held
     const { coding } = asked
     if (coding === undefined || coding === 'identity')
-      throw new AshlarError('INTERNAL', 'a message is compressed, and no header says in which way')
+      throw new AshlarError('INTERNAL', 'a message is compressed, but no header names the compression')
     const inflate = GRPC_CODINGS.get(coding)
     if (inflate !== undefined) return bytes.length === 0 ? bytes : inflate(bytes, maxMessageBytes)
     const known = [...GRPC_CODINGS.keys()].join(', ')
-    throw new Unimplemented(`requests may be compressed by ${known}, and by nothing else`)
+    throw new Unimplemented(`only requests compressed with ${known} are supported`)
   }
 }
 

@@ -60,14 +60,14 @@ const resultOf = async (generator: AsyncGenerator<unknown, unknown, undefined>, 
     const { done, value } = await generator.next()
     if (done === true) return value
     await generator.throw(
-      new TypeError(`a middleware yielded a message on its way to ${path}, which is unary`),
+      new TypeError(`a middleware yielded a message before it called ${path}, which is unary`),
     )
   }
 }
 
 const part = (value: unknown, desc: DescMessage, path: string): Message => {
   const message = messageOf(value, desc)
-  if (message === undefined) throw new TypeError(`a middleware of ${path} made no ${desc.typeName}`)
+  if (message === undefined) throw new TypeError(`a middleware of ${path} returned no ${desc.typeName}`)
   return message
 }
 
@@ -106,7 +106,9 @@ const extend = (call: InterceptedCall, context: object): void => {
   for (const [name, value] of Object.entries(context)) {
     if (OWN.has(name)) continue
     if (name in call && !added.has(name))
-      throw new TypeError(`a middleware adds ${name} to the context, which every call has: name it otherwise`)
+      throw new TypeError(
+        `a middleware adds ${name} to the context, which every call already has: use another name`,
+      )
     added.add(name)
     Reflect.set(call, name, value)
   }

@@ -145,7 +145,7 @@ export class KeyedCall {
 }
 
 const UNRECORDED =
-  'a call with this request_id has run, or may have, and its response could not be stored: read the resource before you try again'
+  'a call with this request_id has run, or may have run, and its response could not be stored: read the resource before you try again'
 
 /** The result of the claim, unless the time of the call ends first. A late claim is released. */
 const inTime = async (claiming: Promise<ClaimOutcome>, { time }: Call): Promise<ClaimOutcome> => {
@@ -163,7 +163,7 @@ const mayReplay = (reply: Message, call: RepeatableCall, handler: Handler): Prom
   if (handler.checkReplay !== undefined) return handler.checkReplay(reply, call as HandledCall)
   throw new AshlarError(
     'FAILED_PRECONDITION',
-    'the call with this request_id was made, and whether its answer may still be shown is decided by row: read the resource instead of repeating the call',
+    'the call with this request_id was made, but whether its response may still be shown depends on a row-level decision: read the resource instead of repeating the call',
     { details: [{ kind: 'errorInfo', reason: 'RESPONSE_NOT_REPEATED' }] },
   )
 }

@@ -80,7 +80,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
   }
 
   async #send(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown> {
-    if (this.#client.isReady === false) throw unreachable('the client of Redis is not connected')
+    if (this.#client.isReady === false) throw unreachable('the Redis client is not connected')
     const running = this.#client.eval(script, options)
     const responded = () => void (this.#isSilent = false)
     running.then(responded, responded)
@@ -89,7 +89,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     const late = new Promise<never>((_, reject) => {
       timer = setInterval(() => {
         // The client keeps what it had not sent yet.
-        if (this.#client.isReady === false) reject(unreachable('the client of Redis is not connected'))
+        if (this.#client.isReady === false) reject(unreachable('the Redis client is not connected'))
         if (performance.now() - began < LATE_MS) return
         this.#isSilent = true
         reject(unreachable(`Redis did not respond within ${LATE_MS} ms`))
@@ -105,12 +105,12 @@ export class RedisIdempotencyStore implements IdempotencyStore {
   /** @throws Unavailable while Redis cannot be reached, or does not respond. */
   async checkWrites(): Promise<void> {
     if (this.#isSilent) await this.#send('return 1', { keys: [], arguments: [] })
-    if (this.#client.isReady === false) throw unreachable('the client of Redis is not connected')
+    if (this.#client.isReady === false) throw unreachable('the Redis client is not connected')
   }
 }
 
 const unreachable = (why: string): Unavailable =>
-  new Unavailable('the store of responses cannot be reached: retry later', new Error(why))
+  new Unavailable('the response store cannot be reached: retry later', new Error(why))
 
 const LATE_MS = 2000
 const LOOK_MS = 100

@@ -72,7 +72,7 @@ export const runClaimed = (
         failure = error
         throw error
       }
-      throw new Aborted('the call lost its request_id to another one: retry')
+      throw new Aborted('another call took over the request_id: retry')
     }
 
     const giveUp = async (error: unknown): Promise<void> => {

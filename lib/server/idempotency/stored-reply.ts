@@ -48,10 +48,10 @@ export const sendHeaders = (stored: StoredReply, { headers, trailers }: Call): v
 
 const NOT_KEPT: Readonly<Record<Omission, readonly [reason: string, why: string]>> = {
   size: ['RESPONSE_TOO_LARGE', `is larger than ${MAX_KEPT_BYTES / 1024} KiB`],
-  room: ['NO_ROOM_FOR_RESPONSE', 'had no room beside the others of this tenant'],
+  room: ['NO_ROOM_FOR_RESPONSE', "did not fit into this tenant's storage"],
   failure: ['RESPONSE_LOST', 'could not be written'],
-  unknown: ['OUTCOME_UNKNOWN', 'did not arrive: the connection to the database was lost'],
-  content: ['RESPONSE_UNREADABLE', 'holds a google.protobuf.Any of a type that the server does not know'],
+  unknown: ['OUTCOME_UNKNOWN', 'was lost: the connection to the database was lost'],
+  content: ['RESPONSE_UNREADABLE', 'contains a google.protobuf.Any of a type that the server does not know'],
 }
 
 const notKept = (omitted: Omission): AshlarError => {

@@ -66,6 +66,6 @@ const mapped = (error: unknown, call: Call & RequestId, logger: Logger, outages:
   outages.tell(result, (err, message) => logger.error({ requestId, method: path, err }, message))
   if (result.details.some(({ kind }) => kind === undefined))
     for (const problem of detailsOf(result).problems)
-      logger.error({ requestId, method: path, problem }, 'a detail of an error was left out')
+      logger.error({ requestId, method: path, problem }, 'an error detail was left out')
   return result
 }

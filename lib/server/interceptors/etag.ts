@@ -11,7 +11,10 @@ export const etag =
   (call) => {
     const isSent = call.metadata.get('if-match') !== undefined
     if (isSent && !supportsIfMatch)
-      throw new InvalidArgument('if-match', `${method.desc.name} compares no etags: call it without If-Match`)
+      throw new InvalidArgument(
+        'if-match',
+        `${method.desc.name} does not compare etags: call it without If-Match`,
+      )
     if (isSent || method.requestEtag !== undefined) call.ifMatch = ifMatchOf(call)
     return next(call)
   }

@@ -52,7 +52,7 @@ const withoutKey = <C extends Call>(call: C): C => {
   if (metadata.get('idempotency-key') !== undefined)
     throw new InvalidArgument(
       'idempotency-key',
-      `${method.desc.name} is not repeated by a key: call it without Idempotency-Key`,
+      `${method.desc.name} does not support idempotency keys: call it without Idempotency-Key`,
     )
   if (requests !== undefined && method.requestId !== undefined)
     call.requests = eachWithoutKey(requests, method)
@@ -64,7 +64,7 @@ async function* eachWithoutKey(requests: AsyncIterable<Message>, method: Method)
     if (method.requestId?.(request))
       throw new InvalidArgument(
         'request_id',
-        `${method.desc.name} is not repeated by a key: leave it out of the messages of the stream`,
+        `${method.desc.name} does not support idempotency keys: leave it out of the stream's messages`,
       )
     yield request
   }
@@ -85,7 +85,7 @@ const retryIdOf = (call: Call & Needs): string | undefined => {
     )
   }
   if (!/^[^\p{C}]{1,255}$/u.test(requestId)) {
-    throw new InvalidArgument('request_id', 'must be 1 to 255 characters, none of them a control character')
+    throw new InvalidArgument('request_id', 'must be 1 to 255 characters without control characters')
   }
   return requestId
 }

@@ -39,7 +39,7 @@ export const rateLimit = (
         if (retryAfterMs !== undefined)
           throw new ResourceExhausted('too many requests: retry later', retryAfterMs)
         if (reason instanceof DeadlineExceeded) throw reason
-        logger.warn({ err: errorForLog(reason) }, 'rate limiter failed, letting the call through')
+        logger.warn({ err: errorForLog(reason) }, 'the rate limiter failed, so the call is not limited')
       }
     }
 

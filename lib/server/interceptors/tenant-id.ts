@@ -29,5 +29,5 @@ export const tenantId =
 /** The error for an identifying header that was sent twice. */
 export const sentTwice = (name: string): Error =>
   name === 'authorization'
-    ? new Unauthenticated('the authorization header is there twice: send one')
-    : new InvalidArgument('', `the header ${name} is there twice: send one`)
+    ? new Unauthenticated('the authorization header is given twice: send one')
+    : new InvalidArgument('', `the header ${name} is given twice: send one`)

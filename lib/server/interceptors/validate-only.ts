@@ -29,14 +29,14 @@ const refuseNested = ({ nestedValidateOnly }: Method, request: Message): void =>
   if (path !== undefined)
     throw new InvalidArgument(
       path,
-      'is not heeded here, and all would be written: send it for the whole call',
+      'is not supported here, so everything would be written: send it for the whole call',
     )
 }
 
 async function* eachWithout(requests: AsyncIterable<Message>, method: Method): AsyncIterable<Message> {
   for await (const request of requests) {
     if (method.validateOnly?.(request) === true)
-      throw new InvalidArgument('validate_only', `is not heeded by ${method.desc.name}: leave it out`)
+      throw new InvalidArgument('validate_only', `is not supported by ${method.desc.name}: leave it out`)
     refuseNested(method, request)
     yield request
   }

@@ -39,18 +39,18 @@ interface Values {
 
 const SENTENCES = {
   restrictedWrap: ({ method, fn }: Values) =>
-    `${method}: ${fn} is wrapped, which takes care of decisions by row: leave supportsRowAccess out`,
-  noImplementation: ({ method, fn }: Values) => `${method} has no implementation: give ${fn}()`,
+    `${method}: ${fn} is wrapped, which handles row-level decisions: remove supportsRowAccess`,
+  noImplementation: ({ method, fn }: Values) => `${method} has no implementation: add ${fn}()`,
   wrapWithoutRepository: ({ method, fn }: Values) =>
-    `${method}: ${fn} is wrapped, and no repository is registered with it: give one, or a plain function`,
+    `${method}: ${fn} is wrapped, but no repository is registered with it: pass one, or use a plain function`,
   notStandard: ({ method, fn, why }: Values) => `${method} needs an implementation, ${fn}(), because ${why}`,
   wrapOfNotStandard: ({ method, fn, why }: Values) =>
-    `${method}: ${fn} is wrapped, and no repository implements it, because ${why}: give a plain function`,
+    `${method}: ${fn} is wrapped, but no repository implements it, because ${why}: use a plain function`,
   overwritesImmutable: ({ method, fn, why }: Values) =>
-    `${method} would overwrite ${why}, which is IMMUTABLE, because a repository replaces the field around it as a whole: mark that IMMUTABLE, or give ${fn}() as a plain function`,
+    `${method} would overwrite ${why}, which is IMMUTABLE, because a repository replaces the enclosing field as a whole: mark that field IMMUTABLE, or pass ${fn}() as a plain function`,
   total: ({ method, why }: Values) => `${method} ${why}`,
   wrapOfOperation: ({ method, fn }: Values) =>
-    `${method}: ${fn} is wrapped, and the method returns an operation, which goes on after your function: give a plain function`,
+    `${method}: ${fn} is wrapped, but the method returns an operation, which continues after your function: use a plain function`,
   marked: ({ method, fn, why }: Values) => `${method}: ${fn} ${why}`,
 }
 

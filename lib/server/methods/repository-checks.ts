@@ -63,7 +63,7 @@ export const rowAccessProblems = (
         .map(({ model, constructor }) =>
           problem(
             'repository',
-            `${constructor.name}, the repository of ${model.type}, cannot restrict rows, and the authorizer decides by row`,
+            `${constructor.name}, the repository of ${model.type}, cannot restrict rows, but the authorizer makes row-level decisions`,
             'extend TypeormRepository or MemoryRepository, which can',
           ),
         )
@@ -92,7 +92,7 @@ const tenancyWarnings = (model: ResourceModel): string[] => {
   if (tenant === undefined || tenantInKey) return []
   return [
     key.isIdentity === true
-      ? `${entity.name} is keyed by numbers that the database generates for all tenants: the ${key.proto} of a new one shows each tenant how many the others have made; @PrimaryGeneratedColumn('uuid') shows nothing`
-      : `${entity.name} belongs to tenants and is keyed by ${key.proto} alone: a create with a key of another tenant returns ALREADY_EXISTS, and so that it is there; ${existing || strategy !== undefined ? `a primary key of ${tenant.property} and ${key.property}, by @PrimaryColumn() on both and in the table, shows nothing` : 'write @TenantScoped(), which makes the tenant a part of the key'}`,
+      ? `${entity.name} uses numbers that the database generates for all tenants as keys: the ${key.proto} of a new resource reveals to each tenant how many the others have created; @PrimaryGeneratedColumn('uuid') reveals nothing`
+      : `${entity.name} belongs to tenants but has only ${key.proto} as its key: a create with another tenant's key returns ALREADY_EXISTS, which reveals that the key exists; ${existing || strategy !== undefined ? `a primary key of ${tenant.property} and ${key.property}, by @PrimaryColumn() on both and in the table, reveals nothing` : 'write @TenantScoped(), which makes the tenant a part of the key'}`,
   ]
 }

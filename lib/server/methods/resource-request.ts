@@ -29,7 +29,7 @@ export const putKey = (
   if (key.isIdentity === true) throw choosesGenerated(name)
   const inside = keys.textOf(entity)
   if (inside !== '' && inside !== id)
-    throw new InvalidArgument(name, 'differs from the key inside of the resource')
+    throw new InvalidArgument(name, 'differs from the key inside the resource')
   ;(entity as Record<string, unknown>)[key.property] = keys.keyOf(id) ?? id
 }
 

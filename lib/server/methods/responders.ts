@@ -203,7 +203,7 @@ const RESPONDERS: Responders = {
           if ((requestId?.(item) ?? '') !== '')
             throw new InvalidArgument(
               `${at}.request_id`,
-              'a batch is run once as a whole: send it beside the items',
+              'a batch runs once as a whole: send it beside the items',
             )
           const message = messageOf(item)
           const entity = model.fromMessage(message)

@@ -80,7 +80,7 @@ export const standardMethod = (
   name?: NamePattern,
 ): StandardMethod | Mismatch => {
   const prefix = PREFIXES.find(([text]) => method.name.startsWith(text))
-  if (prefix === undefined) return { differs: 'its name is that of no standard method' }
+  if (prefix === undefined) return { differs: "its name is not a standard method's name" }
   if (method.methodKind !== 'unary') return { differs: 'it streams' }
   const [text, kind] = prefix
   const noun = method.name.slice(text.length)
@@ -293,8 +293,7 @@ const itemsField = (
 }
 
 const expectOutput = (output: DescMessage, typeName: string): void => {
-  if (output.typeName !== typeName)
-    throw new ShapeMismatch(`it returns ${output.typeName} and not ${typeName}`)
+  if (output.typeName !== typeName) throw new ShapeMismatch(`it returns ${output.typeName}, not ${typeName}`)
 }
 
 /** `google.protobuf.Empty`, or any other message without fields. */

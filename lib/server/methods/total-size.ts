@@ -43,7 +43,7 @@ export function totalProblem(method: StandardMethod, repository: Repository<obje
   if (method.kind !== 'list' || method.total === undefined) return undefined
   const { name } = repository.constructor
   if (typeof repository.count !== 'function')
-    return `returns total_size, and ${name} has no count(): add it, or remove total_size`
+    return `returns total_size, but ${name} has no count(): add it, or remove total_size`
   if (!isOverridden(repository, 'list') || isOverridden(repository, 'count')) return undefined
-  return `returns total_size, and ${name} overrides list and not count, which may count what the list leaves out: override count as well`
+  return `returns total_size, but ${name} overrides list and not count, which may count resources that the list leaves out: override count as well`
 }

@@ -27,7 +27,7 @@ import type { Wrap } from './wrapped.js'
 /** Why the function cannot be wrapped, in words; undefined where it can. */
 export const wrapProblem = (handler: object, { fn }: Wrap): string | undefined =>
   isMarked(handler) || isMarked(fn)
-    ? 'is wrapped, which takes care of validate_only, If-Match and decisions by row: leave supportsValidateOnly, supportsIfMatch and supportsRowAccess out'
+    ? 'is wrapped, which handles validate_only, If-Match and row-level decisions: remove supportsValidateOnly, supportsIfMatch and supportsRowAccess'
     : undefined
 
 /** Runs the function around a standard method. @param self - `this` of the function. */
@@ -162,6 +162,6 @@ const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reade
 
 const asRequest = (value: unknown, input: DescMessage): Message => {
   const message = messageOf(value, input)
-  if (message === undefined) throw new TypeError(`standard() takes a ${input.typeName}: give it the request`)
+  if (message === undefined) throw new TypeError(`standard() takes a ${input.typeName}: pass it the request`)
   return message
 }

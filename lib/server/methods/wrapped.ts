@@ -71,9 +71,7 @@ export function wrapped<Request extends Message, Response>(
   fn: Wrapper<Request, Response>,
 ): (request: Request, call: ServerCall) => MaybePromise<Response> {
   const handler = (): never => {
-    throw new TypeError(
-      'a wrapped method has to be registered together with its repository: a server calls it',
-    )
+    throw new TypeError('a wrapped method must be registered together with its repository: a server calls it')
   }
   // It is called for its own method alone, which is not known here.
   wraps.set(handler, { options, fn: fn as unknown as Wrap['fn'] })

@@ -49,7 +49,7 @@ export const instrumentsOf = (meter: Meter) => {
     ),
     lag: meter.createObservableGauge('ashlar.events.lag', {
       unit: '{event}',
-      description: 'Events that a relay or a consumer has still to do.',
+      description: 'Events that a relay or a consumer has not processed yet.',
     }),
     ignoredMasks: meter.createCounter('ashlar.gateway.ignored_update_masks', {
       description: 'Updates whose mask the gateway ignored in part.',
@@ -86,7 +86,7 @@ const observePools = (meter: Meter): void => {
   })
   const shared = meter.createObservableCounter('ashlar.db.shared_statements', {
     unit: '{statement}',
-    description: 'Statements that carried several calls.',
+    description: 'Statements that combined several calls.',
   })
   const sharing = meter.createObservableCounter('ashlar.db.shared_calls', {
     unit: '{call}',

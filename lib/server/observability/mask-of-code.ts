@@ -22,7 +22,7 @@ export function ofRequestOrCode(error: unknown, { method: { desc }, request, req
   const isOfRequest =
     requests === undefined ? names.some((one) => snakeCase(one) === name) : hasMask(desc.input)
   if (isOfRequest) return new InvalidArgument('update_mask', error.description, error)
-  return new TypeError(`code wrote a mask that cannot be: ${error.message}`, { cause: error })
+  return new TypeError(`code wrote an invalid mask: ${error.message}`, { cause: error })
 }
 
 /** The work of an operation that a call starts, with its errors as the caller may see them. */

@@ -26,15 +26,15 @@ export function logSlowLists(logger: Logger, leastMs: number, now?: () => number
 
 function adviceOf({ entity, index, unserved }: ListedRows): string {
   const why = unserved === undefined ? '' : `: ${reasonOf(unserved)}`
-  if (index === undefined) return `no index gives its order${why}`
+  if (index === undefined) return `no index matches its sort order${why}`
   const decorator = `@Index([${index.on.map((property) => `'${property}'`).join(', ')}])`
   if (index.isDeclared)
     return why === ''
-      ? `${entity} has an index for its order, so look at its filter`
-      : `${entity} has an index for a part of it, and none gives its order${why}`
+      ? `${entity} has an index for its sort order, so check its filter`
+      : `${entity} has an index for a part of it, but none matches its sort order${why}`
   return why === ''
     ? `write ${decorator} on ${entity}`
-    : `${decorator} on ${entity} serves a part of it, and no index gives its order${why}`
+    : `${decorator} on ${entity} matches a part of it, but no index matches its sort order${why}`
 }
 
 function reasonOf(unserved: Unserved): string {
@@ -42,14 +42,14 @@ function reasonOf(unserved: Unserved): string {
     case 'unbounded':
       return `${unserved.field} has no length, or one above 512`
     case 'nullable':
-      return `${unserved.field} can be empty, and this database has such rows elsewhere in an index`
+      return `${unserved.field} can be empty, and this database keeps such rows elsewhere in an index`
     case 'collation':
-      return `${unserved.field} is ordered by code point, and an index of it by its collation`
+      return `${unserved.field} is sorted by code point, but an index on it uses its collation`
     case 'elsewhere':
       return `${unserved.field} is not a column of the table`
     case 'directions':
       return 'it is ascending and descending at once'
     case 'tenants':
-      return 'it is of all tenants, and an index begins with the tenant'
+      return 'it covers all tenants, but an index begins with the tenant'
   }
 }

@@ -29,8 +29,8 @@ export const describeApi = async (
       problems.push(
         problem(
           'gateway',
-          `gateway: ${option} needs ${path}, which a handler or a rule has`,
-          'leave one of them out',
+          `gateway: ${option} needs ${path}, which a handler or a rule already uses`,
+          'remove one of them',
         ),
       )
     return true

@@ -31,7 +31,7 @@ const about = (
   resources: readonly DescMessage[],
   repository: Repository<object> | undefined,
 ): MethodShape => {
-  let differs = 'its service has no resource that could be told'
+  let differs = 'its service has no identifiable resource'
   for (const resource of resources) {
     const model = repository?.model
     const standard = standardMethod(desc, resource, model?.message === resource ? model.name : undefined)

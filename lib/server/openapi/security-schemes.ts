@@ -39,6 +39,6 @@ const inHeader = (name: string, description: string): JsonObject => ({
 /** The headers that `devPrincipal` believes. */
 const DEVELOPMENT = {
   'account-id': inHeader('account-id', 'The tenant. For development: any client can send it.'),
-  groups: inHeader('groups', 'Groups of the caller, separated by commas. For development.'),
-  subject: inHeader('subject', 'Who is calling. For development.'),
+  groups: inHeader('groups', 'The groups of the caller, separated by commas. For development.'),
+  subject: inHeader('subject', 'The subject of the caller. For development.'),
 }

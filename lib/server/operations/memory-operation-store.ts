@@ -149,5 +149,5 @@ const packedBytes = (packed: Packed | undefined): number =>
 
 const tooLarge = (response: Packed | undefined) => ({
   code: CODES.RESOURCE_EXHAUSTED,
-  message: `the work was done, but there is no room to keep its response of ${response?.value.byteLength ?? 0} bytes`,
+  message: `the work was done, but there is no room to store its response of ${response?.value.byteLength ?? 0} bytes`,
 })

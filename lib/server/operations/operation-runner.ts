@@ -69,10 +69,10 @@ export class OperationRunner {
   ): Promise<Operation> {
     const { principal } = context
     const { tenant } = principal
-    if (tenant === '') throw new PermissionDenied('the call has no tenant, and operations belong to one')
+    if (tenant === '') throw new PermissionDenied('the call has no tenant, but operations belong to one')
     if (this.isOwned && principal.subject === '')
       throw new PermissionDenied(
-        'the call has no subject, and where access is decided by row, an operation belongs to the subject who starts it',
+        'the call has no subject, but with row-level decisions an operation belongs to the subject who starts it',
       )
     const record: OperationRecord = {
       name: this.isOwned ? newOwnedName(principal) : newOperationName(),
@@ -163,7 +163,7 @@ export class OperationRunner {
     const unknown = details.filter((detail) => !canBeRead(detail))
     const problems = unknown.map(({ type }) => `${type} is not known to ${file.name}.proto: import it there`)
     for (const problem of [...detailsOf(error).problems, ...problems])
-      this.#logger.error({ operation, method: method.path, problem }, 'a detail of an error was left out')
+      this.#logger.error({ operation, method: method.path, problem }, 'an error detail was left out')
     return details.length === 0 ? failure : { ...failure, details: details.filter(canBeRead) }
   }
 
@@ -188,7 +188,7 @@ export class OperationRunner {
       } catch (error) {
         this.#logger.warn(
           { operation: name, err: errorForLog(error) },
-          'the end of an operation was not written',
+          'the result of an operation was not written',
         )
         if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }

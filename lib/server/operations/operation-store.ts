@@ -70,5 +70,5 @@ export interface OperationStore {
 /** The error of an operation whose worker died. */
 export const WORKER_DIED: OperationFailure = {
   code: 14,
-  message: 'the process that worked on it is gone: start it again',
+  message: 'the process that ran it no longer exists: start it again',
 }

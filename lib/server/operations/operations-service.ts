@@ -102,7 +102,7 @@ export const operationsService = (
 
 const tenantOf = ({ principal }: ServerCall): string => {
   if (principal.tenant === '' || principal.tenant.includes('\0'))
-    throw new PermissionDenied('the call has no tenant, and operations belong to one')
+    throw new PermissionDenied('the call has no tenant, but operations belong to one')
   return principal.tenant
 }
 
@@ -136,7 +136,7 @@ const fromToken = (token: string): string => {
   return name
 }
 
-const foreignToken = () => new InvalidArgument('page_token', 'is not one that a list returned')
+const foreignToken = () => new InvalidArgument('page_token', 'is not a token that a list returned')
 
 /** Waits until the work has ended, the timeout is over or the client disconnects. */
 const firstOf = async (

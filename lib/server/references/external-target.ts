@@ -90,13 +90,13 @@ export function externalTarget(
         .map((name) =>
           problem(
             'reference',
-            `metadata of ${where} names "${name}"`,
-            'write the name of a text in lower case',
+            `metadata of ${where} contains "${name}"`,
+            'write the name of a text header in lower case',
           ),
         ),
       ...(Number.isSafeInteger(batchSize) && batchSize >= 1 && batchSize <= MAX_BATCH
         ? []
-        : [problem('reference', `batchSize of ${where} is ${batchSize} and has to be 1 to ${MAX_BATCH}`)]),
+        : [problem('reference', `batchSize of ${where} is ${batchSize} but must be 1 to ${MAX_BATCH}`)]),
     ],
     channel() {
       if (address === undefined || credentials === undefined) throw new TypeError(`${where} has no address`)

@@ -59,7 +59,7 @@ export async function fetchReferenced(
   const read = async (some: readonly string[]): Promise<void> => {
     if (--left < 0)
       throw new ResourceExhausted(
-        `too many resources of this page refer to a ${target.type} that is not there: ask for a smaller page`,
+        `too many resources on this page refer to a missing ${target.type}: request a smaller page`,
       )
     let response: Message
     try {

@@ -29,10 +29,10 @@ export function proxyProblems(
         ...(address === undefined ? [problem('reference', `${where}, and has no address`, 'give one')] : []),
         ...(hasGateway
           ? []
-          : [problem('reference', `${where}, and there is no gateway`, 'set httpAddr, or leave proxy out')]),
+          : [problem('reference', `${where}, and there is no gateway`, 'set httpAddr, or remove proxy')]),
         ...(other === undefined
           ? []
-          : [problem('reference', `${where}, which ${other}`, 'leave one of the two out')]),
+          : [problem('reference', `${where}, which ${other}`, 'remove one of the two')]),
         ...(routed(service).length > 0
           ? []
           : [problem('reference', `${where}, none of whose methods has google.api.http`)]),

@@ -81,8 +81,8 @@ export function unshownReferences(
         return [
           problem(
             'reference',
-            `${name} shows a ${type}, and nothing reads it`,
-            `declare the relation in the entity, or say recordExternalReferenceTarget('${type}', address) where another process serves it`,
+            `${name} shows a ${type}, but nothing reads it`,
+            `declare the relation in the entity, or call recordExternalReferenceTarget('${type}', address) if another process serves it`,
           ),
         ]
       return sourceOf(field.message, target) === undefined
@@ -90,7 +90,7 @@ export function unshownReferences(
             problem(
               'reference',
               `${name} shows a ${type}, whose service has no BatchGet of ${field.message.typeName} with ids or names`,
-              `name the service that has one in recordExternalReferenceTarget('${type}', address, { service })`,
+              `name the service that has it in recordExternalReferenceTarget('${type}', address, { service })`,
             ),
           ]
         : []
@@ -154,7 +154,7 @@ function checkDepth(tree: ReadTree, field: DescField, depth = 1): void {
   for (const inner of branch.tree.keys()) {
     const isResource = inner.message !== undefined && resourceAnnotation(inner.message) !== undefined
     if (isResource && depth === MAX_DEPTH)
-      throw new InvalidArgument('read_mask', `names more than ${MAX_DEPTH} resources inside of one another`)
+      throw new InvalidArgument('read_mask', `names more than ${MAX_DEPTH} nested resources`)
     checkDepth(branch.tree, inner, isResource ? depth + 1 : depth)
   }
 }

@@ -5,7 +5,7 @@ import type { Restrictions } from '../chain/call.js'
 export const unasked = ({ parent, name }: DescMethod): Restrictions['ownAccess'] => ({
   restrict: () => {
     throw new TypeError(
-      `${parent.typeName}.${name}: call.restricted() cannot restrict a public method, about which the authorizer is not asked: give the method a rule with a verb`,
+      `${parent.typeName}.${name}: call.restricted() cannot restrict a public method, for which the authorizer is not called: give the method a rule with a verb`,
     )
   },
 })
@@ -14,6 +14,6 @@ export const unasked = ({ parent, name }: DescMethod): Restrictions['ownAccess']
 export const noRowAccess = ({ parent, name, localName, methodKind }: DescMethod): string => {
   const method = `${parent.typeName}.${name}`
   return methodKind === 'unary'
-    ? `the authorizer decided by row about ${method}, whose function has no row access: declare it as ${localName}: supportsRowAccess(fn)`
-    : `the authorizer decided by row about ${method}, and a stream has no row access: return true for it, and reach the rows through call.restricted(repository)`
+    ? `the authorizer returned a row-level decision for ${method}, whose function has no row access: declare it as ${localName}: supportsRowAccess(fn)`
+    : `the authorizer returned a row-level decision for ${method}, but a stream has no row access: return true for it, and reach the rows through call.restricted(repository)`
 }

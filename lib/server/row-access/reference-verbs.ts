@@ -36,8 +36,8 @@ export function strayReferenceVerbs(registry: Registry): Problem[] {
     .map((field) =>
       problem(
         'reference',
-        `${field.name} of ${field.parent.typeName} has a reference_verb, and is not a reference`,
-        'write it at the field of the resource that holds the key of another one, or at its name where only the name holds that',
+        `${field.name} of ${field.parent.typeName} has a reference_verb, but is not a reference`,
+        "write it at the resource's field that holds the key of another resource, or at its name if only the name holds it",
       ),
     )
 }

@@ -274,7 +274,7 @@ export class RestrictedOperation {
   #denied(by: 'where' | 'check' = 'where'): PermissionDenied {
     this.decided.explain(
       by === 'where'
-        ? 'the caller may get the row; it is not among those that this call may change'
+        ? 'the caller may get the row, but it is not among those that this call may change'
         : 'the row as it would be written is not among those that this call may write',
     )
     return new PermissionDenied()
@@ -293,4 +293,4 @@ const keysOf = (operation: Read | Write): readonly unknown[] =>
 /** Operations that return what they have written, which may have left what the caller may reach. */
 const WRITTEN: ReadonlySet<Write['kind']> = new Set(['update', 'modify', 'batchUpdate'])
 
-export const MISSING = 'no row of this key is among those that the caller may get'
+export const MISSING = 'no row with this key is among those that the caller may get'

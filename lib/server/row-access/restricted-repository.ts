@@ -249,7 +249,7 @@ export class RestrictedRepository implements Restricted {
 
   #unreached(name: string): TypeError {
     return new TypeError(
-      `${this.inner.constructor.name}.${name} returned without super.${name}: the authorizer limits what this call may do, so the override must call the operation of the repository`,
+      `${this.inner.constructor.name}.${name} returned without super.${name}: the authorizer limits what this call may do, so the override must call the repository's operation`,
     )
   }
 
@@ -261,11 +261,11 @@ export class RestrictedRepository implements Restricted {
     if (this.kind !== 'acts' || this.decided === undefined) return
     if (read?.with !== undefined)
       throw new TypeError(
-        'with: a restricted repository reads its own rows alone: read the others by call.restricted() of their repository',
+        'with: a restricted repository only reads its own rows: read the others through call.restricted() with their repository',
       )
     if (through !== undefined)
       throw new TypeError(
-        'through: a restricted repository reads its own rows alone: leave it out, or list by the repository itself',
+        'through: a restricted repository only reads its own rows: remove it, or list with the repository itself',
       )
   }
 }

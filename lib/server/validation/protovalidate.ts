@@ -61,7 +61,7 @@ export const loadMessageRules = async (
       problems: [
         problem(
           'validation',
-          `${ruledPart(first) ?? ''} has rules of buf.validate, and nothing evaluates them`,
+          `${ruledPart(first) ?? ''} has buf.validate rules, but nothing evaluates them`,
           'npm install @bufbuild/protovalidate',
         ),
       ],
@@ -77,7 +77,7 @@ export const loadMessageRules = async (
     const { at, id, text, self } = expressions[index] as (typeof expressions)[number]
     const why = compilationError(all, probe) ?? (self === undefined ? undefined : unknownFieldIn(text, self))
     if (why === undefined) continue
-    problems.push(problem('validation', `${at}: the rule ${id} of buf.validate cannot be used`, why))
+    problems.push(problem('validation', `${at}: the buf.validate rule ${id} cannot be used`, why))
     reported.add(why)
   }
   problems.push(...emptyProblems(all, ruled, reported, logger))
@@ -143,13 +143,11 @@ const emptyProblems = (
     if (name !== 'CompilationError')
       logger.warn(
         { message: desc.typeName, err: result.error },
-        'a rule of buf.validate fails on an empty message',
+        'a buf.validate rule fails on an empty message',
       )
     else if (!reported.has(message)) {
       reported.add(message)
-      problems.push(
-        problem('validation', `${desc.typeName}: its rules of buf.validate cannot be used`, message),
-      )
+      problems.push(problem('validation', `${desc.typeName}: its buf.validate rules cannot be used`, message))
     }
   }
   return problems
@@ -180,14 +178,14 @@ const checkOf =
         violations.addAt({ field, reason: violation.ruleId, description: describe(violation, redaction) })
       }
       if (isLarge && asked.length === 0)
-        throw new InvalidArgument('', 'breaks rules, and holds too much to say which: send fewer at a time')
+        throw new InvalidArgument('', 'violates rules, but is too large to name them: send fewer at a time')
     }
   }
 
 /** A string that is not valid UTF-8 is the caller's mistake: no pattern can be applied to it. */
 const failureOf = (error: Error, desc: DescMessage, message: Message): Error => {
   const field = error.message.startsWith(NOT_UTF8) ? invalidUtf8In(desc, message) : undefined
-  return field === undefined ? new Internal(error) : new InvalidArgument(field, 'has to be valid UTF-8')
+  return field === undefined ? new Internal(error) : new InvalidArgument(field, 'must be valid UTF-8')
 }
 
 const NOT_UTF8 = 'must be valid UTF-8'
@@ -195,5 +193,5 @@ const NOT_UTF8 = 'must be valid UTF-8'
 /** An expression's message may repeat the rejected value. */
 const describe = ({ field, ruleId, message }: Violation, redaction: Redaction): string =>
   message === '' || field.some((step) => step.kind === 'field' && redaction.isSecret(step))
-    ? `does not keep the rule ${ruleId}`
+    ? `violates the rule ${ruleId}`
     : message

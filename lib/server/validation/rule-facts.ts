@@ -39,7 +39,7 @@ export const loadRuleFacts = async (): Promise<RuleFacts> => {
       : []),
     ...message.oneofs
       .filter(isRequired)
-      .map(({ fields }) => `one of ${fields.map(({ name }) => name).join(', ')} has to be set`),
+      .map(({ fields }) => `one of ${fields.map(({ name }) => name).join(', ')} must be set`),
   ]
   return { ofField, ofMessage, isRequired }
 }

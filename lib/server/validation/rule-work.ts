@@ -101,7 +101,7 @@ export const ruleWork = (
   if (exceeded !== undefined && tooLarge.length === 0)
     throw new InvalidArgument(
       exceeded,
-      'holds too much for its rules to be evaluated: send fewer or shorter values at a time',
+      'is too large for its rules to be evaluated: send fewer or shorter values at a time',
     )
   return { work, tooLarge }
 }

@@ -5,7 +5,7 @@ import { type Case, rejects } from './subject.js'
 /** Batches and transactions: all or nothing. */
 export const BATCHES: readonly Case[] = [
   [
-    'batchGet returns resources in the order of the keys, duplicates as duplicates',
+    'batchGet returns resources in the order of the keys, and duplicates twice',
     async (on) => {
       await on.store('a', 'b')
       const found = await on.repository.batchGet([on.key('b'), on.key('a'), on.key('b')])
@@ -47,7 +47,7 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
-    'batchUpdate with a key of nothing writes nothing',
+    'batchUpdate with an unknown key writes nothing',
     async (on) => {
       await on.store('a', 'b')
       const items = ['a', 'missing', 'b'].map((name) => ({
@@ -60,7 +60,7 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
-    'batchDelete deletes all, and with a key of nothing none',
+    'batchDelete deletes all, and nothing if one key is unknown',
     async (on) => {
       await on.store('a', 'b', 'c')
       await rejects(on.repository.batchDelete([on.key('a'), on.key('missing')]), ErrNotFound)
@@ -70,7 +70,7 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
-    'a batch that writes a key twice, or more than 1000, is InvalidArgument',
+    'rejects a batch that writes a key twice, or has more than 1000 items, as InvalidArgument',
     async (on) => {
       await on.store('a')
       await rejects(on.repository.batchDelete([on.key('a'), on.key('a')]), InvalidArgument)
@@ -82,7 +82,7 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
-    'a transaction keeps everything, or nothing',
+    'a transaction writes everything, or nothing',
     async (on) => {
       await on.store('a')
       await on.repository.transaction(() => on.store('b'))

@@ -7,14 +7,14 @@ const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
 /** List: order, filter and pages. */
 export const LISTS: readonly Case[] = [
   [
-    'list orders by key by default',
+    'list sorts by key by default',
     async (on) => {
       await on.store('c', 'a', 'b')
       assert.deepEqual(await on.names(), on.inOrder('a', 'b', 'c'))
     },
   ],
   [
-    'pages have every entity once, and the last one no token',
+    'pages contain every entity once, and the last page has no token',
     async (on) => {
       await on.store(...NAMES)
       const walked: string[] = []
@@ -31,14 +31,14 @@ export const LISTS: readonly Case[] = [
     },
   ],
   [
-    'a page that is full to the last entity has no token',
+    'a page that ends with the last entity has no token',
     async (on) => {
       await on.store('a', 'b')
       assert.equal((await on.repository.list({ pageSize: 2 })).nextPageToken, '')
     },
   ],
   [
-    'an entity that comes meanwhile repeats and skips nobody',
+    'an entity that is created meanwhile causes no repeated or skipped entity',
     async (on) => {
       await on.store('b', 'c', 'd')
       const first = await on.repository.list({ pageSize: 2 })
@@ -52,7 +52,7 @@ export const LISTS: readonly Case[] = [
     },
   ],
   [
-    'a filter finds by key, and a negated one the rest',
+    'a filter finds by key, and a negated filter finds the rest',
     async (on) => {
       await on.store('a', 'b')
       if (!on.filtersByKey) return rejects(on.repository.list({ filter: on.is('a') }), InvalidArgument)
@@ -63,7 +63,7 @@ export const LISTS: readonly Case[] = [
     },
   ],
   [
-    'a filter, an order and a token that cannot be used are InvalidArgument',
+    'rejects an invalid filter, order and token as InvalidArgument',
     async (on) => {
       await on.store('a', 'b')
       for (const list of [
@@ -79,7 +79,7 @@ export const LISTS: readonly Case[] = [
     },
   ],
   [
-    'count and exists have what all pages of a list have',
+    'count and exists agree with all pages of a list',
     async (on) => {
       assert.equal(await on.repository.exists(), false)
       await on.store('a', 'b', 'c')

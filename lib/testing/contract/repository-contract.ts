@@ -24,7 +24,7 @@ export function repositoryContract<E extends object>(
     transactions: TRANSACTIONS,
     tenancy: TENANCY,
   }
-  describe('the contract of a repository', () => {
+  describe('the repository contract', () => {
     let subject: ContractSubject<E> | undefined
     beforeEach(async () => {
       subject = await factory()

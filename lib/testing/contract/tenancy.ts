@@ -6,7 +6,7 @@ import { type Case, rejects } from './subject.js'
 /** One tenant reaches nothing of another, unless the resource belongs to none. */
 export const TENANCY: readonly Case[] = [
   [
-    'another tenant finds nothing of it',
+    'hides the entity from another tenant',
     async (on) => {
       await on.store('a')
       const isShared = on.model.tenant === undefined
@@ -19,7 +19,7 @@ export const TENANCY: readonly Case[] = [
     },
   ],
   [
-    'another tenant changes nothing of it',
+    'does not let another tenant change the entity',
     async (on) => {
       const [created] = await on.store('a')
       if (on.model.tenant !== undefined)
@@ -38,7 +38,7 @@ export const TENANCY: readonly Case[] = [
     },
   ],
   [
-    'nobody without a tenant reaches it',
+    'denies callers without a tenant',
     async (on) => {
       await on.store('a')
       await RequestContext.as({ subject: 'missing' }, async () => {

@@ -6,7 +6,7 @@ import { type Case, rejects } from './subject.js'
 /** Rows that are read inside a transaction in order to be changed. */
 export const TRANSACTIONS: readonly Case[] = [
   [
-    'a lock is refused outside of a transaction, which would end it at once',
+    'rejects a lock outside a transaction, which would end it at once',
     async (on) => {
       await on.store('a')
       await rejects(on.repository.get(on.key('a'), { lock: 'update' }), TypeError)
@@ -35,7 +35,7 @@ export const TRANSACTIONS: readonly Case[] = [
     },
   ],
   [
-    'an increment is added to what is stored, or refused with a TypeError',
+    'an increment is added to the stored value, or rejected with a TypeError',
     async (on) => {
       await on.store('a')
       const held = on.stored(await on.repository.get(on.key('a')))
@@ -59,7 +59,7 @@ export const TRANSACTIONS: readonly Case[] = [
     },
   ],
   [
-    'what is locked is read as it is',
+    'a locked read returns the current value',
     async (on) => {
       await on.store('a', 'b')
       await on.repository.transaction(async () => {

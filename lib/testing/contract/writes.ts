@@ -14,7 +14,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'create generates a key when the entity has none, another one each time',
+    'create generates a new key each time if the entity has none',
     async (on) => {
       const generated = await on.store('', '').catch((error: unknown) => {
         // A number or a date cannot be made up, unless the repository has a generator.
@@ -27,7 +27,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'create of a key that is taken is ErrConflict, and leaves what is there',
+    'create with an existing key is ErrConflict, and keeps the existing entity',
     async (on) => {
       const [created] = await on.store('a')
       const taken = { ...on.draft('a'), [on.model.key.property]: on.key('a') }
@@ -36,7 +36,10 @@ export const WRITES: readonly Case[] = [
       assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },
   ],
-  ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get(on.key('missing')), ErrNotFound)],
+  [
+    'get of an unknown key is ErrNotFound',
+    (on) => rejects(on.repository.get(on.key('missing')), ErrNotFound),
+  ],
   [
     'returned entities are copies',
     async (on) => {
@@ -56,7 +59,7 @@ export const WRITES: readonly Case[] = [
     'update with a mask writes what it names, and nothing else',
     async (on) => {
       const [created] = await on.store('a', 'b')
-      assert.ok(created !== undefined && !on.isChanged(created), 'change has to change what make makes')
+      assert.ok(created !== undefined && !on.isChanged(created), 'change must change what make makes')
       const updated = await on.repository.update(on.key('a'), on.patch, on.mask)
       assert.ok(on.isChanged(updated))
       assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(updated))
@@ -74,7 +77,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'update with touchOnly writes no field, whatever the mask says',
+    'update with touchOnly writes no field, whatever the mask contains',
     async (on) => {
       const [created] = await on.store('a')
       for (const mask of [[], ['*'], on.mask, ['no_such_field']]) {
@@ -86,7 +89,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'update refuses a mask that names no field, and the key',
+    'update rejects a mask that names no field, and the key',
     async (on) => {
       const [created] = await on.store('a')
       for (const name of ['no_such_field', on.model.key.proto, '__proto__'])
@@ -95,11 +98,11 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'update of nothing is ErrNotFound',
+    'update of an unknown key is ErrNotFound',
     (on) => rejects(on.repository.update(on.key('missing'), on.patch, on.mask), ErrNotFound),
   ],
   [
-    'a write that names an old etag is ErrPreconditionFailed, and writes nothing',
+    'a write with an old etag is ErrPreconditionFailed, and writes nothing',
     async (on) => {
       const [created] = await on.store('a')
       const old = on.model.etag === undefined ? { ifMatch: 'any' } : on.match(created)
@@ -114,7 +117,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'of two updates with one etag exactly one wins',
+    'of two updates with one etag exactly one succeeds',
     async (on) => {
       const [created] = await on.store('a')
       const once = () => on.repository.update(on.key('a'), on.patch, on.mask, on.match(created))
@@ -124,7 +127,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'delete hides the entity, and keeps it where the resource is soft-deletable',
+    'delete hides the entity, and keeps its row if the resource is soft-deletable',
     async (on) => {
       await on.store('a', 'b')
       await on.repository.delete(on.key('a'))
@@ -136,7 +139,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'undelete brings back what was deleted softly, and nothing else',
+    'undelete restores soft-deleted entities, and nothing else',
     async (on) => {
       const [created] = await on.store('a')
       await rejects(on.repository.undelete(on.key('a')), ErrNotFound)
@@ -148,7 +151,7 @@ export const WRITES: readonly Case[] = [
     },
   ],
   [
-    'purgeExpired removes what has expired, and nothing else',
+    'purgeExpired removes expired entities, and nothing else',
     async (on) => {
       const { expireTime } = on.model
       const instant = new Date('2030-01-01T00:00:00Z')

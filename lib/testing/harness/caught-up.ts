@@ -26,7 +26,7 @@ export async function caughtUp(worker: EventWorker, withinMs = 5000): Promise<vo
     if (lag === 0) return
     if (performance.now() > end)
       throw new DeadlineExceeded(
-        `${name} has ${lag} events to do after ${withinMs} ms${isLeading ? '' : ', and does not run in this process'}${problem === undefined ? '' : `: ${problem}`}`,
+        `${name} still has ${lag} unprocessed events after ${withinMs} ms${isLeading ? '' : ', and does not run in this process'}${problem === undefined ? '' : `: ${problem}`}`,
       )
     await pause(10)
   }

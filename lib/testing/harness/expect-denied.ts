@@ -13,12 +13,12 @@ const TELLING =
  */
 export async function expectDenied(call: TestedCall, missing?: TestedCall): Promise<string> {
   const { message } = await denialOf(call)
-  assert.doesNotMatch(message, TELLING, 'a denial must not tell whether the thing exists')
+  assert.doesNotMatch(message, TELLING, 'a denial must not reveal whether the resource exists')
   if (missing !== undefined)
     assert.equal(
       (await denialOf(missing)).message,
       message,
-      'what is missing must be denied in the same words',
+      'a missing resource must be denied with the same message',
     )
   return message
 }

@@ -17,7 +17,7 @@ export async function expectInvalidField(call: TestedCall, field: string): Promi
     named.includes(field),
     named.length === 0
       ? `no BadRequest detail names a field: ${message}`
-      : `the BadRequest detail names ${named.join(', ')} and not ${field}: ${message}`,
+      : `the BadRequest detail names ${named.join(', ')}, not ${field}: ${message}`,
   )
   return violations.find((violation) => violation.field === field)?.description ?? ''
 }

@@ -22,8 +22,7 @@ export function principalHeaders({ subject = '', tenant = '', groups = [] }: Tes
   const wrong =
     [subject, tenant, ...groups].find((name) => !CARRIED.test(name) || name !== name.trim()) ??
     groups.find((name) => name.includes(','))
-  if (wrong !== undefined)
-    throw new RangeError(`${JSON.stringify(wrong)} cannot be sent as it is in a header`)
+  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} cannot be sent in a header`)
   const said = { 'account-id': tenant, subject, groups: groups.join(',') }
   const headers = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''))
   return { headers, metadata: new Metadata(headers) }

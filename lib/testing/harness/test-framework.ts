@@ -23,6 +23,6 @@ export function globalFramework(): TestFramework {
   if (describe !== undefined && it !== undefined && beforeEach !== undefined && afterEach !== undefined)
     return { describe, it, beforeEach, afterEach }
   throw new TypeError(
-    'no test framework is global: hand { describe, it, beforeEach, afterEach } to repositoryContract',
+    'there is no global test framework: pass { describe, it, beforeEach, afterEach } to repositoryContract',
   )
 }

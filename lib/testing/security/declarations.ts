@@ -28,7 +28,7 @@ export const checkDeclarations = (
     if (!declared) findings.add('rule', path, 'the method has neither a rule nor a public exemption')
   for (const { path, public: isPublic } of catalog) {
     if (!isPublic || publicMethods.includes(path) || OPEN_SERVICES.test(path)) continue
-    findings.add('public', path, 'anyone may call the method: name it as one that is meant to be public')
+    findings.add('public', path, 'anyone may call the method: declare it as public if that is intended')
   }
   const served = new Set(catalog.map(({ path }) => path))
   for (const { method } of server.rules())
@@ -73,7 +73,7 @@ const checkSecrets = (
     findings.add(
       'unmarked secret',
       path,
-      `${name} looks like a secret: mark it with (ashlar.api.v1.field).secret, or name it as plain`,
+      `${name} looks like a secret: mark it with (ashlar.api.v1.field).secret, or declare it as plain`,
     )
   }
 }

@@ -52,7 +52,7 @@ export const checkSharedWrites = async (
         probe.findings.add(
           'isolation',
           path,
-          'callers of any tenant write what all tenants share: bind the role to the tenant that keeps it, or name the method in `sharedWrites`',
+          'callers of any tenant can write shared resources: bind the role to the tenant that maintains them, or name the method in `sharedWrites`',
           outcome.transport,
         )
 }
@@ -79,7 +79,7 @@ export const checkSilence = async (
         probe.findings.add(
           'denial',
           get.path,
-          `${who} can tell what is there from what is not`,
+          `${who} can distinguish existing resources from missing ones`,
           listener.name,
         )
     }

@@ -152,7 +152,7 @@ export const judge = async (
     probe.findings.add(
       'unchecked',
       path,
-      `another tenant gets ${nameOf(foreign)} and not NOT_FOUND: ${foreign.message}`,
+      `another tenant gets ${nameOf(foreign)}, not NOT_FOUND: ${foreign.message}`,
       listener.name,
     )
   return false
@@ -261,12 +261,12 @@ const checkCreate = async (
   if (subject.repository?.model.tenantInKey === false)
     return probe.findings.leaveOut(
       method.path,
-      "the tenant is not part of the table's key, so an id that is refused tells that another tenant has it",
+      "the tenant is not part of the table's key, so a rejected id reveals that another tenant has it",
     )
   probe.findings.add(
     'isolation',
     method.path,
-    'an id that another tenant has is refused as taken',
+    'an id that another tenant uses is rejected as taken',
     listener.name,
   )
 }

@@ -94,5 +94,5 @@ const subjectOf = (subjects: readonly Subject[], message: string, path: string):
   const subject = subjects.find((one) => one.message.typeName === message)
   if (subject !== undefined) return subject
   const known = subjects.map((one) => one.message.typeName).join(', ')
-  throw new TypeError(`requests: ${path} asks for a key of ${message}, and the server has ${known}`)
+  throw new TypeError(`requests: ${path} asks for a key of ${message}, but the server has ${known}`)
 }

@@ -40,7 +40,7 @@ export const checkOperations = async (world: World, methods: readonly ServedMeth
       owner,
     ))
   if (own?.some(({ code }) => code !== CODES.OK) === true)
-    return leaveOut('its own tenant does not get an operation that a call has started')
+    return leaveOut('its own tenant does not get an operation that one of its calls started')
   const keys = [newest, `operations/${newCanary('none-')}`] as const
   for (const listener of listeners) {
     for (const kind of NAMING) {

@@ -32,7 +32,7 @@ export const checkRequests = (methods: readonly ServedMethod[], requests: Reques
   for (const name of Object.keys(requests))
     if (!methods.some(({ path, desc }) => path === name && desc.methodKind === 'unary'))
       throw new TypeError(
-        `requests: ${name} is not a unary method of the server, as in /package.Service/Method`,
+        `requests: ${name} is not a unary method of the server, such as /package.Service/Method`,
       )
 }
 
@@ -179,7 +179,7 @@ const checkOwnRequest = async (
     else if (!isPlain || !mayName(method.desc.input))
       findings.leaveOut(
         path,
-        `its own tenant gets ${nameOf(outcome)} for the request that was made up: give \`requests\` of ${path}`,
+        `its own tenant gets ${nameOf(outcome)} for the generated request: give \`requests\` for ${path}`,
       )
   }
   const all = factories.map((factory) => namingRequest(method, factory, world.subjects))

@@ -44,7 +44,7 @@ export const checkReturned = async (
       probe.findings.add(
         'isolation',
         `/${desc.parent.typeName}/${desc.name}`,
-        `its response holds a ${subject.message.name} that the caller's own ${get.desc.name} does not return`,
+        `its response contains a ${subject.message.name} that the caller's own ${get.desc.name} does not return`,
         listener.name,
       )
   }

@@ -65,10 +65,10 @@ const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach
   const missing = await probe.send(listener, desc, reach.missing, caller)
   if (excluded === undefined || missing === undefined) return
   const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
-  if (excluded.code === CODES.OK) return say('it answers for a row that a decision by row excludes')
+  if (excluded.code === CODES.OK) return say('it answers for a row that a row-level decision excludes')
   if (excluded.code !== missing.code || without(excluded, keys) !== without(missing, keys))
     return say(
-      `a row that a decision by row excludes can be distinguished from a missing one: ${nameOf(excluded)}`,
+      `a row that a row-level decision excludes can be distinguished from a missing one: ${nameOf(excluded)}`,
     )
   const isOther = isStandard && excluded.code !== CODES.NOT_FOUND
   if (isOther || excluded.code === CODES.INTERNAL) notJudged(probe, { path, isOwn }, excluded, listener)
@@ -85,11 +85,11 @@ export const notJudged = (
   listener: ListenerClient,
 ) => {
   if (isOwn && outcome.code === CODES.INTERNAL)
-    return findings.leaveOut(path, 'isolation by row: its function does not support decisions by row')
+    return findings.leaveOut(path, 'row isolation: its function does not support row-level decisions')
   findings.add(
     'unchecked',
     path,
-    `a call that a decision by row restricts gets ${nameOf(outcome)}: ${outcome.message}`,
+    `a call that a row-level decision restricts gets ${nameOf(outcome)}: ${outcome.message}`,
     listener.name,
   )
 }
@@ -127,7 +127,7 @@ const checkPages = async (
     probe.findings.add(
       'isolation',
       method.path,
-      'its pages are not those of the rows that a decision by row allows',
+      'its pages differ from the rows that a row-level decision allows',
       listener.name,
     )
 }

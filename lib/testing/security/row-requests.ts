@@ -57,7 +57,7 @@ const checkDependence = async (
         findings.add(
           'isolation',
           method.path,
-          `its response holds a ${subject.message.name} that a decision by row excludes`,
+          `its response contains a ${subject.message.name} that a row-level decision excludes`,
           listener.name,
         )
     const returned = { desc: method.desc, response: outcome.response }
@@ -67,7 +67,7 @@ const checkDependence = async (
     findings.add(
       'isolation',
       method.path,
-      `what it returns${inField(path)} depends on ${aNameOf(subjects)} that a decision by row excludes`,
+      `what it returns${inField(path)} depends on ${aNameOf(subjects)} that a row-level decision excludes`,
       listener.name,
     )
 }
@@ -98,12 +98,12 @@ const checkNamed = async (
   if (excluded === undefined || missing === undefined || shown === undefined) return
   if (excluded.code === CODES.INTERNAL) return notJudged(probe, { path, isOwn }, excluded, listener)
   const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
-  const what = `a ${subject.message.name} that a decision by row excludes`
+  const what = `a ${subject.message.name} that a row-level decision excludes`
   if (excluded.code === CODES.OK) {
     if (missing.code !== CODES.OK) return say(`it does its work with ${what}`)
     const others = rows.filter((_, at) => at !== index)
     if (holds(world, excluded, { subject, row: hidden, shown: others }))
-      return say(`its response holds ${what}`)
+      return say(`its response contains ${what}`)
     if (listener !== probe.listeners[0]) return
     // It is OK for a missing row as well, so that only what it returns can tell.
     const begin = () => namedRow(world, naming, { index, caller: a, owner: a, reach })
@@ -113,10 +113,7 @@ const checkNamed = async (
   if (excluded.code !== missing.code || without(excluded, all) !== without(missing, all))
     return say(`${what} can be distinguished from a missing one: ${nameOf(excluded)}`)
   if (!REACHED.has(shown.code))
-    probe.findings.leaveOut(
-      path,
-      `isolation by row: with rows that its caller may use it gets ${nameOf(shown)}`,
-    )
+    probe.findings.leaveOut(path, `row isolation: with rows that its caller may use it gets ${nameOf(shown)}`)
 }
 
 interface Hidden {

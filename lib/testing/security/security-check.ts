@@ -257,7 +257,7 @@ const checkServing = async (
       { who: 'nobody', headers: {}, isAnonymous: true },
       ...(await Promise.all(
         [newTenant('nowhere-'), tenants[0]].map(async (tenant) => ({
-          who: 'somebody whom no grant knows',
+          who: 'a caller without any grant',
           headers: await headersOf({ subject: unknown, tenant }),
           isAnonymous: false,
         })),
@@ -322,7 +322,7 @@ const leaveOutNamed = (
 ): void => {
   for (const [path, reason] of Object.entries(leaveOut)) {
     if (!methods.some((method) => method.path === path))
-      throw new TypeError(`leaveOut: ${path} is not a method of the server, as in /package.Service/Method`)
+      throw new TypeError(`leaveOut: ${path} is not a method of the server, such as /package.Service/Method`)
     if (Object.hasOwn(requests, path)) throw new TypeError(`leaveOut: ${path} has a function in requests`)
     findings.leaveOut(path, `left out by the options: ${reason}; only its denial was checked`)
   }
@@ -332,7 +332,7 @@ const leaveOutNamed = (
 const checkAccepted = (methods: ReturnType<typeof servedMethods>, accept: Accepted): void => {
   for (const [path, reasons] of Object.entries(accept)) {
     if (!methods.some((method) => method.path === path))
-      throw new TypeError(`accept: the server has no method ${path}, as in /package.Service/Method`)
+      throw new TypeError(`accept: the server has no method ${path}, such as /package.Service/Method`)
     for (const [text, reason] of Object.entries(reasons))
       if (reason.trim() === '') throw new TypeError(`accept: ${path} has no reason for "${text}"`)
   }
@@ -351,7 +351,7 @@ const leaveOutShared = (
     if (writesShared && as === undefined && !sharedWrites.includes(path))
       findings.leaveOut(
         path,
-        'whether callers of any tenant write what all tenants share: give `as`, or name the method in `sharedWrites`',
+        'whether callers of any tenant can write shared resources: give `as`, or name the method in `sharedWrites`',
       )
 }
 
@@ -374,8 +374,8 @@ const leaveOutOthers = (
     const checked = rule?.public === true ? 'it is public' : 'only its denial was checked'
     const why =
       desc.methodKind === 'unary'
-        ? `no request can be made up, because ${differs === '' ? `${resource?.name ?? 'its resource'} has no field id or name` : differs}: give \`requests\` of ${path}`
-        : 'it is a stream, and the check reads none'
+        ? `no request can be generated, because ${differs === '' ? `${resource?.name ?? 'its resource'} has no field id or name` : differs}: give \`requests\` for ${path}`
+        : 'it is a stream, which the check does not read'
     findings.leaveOut(path, `${why}; ${checked}`)
   }
 }

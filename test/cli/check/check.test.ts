@@ -57,7 +57,7 @@ describe('ashlar check', () => {
     expect([ran.exit, problems]).to.deep.equal([0, []])
     expect(notes).to.have.length(1)
     expect(notes[0]).to.match(
-      /^no class is the resource "echo" of the rule of \/specimens\.v1\.EchoService\//,
+      /^no class is the resource "echo" in the rule of \/specimens\.v1\.EchoService\//,
     )
   })
 

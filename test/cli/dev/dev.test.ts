@@ -117,12 +117,12 @@ describe('ashlar dev', function () {
 
   it('shows mistakes in place, and goes on as it was until they are gone', async () => {
     change('src/projects/project-repository.ts', 'archive(id: string,', 'archive(id: strung,')
-    const text = await printed(/1 error; the service goes on as it was/)
+    const text = await printed(/1 error; the last working build keeps running/)
     expect(text).to.match(
       /src\/projects\/project-repository\.ts:9:15 TS2552: Cannot find name 'strung'[^]*\n {2}9 \| +archive\(id: strung,[^\n]*\n {4}\| +\^/,
     )
     change('proto/shop/v1/project.proto', 'int32 size = 7;', 'int32 size = 6;')
-    expect(await printed(/errors?; the service goes on as it was/)).to.match(
+    expect(await printed(/errors?; the last working build keeps running/)).to.match(
       /proto\/shop\/v1\/project\.proto:\d+:\d+ .*6[^]*\| +\^/,
     )
     expect((await call('GET', '/v1/projects/apollo')).status).to.equal(200)

@@ -123,7 +123,7 @@ describe('ashlar generate from-database', () => {
     const verify = await project.ashlar('migrate', 'verify', ...ENTITIES, '--url', rental.url)
     expect([verify.exit, verify.stdout]).to.deep.equal([
       0,
-      'the versions are those of the files, and the tables are as the entities say\n',
+      'the migrations match the files, and the tables match the entities\n',
     ])
   })
 
@@ -191,7 +191,7 @@ describe('ashlar generate from-database', () => {
           .map(({ entity, notes }) => [entity, notes[0]]),
       ),
     ).to.deep.equal({
-      DateEntity: 'no resource: its key day has to be a string, a UUID or an integer',
+      DateEntity: 'no resource: its key day must be a string, a UUID or an integer',
       Numbered:
         'no resource: the database generates its key id, and nothing keeps it unique: add a unique index on id',
       Lamp: 'no resource: the .proto of GetLampRequest has the name GetLampRequest, too',
@@ -221,8 +221,8 @@ describe('ashlar generate from-database', () => {
       fields: ['id', 'state', 'line1', 'a_bc'],
       leftOut: [
         { property: 'mode', reason: 'its label "unspecified" cannot be the name of an enum value' },
-        { property: 'stateCode', reason: 'the field STATE_CODE_A is the one of state' },
-        { property: 'line_1', reason: 'the field line1 is the one of line1' },
+        { property: 'stateCode', reason: 'the field STATE_CODE_A is already used by state' },
+        { property: 'line_1', reason: 'the field line1 is already used by line1' },
         {
           property: 'orgId',
           reason: 'its name cannot be the name of a property, or another column has it',

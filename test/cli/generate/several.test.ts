@@ -58,8 +58,8 @@ describe('ashlar generate resource with several resources', () => {
     writeFileSync(proto, before.replace('message Project {\n', inner))
     try {
       for (const [field, why] of [
-        ['size:enum(S,M)', '--fields size: Project has a type Size already'],
-        ['state:enum(OPEN)', '--fields state: the enum Phase has the value OPEN already'],
+        ['size:enum(S,M)', '--fields size: Project already has a type Size'],
+        ['state:enum(OPEN)', '--fields state: the enum Phase already has the value OPEN'],
       ] as const) {
         const { exit, stderr } = await project.ashlar('generate', 'resource', 'Project', '--fields', field)
         expect(exit).to.equal(2)
@@ -83,10 +83,10 @@ describe('ashlar generate resource with several resources', () => {
         'Invoice(b:int32)',
         ...flags,
       )
-      expect(made.stderr).to.include(`${flags[0] ?? ''}: it is for one resource`)
+      expect(made.stderr).to.include(`${flags[0] ?? ''}: it applies to one resource`)
     }
     const twice = await project.ashlar('generate', 'resource', 'Customer(b:int32)', '--fields', 'a:int32')
-    expect(twice.stderr).to.include('--fields: Customer(b:int32) has its fields already')
+    expect(twice.stderr).to.include('--fields: Customer(b:int32) already has its fields')
   })
 
   it('refuses a parent whose reference would be the column of the tenant', async () => {
@@ -98,9 +98,7 @@ describe('ashlar generate resource with several resources', () => {
       'Account/Member(email:string!)',
     )
     expect(made.exit).to.not.equal(0)
-    expect(made.stderr).to.include(
-      'nothing is changed: --parent Account: account_id is the column of the tenant',
-    )
+    expect(made.stderr).to.include('nothing is changed: --parent Account: account_id is the tenant column')
     expect(files()).to.deep.equal(before)
   })
 

@@ -130,13 +130,13 @@ describe('the programs', () => {
     [
       'ashlar',
       'idp clints sync',
-      'there is no command idp clints sync, did you mean idp clients sync?; see ashlar idp --help',
+      'unknown command idp clints sync, did you mean idp clients sync?; see ashlar idp --help',
     ],
-    ['ashlar', 'idp frob', 'there is no command idp frob; see ashlar idp --help'],
-    ['ashlar', 'ipd up', 'there is no command ipd up, did you mean idp up?; see ashlar --help'],
-    ['idp', 'pu', 'there is no command pu, did you mean up?; see idp --help'],
-    ['idp', 'idp up', 'there is no command idp up; see idp --help'],
-    ['idp', 'frobnicate --help', 'there is no command frobnicate; see idp --help'],
+    ['ashlar', 'idp frob', 'unknown command idp frob; see ashlar idp --help'],
+    ['ashlar', 'ipd up', 'unknown command ipd up, did you mean idp up?; see ashlar --help'],
+    ['idp', 'pu', 'unknown command pu, did you mean up?; see idp --help'],
+    ['idp', 'idp up', 'unknown command idp up; see idp --help'],
+    ['idp', 'frobnicate --help', 'unknown command frobnicate; see idp --help'],
   ]
   for (const [program, words, message] of UNKNOWN)
     it(`reject "${program} ${words}" with what was meant`, async () => {
@@ -149,7 +149,7 @@ describe('the programs', () => {
     const plain = await runCli('idp', ['up'], { env: { NODE_OPTIONS: broken } })
     expect([plain.exit, plain.stdout]).to.deep.equal([70, ''])
     expect(plain.stderr).to.equal(
-      'idp: boom: this is a mistake of the program; please report it with what ASHLAR_DEBUG=1 prints\n',
+      'idp: boom: this is an internal error; please report it with what ASHLAR_DEBUG=1 prints\n',
     )
     const { stderr } = await runCli('idp', ['up'], { env: { NODE_OPTIONS: broken, ASHLAR_DEBUG: '1' } })
     expect(stderr).to.match(/^TypeError: boom\n +at /)

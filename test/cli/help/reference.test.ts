@@ -27,9 +27,9 @@ describe('docs/reference/cli.md', () => {
     [
       'two hosts with one first label',
       'idp clients sync',
-      /same first label.* refuses them with exit status 2/,
+      /same first label.* rejects them with exit status 2/,
     ],
-    ['no app', 'idp clients sync', /Without any app.* exits with 2. The file then stays as it was/],
+    ['no app', 'idp clients sync', /If no app is found.* exits with 2. The file then stays as it was/],
     ['guessable secrets', 'idp clients sync', /secrets are guessable on purpose/],
     ['guessable secrets', 'idp new', /secrets are guessable on purpose/],
   ]

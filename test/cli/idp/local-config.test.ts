@@ -159,15 +159,15 @@ describe('parseLocalConfig', () => {
     [
       'YAML that ends too early',
       config('  routes:\n    - host: "web.dev'),
-      /^devedge\.yaml is not whole YAML: Missing closing "quote at line 6/,
+      /^devedge\.yaml is not complete YAML: Missing closing "quote at line 6/,
     ],
-    ['a key twice', `${config(ROUTE)}kind: Shell\n`, /is not whole YAML: Map keys must be unique at line/],
+    ['a key twice', `${config(ROUTE)}kind: Shell\n`, /is not complete YAML: Map keys must be unique at line/],
     [
       'aliases that explode',
       `${HEAD}a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n`,
-      /is not whole YAML: Excessive alias count/,
+      /is not complete YAML: Excessive alias count/,
     ],
-    ['nesting without end', '['.repeat(10_000), /is not whole YAML/],
+    ['nesting without end', '['.repeat(10_000), /is not complete YAML/],
     ['no apiVersion', 'kind: Config\n', /apiVersion is missing/],
     [
       'another apiVersion',
@@ -182,12 +182,8 @@ describe('parseLocalConfig', () => {
       /kind "Composition" is not known: use Config, Service, Shell/,
     ],
     ['a kind of every object', `${HEAD}kind: constructor\n`, /kind "constructor" is not known/],
-    [
-      'no spec',
-      `${HEAD}kind: Config\nmetadata: { name: a }\n`,
-      /spec is missing: is the file half written\?/,
-    ],
-    ['an empty spec', config(''), /spec is missing: is the file half written\?/],
+    ['no spec', `${HEAD}kind: Config\nmetadata: { name: a }\n`, /spec is missing: is the file complete\?/],
+    ['an empty spec', config(''), /spec is missing: is the file complete\?/],
     ['no routes', config('  defaults: {}\n'), /spec\.routes is missing: list at least one route/],
     ['routes that are not a list', config('  routes: { host: a.dev.test }\n'), /spec\.routes is not a list/],
     ['a route that is null', config('  routes:\n    -\n'), /spec\.routes\[0\] is not a mapping/],
@@ -219,7 +215,7 @@ describe('parseLocalConfig', () => {
     [
       'a host that is a number',
       config('  routes: [{ host: 12.5, upstream: "http://127.0.0.1" }]\n'),
-      /spec\.routes\[0\]\.host is not text: put it in quotes/,
+      /spec\.routes\[0\]\.host is not a string: put it in quotes/,
     ],
     [
       'an unknown protocol',
@@ -230,7 +226,7 @@ describe('parseLocalConfig', () => {
     [
       'a tile key that is not a string',
       config(`${ROUTE}      tile: { displayName: 42 }\n`),
-      /tile\.displayName is not text/,
+      /tile\.displayName is not a string/,
     ],
     [
       'a link that runs code',
@@ -245,7 +241,7 @@ describe('parseLocalConfig', () => {
     [
       'a project that is a number',
       config(ROUTE).replace('name: shop', 'name: 7'),
-      /metadata\.name is not text/,
+      /metadata\.name is not a string/,
     ],
     [
       'a Shell without a host',

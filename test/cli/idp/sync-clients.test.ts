@@ -120,7 +120,7 @@ describe('idp clients sync', () => {
     const { exit, stderr } = await sync()
     expect([exit, stderr]).to.deep.equal([
       0,
-      'note: idp-clients.yaml could be read by others: now only its owner may\n',
+      'note: idp-clients.yaml was readable by others: now only its owner can read it\n',
     ])
     expect(statSync(join(folder, 'idp-clients.yaml')).mode & 0o777).to.equal(0o600)
   })
@@ -327,7 +327,7 @@ describe('idp clients sync', () => {
       name: 'a registered host without a dot',
       daemon: { routes: [{ host: 'web', upstream: 'http://127.0.0.1:1' }] },
       exit: 2,
-      says: /no app was found that can be written: an app is left out: .*: "web"/,
+      says: /none of the apps can be written: an app is left out: .*: "web"/,
     },
     {
       name: 'two hosts with one first label',
@@ -416,7 +416,7 @@ describe('idp clients sync', () => {
       name: 'an unknown flag',
       args: ['--cofnig', 'x'],
       exit: 2,
-      says: /there is no flag --cofnig, did you mean --config\?/,
+      says: /unknown flag --cofnig, did you mean --config\?/,
     },
     {
       name: 'an argument too many',
@@ -505,7 +505,7 @@ describe('idp clients sync', () => {
     chmodSync(folder, 0o555)
     const { exit, stderr } = await sync([], asUser)
     expect(stderr).to.match(
-      /^idp: idp-clients\.yaml [^\n]*: it may not be written here; choose another folder or change the permissions\n$/,
+      /^idp: idp-clients\.yaml [^\n]*: it cannot be written here; choose another folder or change the permissions\n$/,
     )
     expect(exit).to.equal(5)
     expect(out()).to.equal(OLD_FILE)

@@ -30,7 +30,7 @@ describe('httpUpstream', () => {
 
   it('refuses a password without repeating it', () => {
     expect(() => httpUpstream('http://me:hunter2@127.0.0.1', '--upstream'))
-      .to.throw(Failure, /leave the user name and password out/)
+      .to.throw(Failure, /remove the user name and password/)
       .with.property('message')
       .that.does.not.include('hunter2')
   })

@@ -34,13 +34,13 @@ describe('the key ashlar of package.json', () => {
   for (const [what, key] of [
     ['is not an object', 'migrations'],
     ['has folder', { folder: 'migrations' }],
-    ['has no text for files', { files: 7 }],
-    ['has no text for entities', { entities: ' ' }],
+    ['has no string for files', { files: 7 }],
+    ['has no string for entities', { entities: ' ' }],
   ] as const)
     it(`is refused where it ${what}`, () => {
       has(key)
       expect(() => projectOption('files')).to.throw(
-        `the key ashlar of ${join(folder, 'package.json')} ${what}: it takes entities, files, module, server, each a text`,
+        `the key ashlar of ${join(folder, 'package.json')} ${what}: it takes entities, files, module, server, each a string`,
       )
     })
 })

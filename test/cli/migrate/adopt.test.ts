@@ -115,7 +115,7 @@ onEachEngine(
       expect(await failed('up')).to.include({ kind: 'otherTool', tool: 'TypeORM', adopted: 2 })
       const adopt = await run('adopt')
       expect(adopt.exit).to.equal(2)
-      expect(adopt.stderr).to.match(/ 0002_adopted_typeorm .*\bashlar migrate baseline --to 2\b/)
+      expect(adopt.stderr).to.match(/ 0002_adopted_typeorm\b.*\bashlar migrate baseline --to 2\b/)
       expect((await run('baseline', '--to', '2')).exit).to.equal(0)
       expect((await run('up')).exit).to.equal(0)
     })

@@ -278,7 +278,7 @@ onEachEngine(
       const [place, question] = refused.stderr.split('\n')
       expect(`${place}\n`).to.equal(saidOf(database()))
       expect(question).to.include(
-        `ashlar: nothing is changed: this asks first, and needs a terminal for it; --yes confirms it. ${place}: `,
+        `ashlar: nothing is changed: this command asks for confirmation, which needs a terminal; --yes confirms it. ${place}: `,
       )
       expect(question).to.match(LOST)
       expect(await database().tables()).to.not.deep.equal([])
@@ -309,7 +309,7 @@ onEachEngine(
         expect(asked.stdout)
           .to.match(LOST)
           .and.match(/\r\nashlar: /)
-        if (answer === 'y\n') expect(asked.stdout).to.include('y counts as no: only yes in full')
+        if (answer === 'y\n') expect(asked.stdout).to.include('y counts as no: only yes, in full')
         expect(asked.exit).to.equal(exit)
         expect((await migrate({ url: database().url, files: {} }).status())[0]).to.include({
           state: 'applied',

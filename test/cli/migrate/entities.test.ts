@@ -63,7 +63,7 @@ describe('ashlar migrate new --entities', () => {
     const ran = await create('countries', EXISTING)
     expect([ran.exit, ran.stderr]).to.deep.equal([
       2,
-      `ashlar: ${EXISTING}: every resource has existing: true, so that no file makes its table: write a file of your own\n`,
+      `ashlar: ${EXISTING}: every resource has existing: true, so no file creates its table: write a file yourself\n`,
     ])
   })
 

@@ -77,7 +77,7 @@ describe('ashlar new', () => {
     writeFileSync(join(folder, 'notes.txt'), 'mine')
     const { exit, stderr } = await runCli('ashlar', ['new', '.', '--name', 'shop'], { cwd: folder })
     expect([exit, readdirSync(folder)]).to.deep.equal([2, ['notes.txt']])
-    expect(stderr).to.include('. has notes.txt in it: name a folder that is empty or not there yet')
+    expect(stderr).to.include('. contains notes.txt: name a folder that is empty or does not exist yet')
   })
 
   it('refuses a file in the place of the folder', () => {
@@ -108,7 +108,7 @@ describe('ashlar new', () => {
     'a'.repeat(61),
   ])
     it(`refuses the name ${JSON.stringify(name)}`, () => {
-      expect(() => checkName(name)).to.throw('cannot be the name of the project')
+      expect(() => checkName(name)).to.throw("cannot be the project's name")
     })
 
   it('has a value for every word of every template', () => {

@@ -148,7 +148,7 @@ for (const { backend, choices } of PROJECTS)
 
     if (backend === 'sqlite')
       it('is checked by the command of the guide', () => {
-        const commands = blocksOf('docs/guides/testing.md').flatMap(({ text }) =>
+        const commands = blocksOf('docs/guides/security-check.md').flatMap(({ text }) =>
           text.split('\n').filter((line) => line.includes('ashlar security-check')),
         )
         expect(commands).to.have.length(1)
@@ -160,7 +160,7 @@ for (const { backend, choices } of PROJECTS)
         })
         expect(output).to.match(/^passed: \d+ methods, \d+ calls\n$/)
         const server = readFileSync(join(project.folder, 'src/server.ts'), 'utf8')
-        const shown = blocksOf('docs/guides/testing.md').filter(({ text }) =>
+        const shown = blocksOf('docs/guides/security-check.md').filter(({ text }) =>
           text.startsWith('export const checked'),
         )
         expect(shown.map(({ text }) => server.includes(`\n${text}\n`))).to.deep.equal([true])

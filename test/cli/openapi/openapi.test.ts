@@ -95,9 +95,9 @@ describe('the first difference', () => {
   for (const [name, found, wanted, reported] of [
     ['is none of the same text', 'a\nb\n', 'a\nb\n', undefined],
     ['is that there is no file', undefined, 'a\n', 'there is no such file'],
-    ['is a changed line', 'a\n x\n', 'a\nb\n', 'line 2 is "x" and has to be "b"'],
-    ['is a missing line', 'a', 'a\nb', 'line 2 is missing and has to be "b"'],
-    ['is a line too many', 'a\nb', 'a', 'line 2 is "b" and has to be missing'],
+    ['is a changed line', 'a\n x\n', 'a\nb\n', 'line 2 is "x" and must be "b"'],
+    ['is a missing line', 'a', 'a\nb', 'line 2 is missing and must be "b"'],
+    ['is a line too many', 'a\nb', 'a', 'line 2 is "b" and must be missing'],
   ] as const)
     it(name, () => {
       expect(firstDifference(found, wanted)).to.equal(reported)

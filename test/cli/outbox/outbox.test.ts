@@ -79,7 +79,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const { exit, stdout, stderr } = await relaying
     expect([exit, stdout]).to.deep.equal([0, ''])
     expect(stderr).to.match(
-      /^Database \S+ on \S+\nrelaying until SIGINT or SIGTERM; NATS is connected with the first event\nSIGTERM: finishing what it has begun; once more ends at once\n$/,
+      /^Database \S+ on \S+\nrelaying until SIGINT or SIGTERM; NATS is connected with the first event\nSIGTERM: finishing the current batch; a second signal exits at once\n$/,
     )
 
     const status = await outbox(['status', '--max-lag', '0'])
@@ -88,11 +88,11 @@ describeOn('ashlar outbox', servers, (backend) => {
       '5 events so far\nrelay:nats: at position 5, 0 events to do, not running, last seen T\n',
     ])
     await subject.tell('more')
-    const reason = 'relay:nats has 1 event to do: more than --max-lag 0'
+    const reason = 'relay:nats has 1 event to process: more than --max-lag 0'
     const late = await outbox(['status', '--max-lag', '0'])
     expect([late.exit, late.stdout.replace(TIME, 'T')]).to.deep.equal([
       1,
-      `6 events so far, 1 not sequenced yet\nrelay:nats: at position 5, 1 event to do, not running, last seen T\nExit status 1: ${reason}\n`,
+      `6 events so far, 1 not sequenced yet\nrelay:nats: at position 5, 1 event to process, not running, last seen T\nExit status 1: ${reason}\n`,
     ])
     const behind = await outbox(['status', '--max-lag', '0', '--json'])
     expect(behind.exit).to.equal(1)
@@ -110,8 +110,10 @@ describeOn('ashlar outbox', servers, (backend) => {
     const asked = await outbox(['forget', '--cursor', 'relay:nats'])
     expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
     const begins =
-      /If it is started again, it begins with the (oldest of the [2-6] events|one event) in the outbox, and does again what it had done of it\.$/m
-    expect(asked.stderr).to.include('--yes').and.include(`relay:nats is not running and has 1 event to do`)
+      /If it is started again, it begins with the (oldest of the [2-6] events|one event) in the outbox, and processes what it already processed again\.$/m
+    expect(asked.stderr)
+      .to.include('--yes')
+      .and.include(`relay:nats is not running and has 1 event to process`)
     expect(asked.stderr).to.match(begins)
     const forgotten = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
     expect([forgotten.exit, forgotten.stdout.replace(begins, 'BEGINS')]).to.deep.equal([
@@ -121,13 +123,13 @@ describeOn('ashlar outbox', servers, (backend) => {
     const unknown = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
     expect([unknown.exit, unknown.stderr]).to.satisfy(
       ([exit, text]: [number, string]) =>
-        exit === 2 && text.endsWith('no relay and no consumer is called relay:nats here: there is none\n'),
+        exit === 2 && text.endsWith('there is no relay or consumer named relay:nats here: none exists\n'),
     )
 
     const unfollowed = await outbox(['status', '--max-lag', '0'])
     expect(unfollowed.exit).to.equal(1)
     expect(unfollowed.stdout).to.match(
-      /^6 events so far, ([1-6]) in the outbox; no relay and no consumer follows it, so that (it waits|they wait) until one is started\nExit status 1: \1 events? to do and nobody does (it|them): more than --max-lag 0; start a relay or a consumer\n$/,
+      /^6 events so far, ([1-6]) in the outbox; no relay or consumer follows it, so (it waits|they wait) until one is started\nExit status 1: \1 events? to process and no relay or consumer: more than --max-lag 0; start one\n$/,
     )
   })
 
@@ -138,14 +140,14 @@ describeOn('ashlar outbox', servers, (backend) => {
     const found = async () => (await new Outbox(dataSource).status()).cursors.length
     await until(async () => (await found()) === 1)
     const line =
-      /^stream:notices: at position 0, what is to do is in a stream of NATS, and not in this database, running$/m
+      /^stream:notices: at position 0, its lag is in a NATS stream, not in this database, running$/m
     const running = await outbox(['status'])
     expect([running.exit, running.stdout]).to.satisfy(
       ([exit, text]: [number, string]) => exit === 0 && line.test(text),
     )
     const refused = await outbox(['forget', '--cursor', 'stream:notices', '--yes'])
     expect([refused.exit, refused.stdout]).to.deep.equal([2, ''])
-    expect(refused.stderr).to.include('stream:notices is running, and nothing is forgotten')
+    expect(refused.stderr).to.include('stream:notices is running, so nothing is forgotten')
     await worker.drain()
     expect((await outbox(['status', '--max-lag', '0'])).exit).to.equal(0)
     // What its outbox has is nothing that it has to do, nor does anybody else do it.
@@ -153,10 +155,12 @@ describeOn('ashlar outbox', servers, (backend) => {
     const unfollowed = await outbox(['status', '--max-lag', '0'])
     expect([unfollowed.exit, unfollowed.stdout.match(/^Exit .*$/gm)]).to.deep.equal([
       1,
-      ['Exit status 1: 1 event to do and nobody does it: more than --max-lag 0; start a relay or a consumer'],
+      [
+        'Exit status 1: 1 event to process and no relay or consumer: more than --max-lag 0; start one',
+      ],
     ])
     const { stderr } = await outbox(['forget', '--cursor', 'stream:notices'])
-    expect(stderr).to.include('stream:notices is not running and follows a stream of NATS. ')
+    expect(stderr).to.include('stream:notices is not running and follows a NATS stream. ')
     expect(stderr).to.include('it begins with the oldest event of its stream')
   })
 
@@ -172,7 +176,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect(listed.exit).to.equal(0)
     expect(listed.stderr).to.match(/^Database \S+ on \S+\n$/)
     expect(listed.stdout).to.match(
-      /^\d+ relay:nats thing\.told [0-9a-f-]{36}, given up at \d{4}-[-\dT:.]+Z: .*exceeds maximum/,
+      /^\d+ relay:nats thing\.told [0-9a-f-]{36}, became a dead letter at \d{4}-[-\dT:.]+Z: .*exceeds maximum/,
     )
     expect(listed.stdout).to.match(/\nNext: ashlar outbox replay --cursor relay:nats\n$/)
     const [letter] = await letters.list(1)
@@ -196,7 +200,7 @@ describeOn('ashlar outbox', servers, (backend) => {
       const unknown = await outbox([command, '--cursor', 'relay:natz'])
       expect([unknown.exit, unknown.stdout]).to.deep.equal([2, ''])
       expect(unknown.stderr).to.include(
-        'no relay and no consumer is called relay:natz here: --cursor takes relay:nats',
+        'there is no relay or consumer named relay:natz here: --cursor takes relay:nats',
       )
     }
     const missing = await outbox(['replay', '--cursor', 'relay:nats', '--id', '999'])
@@ -204,7 +208,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const replayed = await outbox(['replay', '--cursor', 'relay:nats'])
     expect([replayed.exit, replayed.stdout]).to.deep.equal([
       0,
-      'relay:nats tries 1 dead letter once more, within seconds. What fails again stays a dead letter.\nNext: ashlar outbox dead-letters --cursor relay:nats\n',
+      'relay:nats retries 1 dead letter once, within seconds. An event that fails again stays a dead letter.\nNext: ashlar outbox dead-letters --cursor relay:nats\n',
     ])
     await until(async () => (await count()) === 1)
     await until(async () => (await letters.list(1)).length === 0)
@@ -215,15 +219,15 @@ describeOn('ashlar outbox', servers, (backend) => {
     const event = { id: 'e', resource: 'thing', verb: 'told', payload: Buffer.from('{}') } as LoggedEvent
     await letters.record('relay:nats', event, new TypeError('no'))
     expect((await outbox(['replay', '--cursor', 'relay:nats'])).stdout).to.include(
-      'relay:nats tries 1 dead letter once more, when relay:nats is started: it is not running now. ',
+      'relay:nats retries 1 dead letter once, when relay:nats is started: it is not running now. ',
     )
     expect((await outbox(['dead-letters'])).stdout).to.match(
-      /^\d+ relay:nats thing\.told e, given up at \S+Z, is tried again when relay:nats runs: TypeError: no\n$/,
+      /^\d+ relay:nats thing\.told e, became a dead letter at \S+Z, is retried when relay:nats runs: TypeError: no\n$/,
     )
   })
 
   it('says that NATS is not reached, without its password, and ends when it is told to', async () => {
-    const unreached = 'NATS at 127.0.0.1:1 is not reached yet: events wait until it is\n'
+    const unreached = 'NATS at 127.0.0.1:1 is not reachable yet: events wait until it is\n'
     let child: ChildProcess | undefined
     let printed = ''
     const relaying = runCli('ashlar', ['outbox', 'relay', '--nats', 'nats://u:secret@127.0.0.1:1'], {
@@ -271,7 +275,7 @@ describeOn('ashlar outbox', servers, (backend) => {
       hasSchemas
         ? [
             6,
-            'ashlar: there is no outbox in the schema elsewhere, and there is one in public: name it with --schema public',
+            'ashlar: there is no outbox in the schema elsewhere, but there is one in public: name it with --schema public',
           ]
         : [2, `ashlar: ${FILE_PROBLEMS.noSchemas()}`],
     )
@@ -281,7 +285,7 @@ describeOn('ashlar outbox', servers, (backend) => {
       ([exit, text]: [number, string]) =>
         exit === 6 &&
         text.endsWith(
-          'the outbox is of an older release than this command: ashlar migrate up upgrades its tables\n',
+          'the outbox was created by an older release than this command: ashlar migrate up upgrades its tables\n',
         ),
     )
     await run(database, 'DROP TABLE outbox_dispatch_cursor')
@@ -289,7 +293,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect([none.exit, none.stderr]).to.satisfy(
       ([exit, text]: [number, string]) =>
         exit === 6 &&
-        /there is no outbox in the .*: ashlar migrate up makes its tables\n$/.test(text) &&
+        /there is no outbox in the .*: ashlar migrate up creates its tables\n$/.test(text) &&
         !text.includes('outbox_dispatch_cursor'),
     )
   })
@@ -303,7 +307,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     await user.drop()
     expect(exit).to.equal(6)
     expect(stderr).to.match(
-      /denied .*: connect as the user of the service, or grant this one SELECT on outbox,/,
+      /denied .*: connect as the user of the service, or grant this user SELECT on outbox,/,
     )
   })
 })

@@ -30,7 +30,7 @@ describe('a full disk', () => {
         cwd: folder,
         under: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'],
       })
-      expect(stderr).to.equal('ashlar: stdout cannot be written: the disk is full; make room first\n')
+      expect(stderr).to.equal('ashlar: stdout cannot be written: the disk is full; free some space first\n')
       expect(exit).to.equal(5)
     })
 

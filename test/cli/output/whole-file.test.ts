@@ -70,7 +70,7 @@ describe('writeWholeFile', () => {
     [
       'a folder that is missing',
       () => join(folder, 'none', 'c.yaml'),
-      /its folder does not exist; make it first/,
+      /its folder does not exist; create it first/,
     ],
     ['a path through a file', () => join(fileAt('plain'), 'c.yaml'), /is not a folder/],
     ['a folder in its place', () => folderAt('c.yaml'), /left as it was/],

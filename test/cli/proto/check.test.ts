@@ -135,7 +135,7 @@ service TaskService {
     it('finds a new one and an old one, in what requests hold', async () => {
       const text = served(`  string note = 3 ${REQUIRED};\n  string queue = 4 ${REQUIRED};\n`)
       expect(await found(text)).to.deep.equal([
-        'proto/a.proto:7: Field "3" with name "note" on message "Task" is REQUIRED and was not (FIELD_NEWLY_REQUIRED)',
+        'proto/a.proto:7: Field "3" with name "note" on message "Task" is now REQUIRED (FIELD_NEWLY_REQUIRED)',
         'proto/a.proto:8: Field "4" with name "queue" on message "Task" is new and REQUIRED (FIELD_NEWLY_REQUIRED)',
       ])
     })

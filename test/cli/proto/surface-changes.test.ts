@@ -303,51 +303,51 @@ describe('textOf', () => {
   const TEXTS: readonly (readonly [change: SurfaceChange, text: string])[] = [
     [
       { ...AT, kind: 'service-removed', service: 'shop.v1.Shop' },
-      'Service "shop.v1.Shop" is gone: all calls of its clients fail. Keep it, with the option deprecated, until no client calls it.',
+      'Service "shop.v1.Shop" was removed: all calls of its clients fail. Keep it, with the option deprecated, until no client calls it.',
     ],
     [
       { ...OF, kind: 'method-removed' },
-      'Method "Paint" of service "shop.v1.Shop" is gone: calls of it fail. Keep it, with the option deprecated, until no client calls it.',
+      'Method "Paint" of service "shop.v1.Shop" was removed: calls of it fail. Keep it, with the option deprecated, until no client calls it.',
     ],
     [
       { ...OF, kind: 'http-route-removed', route: ROUTE, now: [{ ...ROUTE, verb: 'PUT' }] },
-      'Method "Paint" of service "shop.v1.Shop" does not answer POST /v1/widgets/{id}:paint any more, and answers PUT /v1/widgets/{id}:paint: requests of clients that send it fail. Keep it beside the others: additional_bindings { post: "/v1/widgets/{id}:paint" body: "*" }.',
+      'Method "Paint" of service "shop.v1.Shop" no longer serves POST /v1/widgets/{id}:paint, and answers PUT /v1/widgets/{id}:paint: requests of clients that send it fail. Keep it beside the others: additional_bindings { post: "/v1/widgets/{id}:paint" body: "*" }.',
     ],
     [
       { ...OF, kind: 'http-route-removed', route: CUSTOM, now: [] },
-      'Method "Paint" of service "shop.v1.Shop" does not answer REPORT /v1/x any more: requests of clients that send it fail. Keep it: option (google.api.http) = { custom { kind: "REPORT" path: "/v1/x" } response_body: "widget" }.',
+      'Method "Paint" of service "shop.v1.Shop" no longer serves REPORT /v1/x: requests of clients that send it fail. Keep it: option (google.api.http) = { custom { kind: "REPORT" path: "/v1/x" } response_body: "widget" }.',
     ],
     [
       { ...OF, kind: 'http-body-changed', route: ROUTE, now: { ...ROUTE, body: '' } },
-      'Method "Paint" of service "shop.v1.Shop" takes nothing as the body of POST /v1/widgets/{id}:paint, and took the whole request: what clients send is refused or read as something else. Keep the body, and give the other one a path of its own in additional_bindings.',
+      'Method "Paint" of service "shop.v1.Shop" now takes nothing as the body of POST /v1/widgets/{id}:paint; it took the whole request before. Requests of existing clients are rejected or misread. Keep the body, and give the new form its own path in additional_bindings.',
     ],
     [
       { ...OF, kind: 'http-response-body-changed', route: CUSTOM, now: { ...CUSTOM, responseBody: '' } },
-      'Method "Paint" of service "shop.v1.Shop" answers REPORT /v1/x with the whole response, and did with the field "widget": clients read something else. Keep the response_body, and give the other one a path of its own in additional_bindings.',
+      'Method "Paint" of service "shop.v1.Shop" now answers REPORT /v1/x with the whole response; it answered with the field "widget" before. Existing clients misread it. Keep the response_body, and give the new form its own path in additional_bindings.',
     ],
     [
       { ...AT, kind: 'resource-type-changed', message: 'Widget', was: TYPE, now: 'shop.example.com/Thing' },
-      'Message "Widget" has the resource type "shop.example.com/Thing", and had "shop.example.com/Widget": references to it and rules of access name the old one. Keep the type.',
+      'Message "Widget" now has the resource type "shop.example.com/Thing"; it had "shop.example.com/Widget" before. References and access rules name the old type. Keep the type.',
     ],
     [
       { ...AT, kind: 'resource-pattern-removed', type: TYPE, pattern: 'widgets/{widget}' },
-      'Resource "shop.example.com/Widget" does not have the pattern "widgets/{widget}" any more: names that clients keep are not found. Keep the pattern, and add the other one behind it.',
+      'Resource "shop.example.com/Widget" no longer has the pattern "widgets/{widget}": names that clients stored are not found. Keep the pattern, and add the new one after it.',
     ],
     [
       { ...FIELD, kind: 'field-newly-required', isNew: true },
-      'Field "1" with name "colour" on message "Widget" is new and REQUIRED: requests of clients that do not send it are refused. Add REQUIRED in a later release, when every client sends it.',
+      'Field "1" with name "colour" on message "Widget" is new and REQUIRED: requests of clients that do not send it are rejected. Add REQUIRED in a later release, when every client sends it.',
     ],
     [
       { ...FIELD, kind: 'field-newly-set-by-server', behavior: 'OUTPUT_ONLY' },
-      'Field "1" with name "colour" on message "Widget" is OUTPUT_ONLY and was not: what clients send in it is dropped. Keep it as it was, and give what the server sets a field of its own.',
+      'Field "1" with name "colour" on message "Widget" is now OUTPUT_ONLY: values that clients send in it are dropped. Leave it unchanged, and give the server\'s value its own field.',
     ],
     [
       { ...FIELD, kind: 'field-newly-immutable' },
-      'Field "1" with name "colour" on message "Widget" is IMMUTABLE and was not: updates that change it are refused. Add IMMUTABLE in a later release, when no client changes it.',
+      'Field "1" with name "colour" on message "Widget" is now IMMUTABLE: updates that change it are rejected. Add IMMUTABLE in a later release, when no client changes it.',
     ],
     [
       { ...FIELD, kind: 'field-newly-input-only' },
-      'Field "1" with name "colour" on message "Widget" is INPUT_ONLY and was not: clients do not get it any more. Add INPUT_ONLY in a later release, when no client reads it.',
+      'Field "1" with name "colour" on message "Widget" is now INPUT_ONLY: clients no longer receive it. Add INPUT_ONLY in a later release, when no client reads it.',
     ],
   ]
   for (const [change, text] of TEXTS)

@@ -127,7 +127,7 @@ describe('ashlar search', () => {
     for (const ran of [await sync(), await sync('--check')])
       expect([ran.exit, ran.stderr]).to.deep.equal([
         1,
-        'ashlar: nothing is copied to committed: it has 9001_mine at the number of 9001_articles_search_vector. Generate again, which takes the next free numbers: ashlar search generate --entities MODULE --out out --migrations committed\n',
+        'ashlar: nothing is copied to committed: it has 9001_mine with the number of 9001_articles_search_vector. Generate again, which uses the next free numbers: ashlar search generate --entities MODULE --out out --migrations committed\n',
       ])
     expect(Object.keys(filesIn('committed'))).to.deep.equal(['9001_mine.up.sql'])
     expect((await generate()).exit).to.equal(0)
@@ -149,8 +149,8 @@ describe('ashlar search', () => {
     const off = await search('generate', '--entities', PLAIN, ...whole.slice(3))
     expect([off.exit, off.stdout]).to.deep.equal([
       0,
-      'No search is INDEXED any more. What the files of m/postgres made stays until the contract drops it.\n' +
-        `Next: ashlar migrate diff --files m NAME --entities ${PLAIN} --contract, once no process that searches by it runs\n`,
+      'No search is INDEXED any more. What the files of m/postgres created stays until the contract drops it.\n' +
+        `Next: ashlar migrate diff --files m NAME --entities ${PLAIN} --contract, once no process that uses this search runs\n`,
     ])
     expect(
       (await search('generate', '--entities', PLAIN, '--out', 'o', '--migrations', 'o')).stdout,
@@ -187,7 +187,7 @@ describe('ashlar search', () => {
     const missing = await sync()
     expect([missing.exit, missing.stderr]).to.deep.equal([
       2,
-      'ashlar: there is no folder out: name the one that ashlar search generate wrote\n',
+      'ashlar: there is no folder out: name the folder that ashlar search generate wrote\n',
     ])
     writeFileSync(at('out'), '')
     const file = await sync()

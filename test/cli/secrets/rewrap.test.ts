@@ -84,7 +84,7 @@ export const encryptor = () => newVaultTransit('${server.addr}', '${server.token
     it('says what is wrong with what it is given', async () => {
       const place = await rewrap('--after', 'x')
       expect(place.exit).to.equal(2)
-      expect(place.stderr).to.contain('--after is not what')
+      expect(place.stderr).to.contain('--after is not a value')
       server.isSealed = true
       const sealed = await rewrap()
       server.isSealed = false

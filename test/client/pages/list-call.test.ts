@@ -82,7 +82,7 @@ describe('lists of a client', () => {
       const error = await rejection(
         idsOf(specimens.listSpecimens({})),
         AshlarError,
-        'page token a second time',
+        'the same page token twice',
       )
       expect(error).to.include({ code: 'INTERNAL' })
       expect(requests.length).to.be.below(4 * length + 4)

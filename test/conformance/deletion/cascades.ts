@@ -120,7 +120,7 @@ export const cascades = (holder: FamilyHolder): void => {
         [
           'TOO_MANY_ROWS',
           'project',
-          'it and what is deleted with it are more than 1000 resources, the most that one call deletes (maxRows)',
+          'it and the resources deleted with it are more than 1000, the maximum that one call deletes (maxRows)',
         ],
       ])
       expect(await rows('deleted')).to.deep.equal([])

@@ -158,7 +158,11 @@ export const undeletes = (holder: FamilyHolder): void => {
         ErrConflict,
       )
       expect(toldOf(error as never)).to.deep.equal([
-        ['UNIQUE_VALUE', 'job', 'the job "b" was deleted with it, and a unique value of it is taken by now'],
+        [
+          'UNIQUE_VALUE',
+          'job',
+          'the job "b" was deleted with it, and one of its unique values is now in use',
+        ],
       ])
       expect((await inAcme(() => of().jobs.list({ showDeleted: true }))).items).to.deep.equal(before)
       expect(await rows('live')).to.deep.equal(['job c'])

@@ -210,7 +210,7 @@ describe('what an embedded class cannot have', () => {
       @Column() at!: Date
     }
     expect(problemsWith(Timed)).to.deep.equal([
-      'part.at is in a message that may be unset, and its column is NOT NULL without a zero value: make it nullable, or make the field of the message REQUIRED',
+      'part.at is in a message that may be unset, but its column is NOT NULL without a zero value: make it nullable, or make the field of the message REQUIRED',
     ])
   })
 })

@@ -49,7 +49,7 @@ export const own = (holder: ToldHolder): void => {
       await rejection(
         inAcme(() => paid()),
         TypeError,
-        'no open transaction',
+        'no transaction is open',
       )
       let late: () => Promise<void> = () => Promise.resolve()
       await inside(() => {

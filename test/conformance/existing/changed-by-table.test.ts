@@ -174,7 +174,7 @@ describeOn('what a table changes by itself', [...databases, ...coalesced], (back
 describe('what a table changes by itself, in memory', () => {
   it('is refused by name', () => {
     expect(() => new (memoryRepositoryOf(Shift))()).to.throw(
-      /slug is declared as generated, and memory has no table that sets it.*revision.*updatedAt/s,
+      /slug is declared as generated, but memory has no table that sets it.*revision.*updatedAt/s,
     )
   })
 })

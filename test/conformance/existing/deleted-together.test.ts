@@ -106,7 +106,7 @@ describeOn('rows of existing tables that are deleted together', databases, (back
     )
     const { unrestorable = [] } = await boxes.startUpCheck()
     expect(unrestorable.map(({ text }) => text)).to.deep.equal([
-      'Undelete of TogetherBox restores what has the same time of deletion, and deletedAt of TogetherThing has no milliseconds: give the column milliseconds, or leave Undelete out of the service',
+      'Undelete of TogetherBox restores rows with the same deletion time, but deletedAt of TogetherThing stores no milliseconds: use a column that stores milliseconds, or remove Undelete from the service',
     ])
   })
 })

@@ -72,15 +72,15 @@ const FOUND: readonly (readonly [string, string])[] = [
 const EXTRA: Readonly<Record<string, unknown>> = { a: 'text', b: 5, c: true, d: { deep: 'x' } }
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
-  ['settings = "dark"', /compares by its keys, as in settings\.key/],
-  ['steps = "x"', /compares by its keys/],
-  ['settings.theme = dark', /takes text in double quotes, a number, true, false or null/],
-  ['settings.on > true', /by = and != only/],
-  ['settings.theme < null', /by = and != only/],
+  ['settings = "dark"', /is compared by its keys, as in settings\.key/],
+  ['steps = "x"', /is compared by its keys/],
+  ['settings.theme = dark', /takes a string in double quotes, a number, true, false or null/],
+  ['settings.on > true', /only be compared with = and !=/],
+  ['settings.theme < null', /only be compared with = and !=/],
   ['settings.theme = 007', /takes a number/],
   ['settings.a.b.c.d.e.f.g.h = 1', /deeper than 8 levels/],
   ['settings."-a" = 1', /begins with "-"/],
-  ['settings:5', /is for text, lists and tags/],
+  ['settings:5', /is for strings, lists and tags/],
 ]
 
 describeOn('free-form JSON', backends, (backend) => {

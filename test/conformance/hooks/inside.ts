@@ -147,7 +147,7 @@ export const inside = (holder: HookedHolder): void => {
       doing.BeforeInsert = (task) => make(`${task.id}a`)
       const { message } = await rejection(make('a'), TypeError)
       expect(message).to.match(
-        /^@BeforeInsert\(\) of Task is inside of 32 transactions: a hook makes a call that/,
+        /^@BeforeInsert\(\) of Task is nested in 32 transactions: a hook makes a call that/,
       )
       expect(await stored('a')).to.equal(undefined)
     })
@@ -234,7 +234,7 @@ export const inside = (holder: HookedHolder): void => {
     it('is rejected in a read-only transaction, before it is called', () =>
       inAcme(async () => {
         const reading = holder.subject.tasks.transaction(() => make('a'), { readOnly: true })
-        await rejection(reading, TypeError, /Task\.create inside of a transaction with readOnly: true/)
+        await rejection(reading, TypeError, /Task\.create inside a transaction with readOnly: true/)
         expect(events()).to.deep.equal([])
       }))
 

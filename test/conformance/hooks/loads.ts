@@ -78,7 +78,7 @@ export const loads = (holder: HookedHolder): void => {
             await read()
           }
           const { message } = await rejection(read(), TypeError)
-          expect(message).to.match(/^@AfterLoad\(\) of Task is inside of 32 hooks: a hook makes a call that/)
+          expect(message).to.match(/^@AfterLoad\(\) of Task is nested in 32 hooks: a hook makes a call that/)
           expect(depth).to.equal(32)
           await tasks.transaction(() => rejection(read(), TypeError))
         }

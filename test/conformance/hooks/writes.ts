@@ -132,7 +132,7 @@ export const writes = (holder: HookedHolder): void => {
 
     it('report which value the column cannot hold', async () => {
       doing.BeforeInsert = (task) => (task.revision = 2 ** 40)
-      await rejection(make('a'), InvalidArgument, /^revision: has to be an integer/)
+      await rejection(make('a'), InvalidArgument, /^revision: must be an integer/)
       doing.BeforeInsert = (task) => (task.code = 'taken')
       await make('a')
       await rejection(make('b'), ErrConflict)

@@ -184,13 +184,13 @@ describe('a member of a oneof', () => {
 
   it('has a nullable column', () => {
     expect(problemsWith({ nullable: false })).to.deep.equal([
-      'email is in the oneof contact: its column has to be nullable, as in @Column({ nullable: true })',
+      'email is in the oneof contact: its column must be nullable, as in @Column({ nullable: true })',
     ])
   })
 
   it('has no default', () => {
     expect(problemsWith({ default: 'x' })).to.deep.equal([
-      'email is in the oneof contact, and it has a default, which would be set beside another member: leave the default out',
+      'email is in the oneof contact, and it has a default, which would be set together with another member: remove the default',
     ])
   })
 

@@ -29,10 +29,10 @@ function declared(options: ColumnOptions, designType: unknown, existing = false)
 describe('a decimal', () => {
   it('fails at startup without digits, and as a number with more than 15', () => {
     expect(() => resourceModel(declared({}, String))).to.throw(
-      'amount is a decimal whose column states no digits',
+      'amount is a decimal whose column states no precision',
     )
     expect(() => resourceModel(declared({ precision: 16 }, Number))).to.throw(
-      'which holds 15 digits, and its column 16',
+      'which holds 15 digits, but its column 16',
     )
     expect(() => resourceModel(declared({ precision: 4 }, Boolean))).to.throw(
       'declare it as string, or number',

@@ -175,10 +175,10 @@ export const filters = (holder: PlansHolder): void => {
       ['project.api_key = "a"', /unknown field "project.api_key"/],
       ['project.etag = "a"', /field "project.etag" cannot be filtered/],
       ['lead.password = "a"', /"lead.password"/],
-      ['project = "p1"', /"project" is another resource: ask whether it is there, as in project:\*/],
-      ['steps = "s1"', /"steps" has several: ask whether there is one, as in steps:\*/],
+      ['project = "p1"', /"project" is another resource: test whether it exists, as in project:\*/],
+      ['steps = "s1"', /"steps" can have several: test whether one exists, as in steps:\*/],
       ['steps.title != "dig"', /"steps.title" has several values.*write NOT steps.title/],
-      ['project.title > 1', /takes text in double quotes/],
+      ['project.title > 1', /takes a string in double quotes/],
       ['project.', /expected a name after the dot/],
       ['project.title:*', /"project.title" is always set/],
       ['NOT project.owner.title:*', /"project.owner.title" is always set/],
@@ -206,12 +206,12 @@ export const filters = (holder: PlansHolder): void => {
                 InvalidArgument,
               )
             ).message,
-          ).to.match(/is one relation more than the 8/)
+          ).to.match(/exceeds the 8/)
         const order = await rejection(
           holder.plans.tasks.list({ filter: eight, orderBy: 'project.title' }, { through: ALL }),
           InvalidArgument,
         )
-        expect(order.message).to.match(/^order_by: "project" is one relation more/)
+        expect(order.message).to.match(/^order_by: "project" exceeds the 8 relations/)
       }))
 
     it('is rejected together with a lock', () =>

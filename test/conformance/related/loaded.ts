@@ -242,7 +242,7 @@ export const loaded = (holder: PlansHolder): void => {
       await rejection(
         RequestContext.asSystem(() => persons.get('eve', { with: ['country.persons'] })),
         TypeError,
-        /Person of all tenants cannot be found through Country/,
+        /Person resources of all tenants cannot be found through Country/,
       )
       expect(await RequestContext.asSystem({ tenant: 'globex' }, list)).to.deep.equal(['eve'])
       const all = await RequestContext.asSystem(() => countries.list({ with: ['persons'] }))
@@ -283,7 +283,7 @@ export const loaded = (holder: PlansHolder): void => {
         await rejection(
           tasks.get('t4', { with: ['steps'] }),
           ResourceExhausted,
-          /steps of these Task are more than 10000/,
+          /steps of these Task resources are more than 10000/,
         )
         expect((await tasks.get('t1', { with: ['steps'] })).steps).to.have.length(2)
         // The row behind the page counts for nothing.

@@ -91,8 +91,8 @@ export const orders = (holder: PlansHolder): void => {
       inAcme(async () => {
         const { tasks } = holder.plans
         for (const [orderBy, why] of [
-          ['steps.title', /^order_by: "steps.title" has no order: there can be several/],
-          ['project.labels', /"project.labels" has no order/],
+          ['steps.title', /^order_by: "steps.title" has no sort order: it can have several values/],
+          ['project.labels', /"project.labels" has no sort order/],
           ['project.etag', /field "project.etag" cannot be sorted by/],
           ['project', /unknown field "project"/],
           ['lead.nothing', /unknown field "lead.nothing"/],

@@ -170,7 +170,7 @@ export const lists = (holder: Holder): void => {
       ['webhook_secret', 'unknown field'],
       ['api_key', 'unknown field'],
       ['serial', 'cannot be sorted by'],
-      ['tags', 'no order'],
+      ['tags', 'no sort order'],
       ['title,', 'empty term'],
       ['title, title desc', 'named twice'],
       ['title sideways', 'asc or desc'],

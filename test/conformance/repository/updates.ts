@@ -162,7 +162,7 @@ export const updates = (holder: Holder): void => {
         await rejection(
           holder.subject.specimens.update(id, {}, ['*', 'title'] as never),
           InvalidArgument,
-          'alone',
+          'the only path',
         )
       }))
 

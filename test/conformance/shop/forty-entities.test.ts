@@ -155,7 +155,7 @@ describe('forty entities of a shop', () => {
     })
     expect(Object.fromEntries(refused)).to.deep.equal({
       Stock: [
-        'it needs exactly one key beside its tenant: declare it with @PrimaryColumn() id!: string (or name)',
+        'it must have exactly one key besides its tenant: declare it with @PrimaryColumn() id!: string (or name)',
       ],
     })
     expect(shown.filter((entity) => problemsOf(entity).length === 0).length).to.be.at.least(30)
@@ -181,7 +181,7 @@ describeOn(
               refused.push([entity.name, problems.map((one) => (typeof one === 'string' ? one : one.rule))])
             else expect((await of(entity).list({})).items).to.deep.equal([])
           }
-          const padded = 'has the type bpchar, which takes different texts for the same'
+          const padded = 'has the type bpchar, which treats different strings as equal'
           expect(Object.fromEntries(refused)).to.deep.equal({
             Currency: [`code ${padded}`],
             Country: [`currency_code ${padded}`],

@@ -11,7 +11,7 @@ const contradiction = (what: string) => [
   `${what} and withoutTenants() contradict each other: remove one of them`,
 ]
 const named = (property: string) =>
-  `${property} is named like a tenant, and withoutTenants() declares that there are none: write @Resource({ shared: true }) if it is not a tenant; else remove withoutTenants() and write @TenantScoped({ column: '${property}' }) below @Resource()`
+  `${property} is named like a tenant, but withoutTenants() declares that there are none: write @Resource({ shared: true }) if it is not a tenant; otherwise remove withoutTenants() and write @TenantScoped({ column: '${property}' }) below @Resource()`
 
 describeOn('an application without tenants', backends, (backend) => {
   it('shares each class, decides by rules and rows, and rejects what looks like a tenant', async () => {

@@ -55,7 +55,7 @@ describe("a column that several resources inherit, in TypeORM's own manager", ()
       expect(transformerOf(Shared, 'labels')[way](null) as unknown).to.equal(null)
       expect(() => void transformerOf(Shared, 'labels')[way]([])).to.throw(
         TypeError,
-        "labels is inherited by several resources, whose messages have different types for it: declare it in each of them to use it with TypeORM's manager",
+        "labels is inherited by several resources, whose messages give it different types: declare it in each of them to use it with TypeORM's manager",
       )
     }
   })

@@ -160,7 +160,7 @@ for (const [server, type] of [
         expect(done).to.equal(true)
         expect(error).to.include({
           code: FINAL_CODE.UNAVAILABLE,
-          message: 'the process that worked on it is gone: start it again',
+          message: 'the process that ran it no longer exists: start it again',
         })
       }
       expect((await other.operations.unary('GetOperation', { name: first }, OTHER)).code).to.equal(5)

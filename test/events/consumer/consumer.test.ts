@@ -362,8 +362,8 @@ describeOn('a consumer', databases, (backend) => {
         const { dataSource } = holder.subject
         const given = (options: Partial<ConsumerOptions>) => () =>
           consumer({ name: 'x', dataSource, ...options }, () => Promise.resolve())
-        expect(given({ name: 'a.b' })).to.throw(TypeError, 'not a name')
-        expect(given({ name: 'x'.repeat(201) })).to.throw(TypeError, 'not a name')
+        expect(given({ name: 'a.b' })).to.throw(TypeError, 'is not a valid name')
+        expect(given({ name: 'x'.repeat(201) })).to.throw(TypeError, 'is not a valid name')
         expect(given({ concurrency: 0 })).to.throw(RangeError, 'concurrency')
         expect(given({ markersKeptMs: -1 })).to.throw(RangeError, 'markersKeptMs')
         expect(given({ nats: { servers: 'nats://127.0.0.1' }, listenDsn: 'postgres://x' })).to.throw(
@@ -393,7 +393,7 @@ describeOn('a consumer', databases, (backend) => {
       expect(others).to.deep.equal([])
       expect(letter).to.include({ eventType: 'thing.told', isWaiting: false })
       expect(letter?.reason).to.match(/^TypeError: TypeError: no; the event at 1 could not be stored: /)
-      expect(failures.some((text) => text.includes('is put aside'))).to.equal(true)
+      expect(failures.some((text) => text.includes('is set aside'))).to.equal(true)
       await outbox.replay('consumer:test')
       await until(async () => (await outbox.deadLetters())[0]?.reason.includes('was not stored') === true)
     } finally {

@@ -32,7 +32,7 @@ describeOn('a cursor', databases, (backend) => {
     await subject.tell('a')
     await until(async () => (await gone.status()).lag === 0 && (await gone.status()).position === 1)
     expect(await named('relay:gone')).to.include({ isRunning: true })
-    await rejection(outbox.forget('relay:gone'), AshlarError, 'relay:gone is running: end it first')
+    await rejection(outbox.forget('relay:gone'), AshlarError, 'relay:gone is running: stop it first')
     await gone.drain()
     const seen = await named('relay:gone')
     expect(seen).to.include({ isRunning: false, position: 1 })

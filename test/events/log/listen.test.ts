@@ -87,7 +87,7 @@ describeOn('LISTEN', pooled, (backend) => {
     listener.start()
     try {
       await until(() => failures.length > 0)
-      expect(failures).to.deep.equal(['events: nothing is heard by LISTEN, and the outbox is polled'])
+      expect(failures).to.deep.equal(['events: LISTEN receives no notifications, so the outbox is polled'])
     } finally {
       await listener.close()
       await close()

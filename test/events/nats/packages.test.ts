@@ -19,7 +19,7 @@ describe('a server with a relay and a consumer of NATS', () => {
     const said = await start([withoutPackages('@nats-io/')])
     for (const name of ['relay:nats', 'stream:mails'])
       expect(said).to.include(
-        `${name}: NATS needs packages: npm install @nats-io/jetstream @nats-io/transport-node`,
+        `${name}: NATS requires packages: npm install @nats-io/jetstream @nats-io/transport-node`,
       )
     expect(said).to.not.include('local')
   })

@@ -242,7 +242,7 @@ for (const isWoken of [true, false])
     })
 
     it('refuses options that mean nothing', () => {
-      expect(() => holder.relay({ name: 'a.b' })).to.throw(TypeError, 'not a name')
+      expect(() => holder.relay({ name: 'a.b' })).to.throw(TypeError, 'is not a valid name')
       expect(() => holder.relay({ maxAttempts: 0 })).to.throw(RangeError, 'maxAttempts')
       expect(() => holder.relay({ leaseMs: Number.NaN })).to.throw(RangeError, 'leaseMs')
       if (backend.name !== 'postgres')

@@ -222,7 +222,7 @@ describe('relays and consumers of a database in memory', () => {
     await rejection(
       caughtUp(worker, 30),
       DeadlineExceeded,
-      'consumer:idle has 1 events to do after 30 ms, and does not run',
+      'consumer:idle still has 1 unprocessed events after 30 ms, and does not run',
     )
   })
 })

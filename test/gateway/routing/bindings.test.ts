@@ -82,8 +82,8 @@ describe('routesOf', () => {
     const table = routesOf(methods, (text) => void warnings.push(text))
     expect(warnings).to.deep.equal([
       'rules.v1.RulesService/M0 /v1/x gets no route: a stream of requests is served over gRPC only',
-      'rules.v1.RulesService/M1 /v1/{required_string=a/**}/{double=*} gets no route: character 24: "**" is served at the end of a path only',
-      'rules.v1.RulesService/M2 /v1/**/y gets no route: character 5: "**" is served at the end of a path only',
+      'rules.v1.RulesService/M1 /v1/{required_string=a/**}/{double=*} gets no route: character 24: "**" is only supported at the end of a path',
+      'rules.v1.RulesService/M2 /v1/**/y gets no route: character 5: "**" is only supported at the end of a path',
     ])
     expect(table.find('GET', '/v1/y')).to.have.property('match')
     expect([table.find('POST', '/v1/x'), table.find('GET', '/v1/a/b')]).to.deep.equal([undefined, undefined])

@@ -148,7 +148,7 @@ describe('GatewayMux', () => {
     it(`refuses ${pattern}, which no request would match, and says what to write`, () => {
       expect(() => new GatewayMux().handle(pattern, () => new Response())).to.throw(
         TypeError,
-        `gateway: "${pattern}" is matched by no request: write "${instead}"`,
+        `gateway: no request matches "${pattern}": write "${instead}"`,
       )
     })
 })

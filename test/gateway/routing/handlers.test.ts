@@ -27,8 +27,8 @@ describe('GatewayMux', () => {
 
   it('refuses a pattern that is taken', () => {
     const mux = new GatewayMux().handle('/a', says('')).handle('/a/', says(''))
-    expect(() => mux.handle('/a', says(''))).to.throw(TypeError, 'mounted already')
-    expect(() => mux.handle('/a/', says(''))).to.throw(TypeError, 'mounted already')
+    expect(() => mux.handle('/a', says(''))).to.throw(TypeError, 'gateway: "/a" is already mounted')
+    expect(() => mux.handle('/a/', says(''))).to.throw(TypeError, 'gateway: "/a/" is already mounted')
   })
 })
 

@@ -37,7 +37,7 @@ SET NEW.`display_name` = IF(NEW.`display_name` <=> OLD.`display_name` AND (NEW.`
   NEW.`title` = NEW.`display_name`;
 
 -- 0007_next_fill_tasks.down.sql
--- nothing to undo: what it did goes with the version before it
+-- nothing to undo: its changes are removed with the migration before it
 
 -- 0007_next_fill_tasks.up.sql
 -- ashlar:backfill chunk=1000
@@ -90,7 +90,7 @@ UPDATE `tasks` SET `title` = `display_name`;
 
 -- 0012_end_drop_tasks_title.up.sql
 -- ashlar:allow ban-drop-column
--- no image that runs now uses it, and what tasks.title holds is not needed any more
+-- no running image uses it, and the values of tasks.title are no longer needed
 ALTER TABLE `tasks`
   DROP COLUMN `title`,
   ALGORITHM=INSTANT;
@@ -101,7 +101,7 @@ ALTER TABLE `tasks`
 
 -- 0013_end_drop_tasks_colour.up.sql
 -- ashlar:allow ban-drop-column
--- no image that runs now uses it, and what tasks.colour holds is not needed any more
+-- no running image uses it, and the values of tasks.colour are no longer needed
 ALTER TABLE `tasks`
   DROP COLUMN `colour`,
   ALGORITHM=INSTANT;

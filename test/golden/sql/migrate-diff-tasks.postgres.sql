@@ -42,7 +42,7 @@ $mirror$;
 CREATE TRIGGER "tasks_display_name_mirror" BEFORE INSERT OR UPDATE ON "tasks" FOR EACH ROW EXECUTE FUNCTION "tasks_display_name_mirror"();
 
 -- 0006_next_fill_tasks.down.sql
--- nothing to undo: what it did goes with the version before it
+-- nothing to undo: its changes are removed with the migration before it
 
 -- 0006_next_fill_tasks.up.sql
 -- ashlar:backfill chunk=1000
@@ -111,7 +111,7 @@ UPDATE "tasks" SET "title" = "display_name";
 
 -- 0011_end_drop_tasks_title.up.sql
 -- ashlar:allow ban-drop-column
--- no image that runs now uses it, and what tasks.title holds is not needed any more
+-- no running image uses it, and the values of tasks.title are no longer needed
 ALTER TABLE "tasks"
   DROP COLUMN "title";
 
@@ -121,6 +121,6 @@ ALTER TABLE "tasks"
 
 -- 0012_end_drop_tasks_colour.up.sql
 -- ashlar:allow ban-drop-column
--- no image that runs now uses it, and what tasks.colour holds is not needed any more
+-- no running image uses it, and the values of tasks.colour are no longer needed
 ALTER TABLE "tasks"
   DROP COLUMN "colour";

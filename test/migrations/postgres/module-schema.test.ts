@@ -142,7 +142,7 @@ onEachEngine(
       expect(await migrations.verify(schemaComparison(exports))).to.deep.equal([
         {
           ...{ kind: 'otherSchema', table: 'inventory', is: 'inventory', wanted: 'billing' },
-          text: 'the DataSource has its tables in the schema inventory, and these migrations make them in billing',
+          text: 'the DataSource has its tables in the schema inventory, but these migrations create them in billing',
           detail: 'say --schema inventory, or give the DataSource { schema: "billing" }',
         },
       ])

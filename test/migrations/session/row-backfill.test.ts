@@ -169,7 +169,7 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
   for (const [what, options, why] of [
     ['another column', `row: () => ({ writes: 1, b: 'x' })`, 'row sets b, which sets does not list'],
     ['an object', `row: () => ({ writes: { one: 1 } })`, 'writes is given a value that no column takes'],
-    ['no object', `row: () => 7`, 'row returns an object with the values of columns, or undefined'],
+    ['no object', `row: () => 7`, 'row must return an object with column values, or undefined'],
   ] as const)
     it(`refuses ${what} from its function, and writes nothing`, async () => {
       await rows(3)
@@ -237,7 +237,7 @@ describe('a file with a backfill', () => {
     const wrong = await refusal(name, moduleOf(`table: 'a.b.c', reads: [''], sets: [], chunk: 0`))
     expect(wrong).to.have.property(
       'why',
-      'backfill: table is a name, or a schema and a name with a dot between; reads lists columns by their names; sets lists at least one column by its name; chunk is 1 to 100000 rows; row is a function',
+      'backfill: table must be a name, or a schema and a name separated by a dot; reads must list columns by name; sets must list at least one column by name; chunk must be 1 to 100000 rows; row must be a function',
     )
   })
 

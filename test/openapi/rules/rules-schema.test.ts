@@ -91,7 +91,7 @@ describe('rules of buf.validate', () => {
     expect([schema, refusesZero]).to.deep.equal([{}, false])
     expect(texts).to.deep.equal([
       'Rule: string.min_len = "3".',
-      'These rules do not count for the zero value.',
+      'These rules do not apply to the zero value.',
     ])
   })
 

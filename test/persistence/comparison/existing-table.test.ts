@@ -230,7 +230,7 @@ describeOn('a table of another application', COMPARED, (backend) => {
           table: 'orders',
           text: 'the foreign key of_customer of orders is (customer_id) → customers (id) ON DELETE CASCADE, without the tenant',
           detail:
-            'a delete of what it refers to removes rows of other tenants that refer to it, too: take the tenant into it, or let it restrict',
+            'a delete of the referenced row removes rows of other tenants that refer to it, too: add the tenant to the key, or use ON DELETE RESTRICT',
         })
     }
     await dataSource.query('DROP TABLE IF EXISTS orders')
@@ -250,7 +250,7 @@ describeOn('a table of another application', COMPARED, (backend) => {
     await schemaComparison([Order, Part], { note: (note) => notes.push(note) })(liveSchemaOf(dataSource))
     const details = notes.flatMap(({ kind, detail }) => (kind === 'addIndex' ? [detail] : []))
     expect(details).to.have.members([
-      'nothing keeps its values unique',
+      'nothing enforces that its values are unique',
       '(id) alone is unique; lists, and foreign keys of tenant and reference, use it',
     ])
   })

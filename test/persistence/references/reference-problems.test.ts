@@ -191,7 +191,7 @@ describeOn('a reference that TypeORM knows', databases, (backend) => {
         await createTables(dataSource, [Owner, Pet], 'sqlite')
         const pets = new (repositoryOf(Pet))(dataSource)
         expect((await pets.startUpCheck()).warnings).to.deep.equal([
-          'owner of Pet has no foreign key, because SQLite adds none to a table that is there: only repositories keep it inside of its tenant; make the table anew to have one',
+          'owner of Pet has no foreign key, because SQLite cannot add one to an existing table: only repositories keep it within its tenant; recreate the table to have one',
         ])
         await RequestContext.as({ tenant: 'acme', subject: 'ada' }, () =>
           rejection(pets.create({ id: 'a', ownerId: 'x' } as never), Error, /there is no such owner/),

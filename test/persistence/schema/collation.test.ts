@@ -145,7 +145,7 @@ describeOn('a column that has to be compared exactly', databases, (backend) => {
             DeclarationError,
           )
           expect(problems).to.have.length(1)
-          expect(problems[0]).to.contain(`${column} ${told}, which takes different texts for the same: use `)
+          expect(problems[0]).to.contain(`${column} ${told}, which treats different strings as equal: use `)
         }
       }
     })

@@ -128,7 +128,7 @@ describeOn('the collation that a column declares', databases, (backend) => {
     const { problems, found, noted } = await started({}, all)
     expect(problems).to.have.length(3)
     expect(problems[0]).to.contain(
-      `id has the collation ${loose}, which takes different texts for the same: declare @PrimaryColumn({ collation: '${loose}' }) on id, or use `,
+      `id has the collation ${loose}, which treats different strings as equal: declare @PrimaryColumn({ collation: '${loose}' }) on id, or use `,
     )
     for (const [at, property] of [
       [1, 'accountId'],

@@ -42,8 +42,8 @@ describe('tableMigrations', () => {
   it('says what of another module has to be there', () => {
     const [notes] = tableMigrations({ Project }).map((one) => one.notes)
     expect(notes).to.deep.equal([
-      'projects refers to Team of another module: its table has to be there before, with a unique index on (account_id, id)',
-      'projects refers to Currency of another module: its table has to be there before',
+      'projects refers to Team of another module: its table must exist first, with a unique index on (account_id, id)',
+      'projects refers to Currency of another module: its table must exist first',
     ])
   })
 })

@@ -67,7 +67,7 @@ class NamedLine {
 }
 
 const SHARED =
-  /order and order_line both have an index of the name order_line_code_key: give one of them its own, as in @Unique\('name', \['property'\]\)/
+  /order and order_line both have an index named order_line_code_key: give one of them another name, as in @Unique\('name', \['property'\]\)/
 
 describe('indexes of several tables', () => {
   it('have names of their own, or no migration is written', () => {

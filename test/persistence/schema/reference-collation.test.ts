@@ -79,7 +79,7 @@ describe('the migration of a table that refers to a key of another collation', (
     } catch (error) {
       expect(error).to.be.instanceOf(DeclarationError)
       expect((error as DeclarationError).problems).to.deep.equal([
-        "Boat: harbour: id of Harbour has the collation utf8mb4_general_ci, the table of Boat is made with another, and MySQL makes no foreign key between the two: declare @Resource({ existing: true }) on Boat and @Column({ collation: 'utf8mb4_general_ci' }) on harbourId, and make its table in a file of your own; or give id of Harbour the exact collation",
+        "Boat: harbour: id of Harbour has the collation utf8mb4_general_ci, but the table of Boat uses another, and MySQL supports no foreign key between the two: declare @Resource({ existing: true }) on Boat and @Column({ collation: 'utf8mb4_general_ci' }) on harbourId, and create its table in your own migration; or give id of Harbour the exact collation",
       ])
     }
   })

@@ -203,7 +203,7 @@ describeOn(
         @PrimaryColumn() id!: string
       }
       expect(tableMigrations({ Far }).flatMap(({ notes }) => notes)).to.deep.equal([
-        'on MySQL elsewhere.far is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has',
+        'on MySQL elsewhere.far is in a database that its entity names, which these files do not create: CREATE DATABASE needs more privileges than a migration has',
       ])
     })
   },

@@ -84,7 +84,7 @@ describeOn('a table', databases, (backend) => {
       const elsewhere = thingOf({ database: 'elsewhere' })
       expect(() => new TypeormRepository(open?.dataSource as never, elsewhere)).to.throw(
         DeclarationError,
-        /@Entity\(\{ database: "elsewhere" \}\): a connection to PostgreSQL reaches its own database alone/,
+        /@Entity\(\{ database: "elsewhere" \}\): a PostgreSQL connection only reaches its own database/,
       )
     })
 
@@ -166,8 +166,11 @@ describeOn('a table', databases, (backend) => {
     it('is refused in another database, and as a path', async () => {
       open = await backend.open([thingOf()])
       for (const [options, why] of [
-        [{ database: 'elsewhere.db' }, /a connection to SQLite reaches its own database alone/],
-        [{ name: 'inventory.things' }, /TypeORM reads the dots of the table inventory\.things as a path/],
+        [{ database: 'elsewhere.db' }, /a SQLite connection only reaches its own database/],
+        [
+          { name: 'inventory.things' },
+          /TypeORM reads the dots in the table name inventory\.things as a path/,
+        ],
       ] as const)
         expect(() => new TypeormRepository(open?.dataSource as never, thingOf(options))).to.throw(
           DeclarationError,
@@ -202,7 +205,7 @@ describeOn('a table', databases, (backend) => {
     for (const name of ['a.b.c', '.a', 'a.', '.'])
       expect(() => new TypeormRepository(open?.dataSource as never, thingOf({ name }))).to.throw(
         DeclarationError,
-        `TypeORM reads the dots of the table ${name}`,
+        `TypeORM reads the dots in the table name ${name}`,
       )
   })
 
@@ -217,7 +220,9 @@ describeOn('a table', databases, (backend) => {
       (reason: unknown) => reason,
     )
     expect(error).to.be.instanceOf(DeclarationError)
-    expect(String(error)).to.match(/title is stored in title, and the naming strategy .* calls it TITLE/)
+    expect(String(error)).to.match(
+      /title is stored in title, but the DataSource's naming strategy calls it TITLE/,
+    )
   })
 })
 

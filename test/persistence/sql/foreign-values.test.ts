@@ -346,13 +346,13 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
         const told = () =>
           reports.filter((text) => text.includes(`the column ${column} of specimen "${row}"`))
         expect(told()).to.have.length(1)
-        expect(told()[0]).to.match(/ holds JSON that cannot be read, and counts as not set$/)
+        expect(told()[0]).to.match(/ contains JSON that cannot be read, and counts as unset$/)
         // As a client does that has read the row.
         await subject.specimens.update(row, current)
         await subject.specimens.update(row, current)
         expect(await kept()).to.not.deep.equal(before)
         expect(told()).to.have.length(2)
-        expect(told()[1]).to.match(/ held JSON that could not be read, and an update has written over it$/)
+        expect(told()[1]).to.match(/ contained JSON that could not be read, and an update has overwritten it$/)
       }
     })
     expect(failures).to.deep.equal([])

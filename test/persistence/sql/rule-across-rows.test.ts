@@ -130,7 +130,7 @@ describeOn('a rule across rows', databases, (on) => {
           type: 'ISOLATION',
           subject: 'hall_booking',
           description:
-            'rows are locked, and this list or count does not see what others have committed since: use the isolation read committed',
+            'rows are locked, but this list or count does not see what others have committed since: use the isolation read committed',
         })
       }
     })

@@ -255,7 +255,7 @@ describe('@Searchable', () => {
   const refused: readonly (readonly [SearchableOptions, RegExp])[] = [
     [{}, /no source/],
     [{ sources: ['nope'] }, /no property nope/],
-    [{ sources: ['count'] }, /only text/],
+    [{ sources: ['count'] }, /only strings/],
     [{ sources: ['token'] }, /never searched/],
     [{ sources: ['title'], textConfig: "simple'; DROP" }, /text search configuration/],
     [{ sources: ['title'], textConfig: 'Simple' }, /text search configuration/],
@@ -270,8 +270,8 @@ describe('@Searchable', () => {
     [{ sources: [{ sql: { postgres: '"token_cipher"' } }] }, /secret/],
     [{ sources: [{ cel: 'msg.token' }] }, /no field token/],
     [{ sources: [{ cel: 'msg.token_hash' }] }, /no field token_hash/],
-    [{ sources: [{ cel: 'msg.count' }] }, /count is int32: a number is compared, and is not a string/],
-    [{ sources: [{ cel: 'msg.count ? "a" : "b"' }] }, /text stands where a condition/],
+    [{ sources: [{ cel: 'msg.count' }] }, /count is int32: a number can be compared, but is not a string/],
+    [{ sources: [{ cel: 'msg.count ? "a" : "b"' }] }, /a string is used, but a condition/],
     [{ sources: [{ cel: 'msg.count == "1" ? "a" : "b"' }] }, /count is int32, and "1" is not a number/],
     [{ sources: [{ cel: 'msg.count < 1.5 ? "a" : "b"' }] }, /count takes an integer/],
     [{ sources: [{ cel: 'msg.title < "b" ? "a" : "b"' }] }, /< compares numbers/],
@@ -279,14 +279,14 @@ describe('@Searchable', () => {
       { sources: [{ cel: 'msg.title == OPEN ? "a" : "b"' }] },
       /OPEN is not supported: fields are written msg/,
     ],
-    [{ sources: [{ cel: '1 == 1 ? "a" : "b"' }] }, /compared with what is none/],
+    [{ sources: [{ cel: '1 == 1 ? "a" : "b"' }] }, /a value that is not a number/],
     [{ sources: [{ cel: 'msg.title.size()' }] }, /size is not supported/],
-    [{ sources: [{ cel: 'msg.title == "x"' }] }, /condition stands where text/],
-    [{ sources: [{ cel: 'msg.title ? "a" : "b"' }] }, /text stands where a condition/],
+    [{ sources: [{ cel: 'msg.title == "x"' }] }, /a condition is used, but a string/],
+    [{ sources: [{ cel: 'msg.title ? "a" : "b"' }] }, /a string is used, but a condition/],
     [{ sources: [{ cel: '"open' }] }, /not supported/],
-    [{ sources: [{ cel: 'msg.title +' }] }, /ends too early/],
+    [{ sources: [{ cel: 'msg.title +' }] }, /expression is incomplete/],
     [{ sources: [{ cel: 'title' }] }, /msg\.<field>/],
-    [{ sources: [{ cel: '{"a": "b"}' }] }, /ends too early/],
+    [{ sources: [{ cel: '{"a": "b"}' }] }, /expression is incomplete/],
   ]
   for (const [options, why] of refused)
     it(`refuses ${JSON.stringify(options)}`, () => {
@@ -294,7 +294,7 @@ describe('@Searchable', () => {
     })
 
   it('refuses a property that is not a string', () => {
-    expect(problemsOf({}, 'count')).to.match(/only text/)
+    expect(problemsOf({}, 'count')).to.match(/only strings/)
     expect(problemsOf({}, 'token')).to.match(/never searched/)
   })
 

@@ -65,7 +65,7 @@ describeOn('a repository', databases, (backend) => {
       try {
         const repository = new PinRepository(opened.dataSource!)
         opened.dataSource!.setOptions({ isolationLevel })
-        const problem = `isolationLevel "${isolationLevel}" of its DataSource is not a level of transactions here`
+        const problem = `isolationLevel "${isolationLevel}" of its DataSource is not supported`
         expect(() => new PinRepository(opened.dataSource!)).to.throw(DeclarationError, problem)
         expect((await repository.startUpCheck()).problems).to.satisfy(([first]: readonly Problem[]) =>
           first?.text.startsWith(problem),
@@ -80,7 +80,7 @@ describeOn('a repository', databases, (backend) => {
     try {
       expect(() => new PinRepository(opened.dataSource!)).to.throw(
         DeclarationError,
-        'Pin: 1 problem(s)\n  - it is not in its DataSource: write entities: [Pin] there, beside the others',
+        'Pin: 1 problem(s)\n  - it is not in its DataSource: add entities: [Pin] there, beside the others',
       )
     } finally {
       await opened.close()
@@ -92,7 +92,7 @@ describeOn('a repository', databases, (backend) => {
     try {
       expect(() => new PinRepository(opened.dataSource!)).to.throw(
         DeclarationError,
-        'another class of the name Pin is in its DataSource: its module is loaded twice',
+        'another class named Pin is in its DataSource: its module is loaded twice',
       )
     } finally {
       await opened.close()
@@ -171,7 +171,7 @@ const on =
   }
 
 const neverCalled = (event: string, instead: string) =>
-  `${event} of the subscriber Auditor is never called: the entity is removed for good: write @SoftDeletable() above it, or use ${instead}`
+  `${event} of the subscriber Auditor is never called: the entity is permanently removed: write @SoftDeletable() above it, or use ${instead}`
 const OF_SOFT_DELETION: Readonly<Record<string, string>> = {
   beforeSoftRemove: neverCalled('BeforeSoftRemove', '@BeforeRemove()'),
   afterSoftRemove: neverCalled('AfterSoftRemove', '@AfterRemove()'),
@@ -179,8 +179,8 @@ const OF_SOFT_DELETION: Readonly<Record<string, string>> = {
   afterRecover: neverCalled('AfterRecover', 'another hook'),
 }
 const NOT_TOLD =
-  'the subscriber Auditor receives no events of reads and writes by repositories: give it a listenTo() of one entity'
-const NO_QUERY = 'the subscriber Auditor gets no query and no transaction of the repository of Pin'
+  'the subscriber Auditor receives no events of reads and writes by repositories: give it a listenTo() with one entity'
+const NO_QUERY = 'the subscriber Auditor receives no query and transaction events of the repository of Pin'
 
 type Case = readonly [
   what: string,
@@ -267,7 +267,7 @@ describeOn(
         const Blobs = repositoryOf(Blob)
         expect(() => new Blobs(dataSource)).to.throw(
           DeclarationError,
-          `Blob: 1 problem(s)\n  - untyped holds bytes, and synchronize makes its column text, which cannot: write @Column('${type}'), or leave synchronize out`,
+          `Blob: 1 problem(s)\n  - untyped holds bytes, but synchronize creates its column as text, which cannot: write @Column('${type}'), or turn synchronize off`,
         )
         const repository = new (repositoryOf(Bytes))(dataSource)
         // TypeORM's table on MariaDB takes different keys for the same, which the first use refuses.
@@ -338,8 +338,8 @@ describeOn(
         return texts(await repository.startUpCheck!())
       })
     const TEXT = isPostgres
-      ? "times without a zone are in at of Visit: repositories read and write them in UTC, and TypeORM's own manager in Asia/Tokyo, the zone of this process: start the process with TZ=UTC, or make the columns timestamptz"
-      : "TypeORM's own manager reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource (Visit)"
+      ? "times without a zone are in at of Visit: repositories read and write them in UTC, but TypeORM's own manager uses Asia/Tokyo, the zone of this process: start the process with TZ=UTC, or make the columns timestamptz"
+      : "TypeORM's own manager reads and writes times in this process's zone, but repositories use UTC: set timezone: 'Z' in the options of the DataSource (Visit)"
     const textOf = (entity: typeof OwnVisit) => TEXT.replace('Visit', entity.name)
 
     it('are hours away from those of a repository in another zone', async () => {
@@ -391,7 +391,7 @@ describeOn(
         const { problems, warnings } = (await new PinRepository(dataSource).startUpCheck?.()) as never
         expect(problems).to.deep.equal([])
         expect(warnings).to.deep.equal([
-          "synchronize makes the table of Pin by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration",
+          "synchronize creates the table of Pin by TypeORM's rules, in which unique values are not per tenant and strings are compared loosely: turn it off, and use createTables() or a migration",
         ])
       } finally {
         await dataSource.destroy()

@@ -32,9 +32,9 @@ describe('relations that are not managed by Ashlar', () => {
     try {
       const { warnings } = await new TypeormRepository(dataSource as DataSource, Boat).startUpCheck()
       expect(warnings.filter((text) => /^(owner|crew) of Boat|^\w+ of Visit/.test(text))).to.deep.equal([
-        'crew of Boat is not managed by Ashlar: create its table noted_crews in a migration of your own',
-        "owner of Boat is not managed by Ashlar, and its onDelete: 'CASCADE' changes rows of Boat without a hook or an event once the row of Owner is deleted",
-        "boat of Visit, which is not a resource, has onDelete: 'SET NULL': the database changes its rows once the row of Boat is removed for good",
+        'crew of Boat is not managed by Ashlar: create its table noted_crews in your own migration',
+        "owner of Boat is not managed by Ashlar, and its onDelete: 'CASCADE' changes rows of Boat without a hook or an event when the row of Owner is deleted",
+        "boat of Visit, which is not a resource, has onDelete: 'SET NULL': the database changes its rows when the row of Boat is permanently removed",
       ])
     } finally {
       await close?.()

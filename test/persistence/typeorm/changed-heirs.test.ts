@@ -36,7 +36,7 @@ describe('an entity that is not a resource, and extends a class of one', () => {
     const { columns, warnings } = await startedWith('snake')
     expect(columns).to.deep.equal(['id', 'account_id', 'display_name', 'ownName'])
     expect(warnings).to.deep.equal([
-      "Plain is not a resource, and inherits id, accountId, displayName from a class that a resource extends, which names these columns in snake_case and takes the tenant into the primary key, for Plain as well: write naming: 'typeorm' in its @Resource(), or declare them in each class",
+      "Plain is not a resource, and inherits id, accountId, displayName from a class that a resource extends. The resource names these columns in snake_case and adds the tenant to the primary key, for Plain as well: write naming: 'typeorm' in its @Resource(), or declare them in each class",
     ])
   })
 

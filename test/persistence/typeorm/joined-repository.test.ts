@@ -159,7 +159,7 @@ describeOn('joinedRepository', databases, (backend) => {
       await rejection(failing, TypeError, 'did not await Specimen.create')
       await Promise.allSettled(loose)
       expect(await ids()).to.deep.equal([])
-      expect(() => specimens().withManager(kept!)).to.throw(TypeError, 'no transaction open')
+      expect(() => specimens().withManager(kept!)).to.throw(TypeError, 'no open transaction')
     }))
 
   it('takes the manager of a transaction of ours as well, and no other', () =>
@@ -170,7 +170,7 @@ describeOn('joinedRepository', databases, (backend) => {
       })
       await rejection(failing, Stop)
       expect(await ids()).to.deep.equal([])
-      expect(() => specimens().withManager(dataSource.manager)).to.throw(TypeError, 'no transaction open')
+      expect(() => specimens().withManager(dataSource.manager)).to.throw(TypeError, 'no open transaction')
     }))
 
   if (backend.name === 'sqlite' || backend.name === 'better-sqlite3')

@@ -40,7 +40,7 @@ describe('a field that its .proto marks as a secret', () => {
       const message = vault(option)
       const [first, second, ...others] = problemsOf(plain(message))
       expect(first).to.match(/^pin of vault\.v1\.Vault is marked .*declare @Secret\(\) pin\?: Secret, or/)
-      expect(second).to.match(/^box of vault\.v1\.Vault has code of vault\.v1\.Box inside, which is marked/)
+      expect(second).to.match(/^box of vault\.v1\.Vault contains code of vault\.v1\.Box, which is marked/)
       expect(others).to.deep.equal([])
       expect(problemsOf(declared(message, Secret()))).to.deep.equal([])
       expect(problemsOf(declared(message, Credential()))).to.deep.equal([])

@@ -33,12 +33,12 @@ describe('@ProtoField()', () => {
       @ProtoField('stars') lonely!: string
     }
     expect(problemsOf(Noted)).to.deep.equal([
-      'content: body is the field text already: give it another name',
+      'content: body is already the field text: give it another name',
       'rank: @ProtoField("star"): `star` is not in specimens.v1.Note; did you mean `stars`?',
       'words: @ProtoField("Text"): `Text` is not in specimens.v1.Note; did you mean `text`?',
-      "blank: @ProtoField() takes the name of a field as the .proto spells it: such as @ProtoField('create_time')",
-      "none: @ProtoField() takes the name of a field as the .proto spells it: such as @ProtoField('create_time')",
-      'lonely: @ProtoField("stars") stands beside no column: add @Column()',
+      "blank: @ProtoField() takes the name of a field as in the .proto: such as @ProtoField('create_time')",
+      "none: @ProtoField() takes the name of a field as in the .proto: such as @ProtoField('create_time')",
+      'lonely: @ProtoField("stars") is not on a column: add @Column()',
     ])
   })
 
@@ -53,8 +53,8 @@ describe('@ProtoField()', () => {
       @Column({ name: 'star_count' }) stars!: number
     }
     expect(problemsOf(Noted)).to.deep.equal([
-      'body: text is the field text already: give it another name',
-      'rank: stars is the field stars already: give it another name',
+      'body: text is already the field text: give it another name',
+      'rank: stars is already the field stars: give it another name',
     ])
   })
 
@@ -72,9 +72,9 @@ describe('@ProtoField()', () => {
       @ETag() etag!: string
     }
     expect(problemsOf(Wrong).filter((one) => one.includes('which holds'))).to.deep.equal([
-      'id is the field etag, which holds the etag, and it is the key: name another field',
-      'createdAt is the field create_time, which holds the time of the create, and it is the time of the last write: name another field',
-      'updatedAt is the field update_time, which holds the time of the last write: write @UpdateTime() instead of @Column(), or add @OutputOnly() where your code sets it',
+      'id is the field etag, which holds the etag, but it is the key: name another field',
+      'createdAt is the field create_time, which holds the create time, but it is the update time: name another field',
+      'updatedAt is the field update_time, which holds the update time: write @UpdateTime() instead of @Column(), or add @OutputOnly() if your code sets it',
       'owner is the field account_id, which holds the tenant: write @TenantColumn() beside it',
     ])
   })
@@ -94,8 +94,8 @@ describe('@ProtoField()', () => {
       @ETag() version!: string
     }
     expect(problemsOf(Advised)).to.deep.equal([
-      "specimens.v1.Specimen has a field create_time, and no property createTime stores it: write @ProtoField('create_time') above the property createdAt",
-      "specimens.v1.Specimen has a field etag, and no property etag stores it: write @ProtoField('etag') above the property version",
+      "specimens.v1.Specimen has a field create_time, but no property createTime stores it: write @ProtoField('create_time') above the property createdAt",
+      "specimens.v1.Specimen has a field etag, but no property etag stores it: write @ProtoField('etag') above the property version",
     ])
   })
 

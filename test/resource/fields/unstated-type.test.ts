@@ -46,7 +46,7 @@ describe('a property whose type nothing says', () => {
     it(`stops the start where it is ${what}, until its type is written`, () => {
       const [problem = '', ...others] = problemsOf(crate(properties))
       expect(others).to.deep.equal([])
-      expect(problem).to.match(new RegExp(`^${property}: nothing says whether it is a `))
+      expect(problem).to.match(new RegExp(`^${property}: it is unknown whether it is a `))
       for (const type of [first, second])
         if (type !== undefined)
           expect(
@@ -56,13 +56,13 @@ describe('a property whose type nothing says', () => {
 
   it('is named with its types and what to write', () => {
     expect(problemsOf(crate({ id: [PrimaryColumn('bigint')] }))).to.deep.equal([
-      "id: nothing says whether it is a bigint or a string, because its class was compiled without decorator metadata: write @Reflect.metadata('design:type', BigInt) or the same with String above the property, or compile with emitDecoratorMetadata",
+      "id: it is unknown whether it is a bigint or a string, because its class was compiled without decorator metadata: write @Reflect.metadata('design:type', BigInt) or the same with String above the property, or compile with emitDecoratorMetadata",
     ])
   })
 
   it('stops the start where TypeScript reports no class of a key', () => {
     const [problem, ...others] = problemsOf(crate({ id: [typed(Object), PrimaryColumn('bigint')] }))
-    expect(problem).to.match(/^id: nothing says .* TypeScript reports its type as Object: write @Reflect/)
+    expect(problem).to.match(/^id: it is unknown .* TypeScript reports its type as Object: write @Reflect/)
     expect(others).to.deep.equal([])
     expect(problemsOf(crate({ ...KEY, size: [typed(Object), column('bigint')] }))).to.deep.equal([])
   })
@@ -107,7 +107,7 @@ describe('a property whose type nothing says', () => {
 
   it('stops the start where it is computed and in no message', () => {
     const [problem, ...others] = problemsOf(crate({ ...KEY, total: [Computed(() => 1)] }))
-    expect(problem).to.match(/^total is @Computed\(\), and nothing says its type/)
+    expect(problem).to.match(/^total is @Computed\(\), but its type is unknown/)
     expect(others).to.deep.equal([])
     expect(problemsOf(crate({ ...KEY, total: [typed(Number), Computed(() => 1)] }))).to.deep.equal([])
   })

@@ -140,23 +140,23 @@ describe('the name of a resource', () => {
       'a variable that cannot be a key',
       { pattern: ['reads/{read}/books/{book}'] },
       [
-        '{read} of the pattern reads/{read}/books/{book} is read, which has to be a string, a uuid or an integer',
+        '{read} of the pattern reads/{read}/books/{book} is read, which must be a string, a uuid or an integer',
       ],
     ],
     [
       'a type that is none',
       { type: 'Book', pattern: ['shelves/{shelf}/books/{book}'] },
-      [`${WHERE}: the type "Book" has to be a service and a kind, such as library.example.com/Book`],
+      [`${WHERE}: the type "Book" must be a service and a kind, such as library.example.com/Book`],
     ],
     [
       'a name_field that is not there',
       { pattern: ['shelves/{shelf}/books/{book}'], nameField: 'path' },
-      [`${WHERE}: there is no field path: name_field is the field that has the name`],
+      [`${WHERE}: there is no field path: name_field must name the field that contains the name`],
     ],
     [
       'a name that is not a string',
       { pattern: ['shelves/{shelf}/books/{book}'], nameField: 'read' },
-      [`${WHERE}: read has to be a string without presence, because it has the name`],
+      [`${WHERE}: read must be a string without presence, because it contains the name`],
     ],
   ]
   for (const [title, annotation, problems] of refusals)
@@ -176,7 +176,7 @@ describe('the name of a resource', () => {
       accountId!: string
     }
     expect(problemsOf(Book)).to.deep.equal([
-      'name is the name books/{book}, which is computed: remove the property, and keep the parts of it in properties of their own, as in @PrimaryColumn() id!: string',
+      'name is the name books/{book}, which is computed: remove the property, and store the parts of the name in their own properties, as in @PrimaryColumn() id!: string',
     ])
   })
 
@@ -192,7 +192,7 @@ describe('the name of a resource', () => {
       accountId!: string
     }
     expect(problemsOf(Book)).to.deep.equal([
-      '{shelf} of the pattern shelves/{shelf}/books/{book} is shelfId, which is the key: the last variable of a pattern is the key, and the others have fields of their own',
+      '{shelf} of the pattern shelves/{shelf}/books/{book} is shelfId, which is the key: the last variable of a pattern is the key, and the others have their own fields',
     ])
 
     @Resource({ message: bookWith({ pattern: ['shelves/{shelf}/books/{book}'] }) })
@@ -207,7 +207,7 @@ describe('the name of a resource', () => {
       accountId!: string
     }
     expect(problemsOf(Lost)).to.deep.equal([
-      '{shelf} of the pattern shelves/{shelf}/books/{book} is shelfId, which must not be nullable: every resource has a whole name',
+      '{shelf} of the pattern shelves/{shelf}/books/{book} is shelfId, which must not be nullable: every resource has a complete name',
     ])
   })
 
@@ -244,7 +244,7 @@ describe('the name of a resource', () => {
 
   it('needs a property for no other field of the message', () => {
     expect(problemsOf(shelved(BookSchema))).to.deep.equal([
-      'library.v1.Book has a field etag, and no property etag stores it: add @ETag() etag!: string',
+      'library.v1.Book has a field etag, but no property etag stores it: add @ETag() etag!: string',
     ])
   })
 })

@@ -18,7 +18,7 @@ describe('a pattern of names', () => {
     ['shelves/{_shelf}', '"{_shelf}" is not a variable'],
     ['Shelves/{shelf}', '"Shelves" is not a collection'],
     ['shélves/{shelf}', '"shélves" is not a collection'],
-    ['shelves/{shelf}/books/{shelf}', 'the variable shelf stands in it twice'],
+    ['shelves/{shelf}/books/{shelf}', 'the variable shelf occurs twice in it'],
   ] as const)
     it(`refuses ${JSON.stringify(text)}`, () => {
       expect(() => parsePattern(text)).to.throw(TypeError, why)

@@ -30,13 +30,13 @@ describe('resourceName', () => {
 
   it('shows the pattern for a text that is no name', () => {
     expect(() => bookName.parse('shelves/art'))
-      .to.throw(InvalidArgument, 'has to look like shelves/{shelf}/books/{book}')
+      .to.throw(InvalidArgument, 'must look like shelves/{shelf}/books/{book}')
       .with.property('field', 'name')
   })
 
   it('is refused where the message says another pattern, or none', () => {
     expect(() => resourceName(BookSchema, 'shelves/{shelf}')).to.throw(
-      'google.api.resource has shelves/{shelf}/books/{book}, and not shelves/{shelf}',
+      'google.api.resource has shelves/{shelf}/books/{book}, not shelves/{shelf}',
     )
     expect(() => resourceName(NoteSchema, 'notes/{note}')).to.throw('google.api.resource has no pattern')
   })

@@ -105,7 +105,7 @@ describe('the relations of a resource', () => {
     const unknown = choreWith((prototype) => ManyToOne('Vengeance')(prototype, 'venture'))
     expect(() => relationOf(unknown, 'venture').target()).to.throw(
       DeclarationError,
-      'venture: no entity and no table is called "Vengeance": name the class, as in () => Project',
+      'venture: no entity and no table is named "Vengeance": name the class, as in () => Project',
     )
   })
 
@@ -124,13 +124,13 @@ describe('the relations of a resource', () => {
         Column({ type: String })(prototype, 'ventureId')
         ManyToOne(() => Venture, { onDelete: 'SET NULL' })(prototype, 'venture')
       },
-      "venture: onDelete: 'SET NULL' needs a reference that can be absent: make ventureId nullable, or write 'RESTRICT' or 'CASCADE'",
+      "venture: onDelete: 'SET NULL' needs a nullable reference: make ventureId nullable, or write 'RESTRICT' or 'CASCADE'",
     ],
     [
       'a set-null reference of its own that is required',
       (prototype) =>
         ManyToOne(() => Venture, { onDelete: 'SET NULL', nullable: false })(prototype, 'venture'),
-      "venture: onDelete: 'SET NULL' needs a reference that can be absent: drop nullable: false, or write 'RESTRICT' or 'CASCADE'",
+      "venture: onDelete: 'SET NULL' needs a nullable reference: remove nullable: false, or write 'RESTRICT' or 'CASCADE'",
     ],
     [
       "onDelete: 'DEFAULT'",
@@ -158,7 +158,7 @@ describe('the relations of a resource', () => {
         Column({ type: String })(prototype, 'ventureId')
         ManyToOne(() => Venture, { nullable: true })(prototype, 'venture')
       },
-      'venture: nullable: true contradicts ventureId, which is not nullable: drop it from the relation',
+      'venture: nullable: true contradicts ventureId, which is not nullable: remove it from the relation',
     ],
     [
       'a reference that cannot be a key',
@@ -174,7 +174,7 @@ describe('the relations of a resource', () => {
         Column({ type: String, name: 'owner' })(prototype, 'ventureId')
         ManyToOne(() => Venture)(prototype, 'venture')
       },
-      'venture: its reference would be venture_id, and ventureId is stored in owner: write @JoinColumn({ name: "owner" })',
+      'venture: its reference would be venture_id, where ventureId is already stored (owner): write @JoinColumn({ name: "owner" })',
     ],
     [
       'the key as the reference of many',
@@ -182,7 +182,7 @@ describe('the relations of a resource', () => {
         ManyToOne(() => Venture)(prototype, 'venture')
         JoinColumn({ name: 'id' })(prototype, 'venture')
       },
-      'venture: id is the key, so that one entity at most has a reference: write @OneToOne()',
+      'venture: id is the key, so at most one entity could have the reference: write @OneToOne()',
     ],
     [
       'two columns',
@@ -193,7 +193,7 @@ describe('the relations of a resource', () => {
           { name: 'b', referencedColumnName: 'title' },
         ])(prototype, 'venture')
       },
-      'venture: @JoinColumn() has to name one column, which holds the key of the other resource: the framework adds the tenant',
+      'venture: @JoinColumn() must name one column, which holds the key of the other resource: the framework adds the tenant',
     ],
     [
       'a tenant of its own',
@@ -213,7 +213,7 @@ describe('the relations of a resource', () => {
         Column({ type: String })(prototype, 'venture')
         ManyToOne(() => Venture)(prototype, 'venture')
       },
-      'venture is a relation and a column: keep the relation, and give the key of the other resource a property of its own, such as ventureId',
+      'venture is a relation and a column: keep the relation, and give the key of the other resource its own property, such as ventureId',
     ],
   ]
   for (const [what, declare, problem] of refused)

@@ -85,14 +85,14 @@ describe('the graph of relations', () => {
 
   it('refuses a shared resource that refers to one of a tenant', () => {
     expect(problems((made) => toOwner(made), { shared: ['Pet'] })).to.deep.equal([
-      'owner: all tenants share Pet, and each Owner belongs to one: a shared resource cannot refer to a resource of a tenant; make Pet @TenantScoped(), or Owner shared',
+      'owner: all tenants share Pet, but each Owner belongs to one tenant: a shared resource cannot refer to a resource of a tenant; make Pet @TenantScoped(), or Owner shared',
     ])
     expect(problems((made) => toOwner(made), { shared: ['Owner'] })).to.deep.equal([])
   })
 
   it('refuses a target of elsewhere', () => {
     expect(problems((made) => toOwner(made), { without: 'Owner' })).to.deep.equal([
-      'owner: Owner is not a resource of the same database: add it to the entities, with @Resource(); or add @Internal(), which leaves owner to TypeORM: a property with @Column() for its key stays a field',
+      'owner: Owner is not a resource of the same database: add it to the entities, with @Resource(); or add @Internal(), so that Ashlar does not manage owner: a property with @Column() for its key stays a field',
     ])
   })
 
@@ -117,7 +117,7 @@ describe('the graph of relations', () => {
         JoinColumn({ name: 'owner_id', referencedColumnName: 'title' })(proto(made, 'Pet'), 'owner')
       }),
     ).to.deep.equal([
-      "owner: @JoinColumn() refers to title, and the key of Owner is id: write referencedColumnName: 'id', or add @Internal() to owner, which leaves it to TypeORM",
+      "owner: @JoinColumn() refers to title, but the key of Owner is id: write referencedColumnName: 'id', or add @Internal() to owner, so that Ashlar does not manage it",
     ])
   })
 
@@ -128,7 +128,7 @@ describe('the graph of relations', () => {
       Column({ type: String, length: 5 })(proto(made, 'Pet'), 'accountId')
     }
     expect(problems(toTenant)).to.deep.equal([
-      'owner: @JoinColumn() keeps the key of the other resource in account_id, which holds the tenant: name another column; the tenant itself can only refer to a resource with shared: true',
+      'owner: @JoinColumn() stores the key of the other resource in account_id, which holds the tenant: name another column; the tenant itself can only refer to a resource with shared: true',
     ])
     expect(problems(toTenant, { shared: ['Owner'] })).to.deep.equal([])
   })

@@ -142,7 +142,7 @@ describe('a declaration of TypeORM that is not carried out', () => {
     }
     typeorm.AfterRecover()(Base.prototype, 'stamp')
     const [problem] = problemsOf(widgetWith(() => {}, { base: Base }))
-    expect(problem).to.include('stamp: @AfterRecover() is never called: the entity is removed for good')
+    expect(problem).to.include('stamp: @AfterRecover() is never called: the entity is permanently removed')
   })
 
   it('is refused when this version does not know the option', () => {
@@ -150,7 +150,7 @@ describe('a declaration of TypeORM that is not carried out', () => {
       widgetWith((prototype) => typeorm.Column({ type: String, shiny: true } as object)(prototype, 'glow')),
     )
     expect(problems).to.deep.equal([
-      'glow: the column option shiny is not supported: this version does not know it; or add @Internal(), which leaves it to TypeORM',
+      'glow: the column option shiny is not supported: this version of Ashlar does not know it; or add @Internal(), so that Ashlar does not manage it',
     ])
   })
 
@@ -180,8 +180,8 @@ describe('a declaration of TypeORM that is not carried out', () => {
         storage['hovers'] = [{ target, propertyName: 'title' }, { target }, { target: class {} }]
       })
       expect(problemsOf(entity)).to.deep.equal([
-        'title: what TypeORM keeps as hovers is not known to this version; or add @Internal(), which leaves it to TypeORM',
-        'it: what TypeORM keeps as hovers is not known to this version',
+        'title: this version of Ashlar does not know what TypeORM stores as hovers; or add @Internal(), so that Ashlar does not manage it',
+        'it: this version of Ashlar does not know what TypeORM stores as hovers',
       ])
     } finally {
       delete storage['hovers']

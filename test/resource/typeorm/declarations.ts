@@ -48,12 +48,12 @@ export const problemsOf = (entity: EntityClass<object>): readonly string[] => {
 class Other {}
 const other = () => Other
 
-const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
-const KINDS = 'give each kind an @Entity() of its own, or one entity a column that distinguishes them'
+const OWN_KEY = "keep the other resource's key in its own column, such as @Column() ownerId!: string"
+const KINDS = 'give each kind its own @Entity(), or use one entity with a column that distinguishes them'
 const PARENT = 'keep the key of the parent in a column, such as parentId'
 const LINK = 'write the link as an entity of its own'
 const BY_MIGRATION =
-  'add the constraint in a migration; or declare @Resource({ existing: true }), where the table has it'
+  'add the constraint in a migration; or declare @Resource({ existing: true }) if the table has it'
 const NEVER_CALLED = [
   ['BeforeSoftRemove', 'use @BeforeRemove()'],
   ['AfterSoftRemove', 'use @AfterRemove()'],
@@ -65,12 +65,12 @@ const listeners: readonly Row[] = NEVER_CALLED.map(([decorator, instead]) => ({
   decorator,
   declare: (prototype) => typeorm[decorator]()(prototype, 'stamp'),
   problems: [
-    `stamp: @${decorator}() is never called: the entity is removed for good: write @SoftDeletable() above it, or ${instead}`,
+    `stamp: @${decorator}() is never called: the entity is permanently removed: write @SoftDeletable() above it, or ${instead}`,
   ],
 }))
 
 const generated = (property: string) =>
-  `${property} is a number that the database generates, and no key: add @Internal(), which leaves it to TypeORM; a number that the database generates for a field is the key of its row`
+  `${property} is a number that the database generates, but not a key: add @Internal(), so that Ashlar does not manage it; a number that the database generates for a field is the key of its row`
 
 const decorators: readonly Row[] = [
   {
@@ -78,7 +78,7 @@ const decorators: readonly Row[] = [
     what: 'of neither side',
     declare: (prototype) => typeorm.OneToOne(other)(prototype, 'owner'),
     problems: [
-      'owner: @OneToOne() without @JoinColumn() has to name the property of the other side: write (other) => other.<property> as its second argument, or add @JoinColumn()',
+      'owner: @OneToOne() without @JoinColumn() must name the property of the other side: write (other) => other.<property> as its second argument, or add @JoinColumn()',
     ],
   },
   {
@@ -93,7 +93,7 @@ const decorators: readonly Row[] = [
     decorator: 'JoinColumn',
     what: 'beside no relation',
     declare: (prototype) => typeorm.JoinColumn()(prototype, 'owner'),
-    problems: ['owner: @JoinColumn() stands beside no relation: add @ManyToOne() or @OneToOne()'],
+    problems: ['owner: @JoinColumn() is not on a relation: add @ManyToOne() or @OneToOne()'],
   },
   {
     decorator: 'JoinTable',
@@ -123,7 +123,7 @@ const decorators: readonly Row[] = [
     code: "@Check('length(title) > 1')",
     declare: (_, entity) => typeorm.Check('title_length', 'length(title) > 1')(entity),
     problems: [
-      `@Check("length(title) > 1") is not supported: check the value where it is written, or ${BY_MIGRATION}`,
+      `@Check("length(title) > 1") is not supported: check the value before you write it, or ${BY_MIGRATION}`,
     ],
   },
   {
@@ -131,7 +131,7 @@ const decorators: readonly Row[] = [
     what: 'on a property',
     declare: (prototype) => typeorm.Check('length(title) > 1')(prototype, 'title' as never),
     problems: [
-      `@Check("length(title) > 1") is not supported: check the value where it is written, or ${BY_MIGRATION}`,
+      `@Check("length(title) > 1") is not supported: check the value before you write it, or ${BY_MIGRATION}`,
     ],
   },
   {
@@ -143,7 +143,7 @@ const decorators: readonly Row[] = [
   {
     decorator: 'Generated',
     declare: (prototype) => typeorm.Generated('increment')(prototype, 'serial'),
-    problems: ['serial: @Generated() stands beside no column: write @PrimaryGeneratedColumn() in its place'],
+    problems: ['serial: @Generated() is not on a column: write @PrimaryGeneratedColumn() instead'],
   },
   {
     decorator: 'Generated',
@@ -159,7 +159,7 @@ const decorators: readonly Row[] = [
     what: 'of a number whose key is a text',
     declare: (prototype) => typeorm.Generated('increment')(prototype, 'id'),
     problems: [
-      "id is string, and a number that the database generates is an integer: write @PrimaryGeneratedColumn() id!: number, or @PrimaryGeneratedColumn('uuid') id!: string",
+      "id is string, but a number that the database generates is an integer: write @PrimaryGeneratedColumn() id!: number, or @PrimaryGeneratedColumn('uuid') id!: string",
     ],
   },
   {
@@ -175,7 +175,7 @@ const decorators: readonly Row[] = [
     decorator: 'Generated',
     what: 'of a UUID without a column',
     declare: (prototype) => typeorm.Generated('uuid')(prototype, 'serial'),
-    problems: ["serial: @Generated() stands beside no column: add @Column('uuid')"],
+    problems: ["serial: @Generated() is not on a column: add @Column('uuid')"],
   },
   {
     decorator: 'Generated',
@@ -184,7 +184,7 @@ const decorators: readonly Row[] = [
       Column({ type: 'int' })(prototype, 'serial')
       typeorm.Generated('uuid')(prototype, 'serial')
     },
-    problems: ['serial is int32, and a generated UUID is a string: declare it as one'],
+    problems: ['serial is int32, but a generated UUID is a string: declare it as one'],
   },
   {
     decorator: 'Generated',
@@ -193,7 +193,7 @@ const decorators: readonly Row[] = [
       Column({ type: 'varchar', length: 20 })(prototype, 'serial')
       typeorm.Generated('uuid')(prototype, 'serial')
     },
-    problems: ['serial has at most 20 characters, and a UUID has 36: make the column longer'],
+    problems: ['serial has at most 20 characters, but a UUID has 36: make the column longer'],
   },
 
   {
@@ -283,14 +283,14 @@ const decorators: readonly Row[] = [
       Column({ type: String, length: 10 })(prototype, 'etag')
       ETag()(prototype, 'etag')
     },
-    problems: ['etag: two decorators make its column and differ in length: keep one of them'],
+    problems: ['etag: two decorators create its column and differ in length: keep one of them'],
   },
   {
     decorator: 'BeforeRecover',
     what: 'on a method that is named by a symbol',
     declare: (prototype) => typeorm.BeforeRecover()(prototype, Symbol('stamp')),
     problems: [
-      'Symbol(stamp): @BeforeRecover() is never called: the entity is removed for good: write @SoftDeletable() above it, or use another hook',
+      'Symbol(stamp): @BeforeRecover() is never called: the entity is permanently removed: write @SoftDeletable() above it, or use another hook',
     ],
   },
   {
@@ -311,7 +311,7 @@ const decorators: readonly Row[] = [
       typeorm.BeforeInsert()(prototype, 'stamp')
       typeorm.BeforeInsert()(prototype, 'stamp')
     },
-    problems: ['stamp: @BeforeInsert() stands there twice, and it would be called twice: keep one of them'],
+    problems: ['stamp: @BeforeInsert() is declared twice, and would be called twice: keep one of them'],
   },
   {
     decorator: 'Entity',
@@ -339,13 +339,13 @@ const decorators: readonly Row[] = [
     decorator: 'Index',
     what: 'of nothing',
     declare: (_, entity) => Index()(entity),
-    problems: ["@Index() names no property: say which, as in @Index(['name'])"],
+    problems: ["@Index() names no property: name one, as in @Index(['name'])"],
   },
   {
     decorator: 'Index',
     what: 'of a property twice',
     declare: (_, entity) => Index(['title', 'title'])(entity),
-    problems: ['@Index() names title twice: say it once'],
+    problems: ['@Index() names title twice: name it once'],
   },
   {
     decorator: 'Unique',
@@ -355,7 +355,7 @@ const decorators: readonly Row[] = [
       Unique(['labels'])(entity)
     },
     problems: [
-      '@Unique(): labels holds a list, a map or a message, which no index compares: name another property',
+      '@Unique(): labels contains a list, a map or a message, which no index compares: name another property',
     ],
   },
   {
@@ -365,9 +365,7 @@ const decorators: readonly Row[] = [
       Secret()(prototype, 'token')
       Unique(['token_hash'])(entity)
     },
-    problems: [
-      '@Unique(): token_hash is a column of token, whose indexes are made by the framework: drop it',
-    ],
+    problems: ['@Unique(): token_hash is a column of token, whose indexes the framework creates: remove it'],
   },
   {
     decorator: 'Unique',
@@ -379,7 +377,7 @@ const decorators: readonly Row[] = [
     decorator: 'Index',
     what: 'with a name that MySQL keeps for itself',
     declare: (_, entity) => Index('Primary', ['title'])(entity),
-    problems: ['the index name "Primary" is not one on every database: choose another'],
+    problems: ['the index name "Primary" is not valid on every database: choose another'],
   },
   {
     decorator: 'Index',
@@ -388,7 +386,7 @@ const decorators: readonly Row[] = [
       Index('by_title', ['title'])(entity)
       Unique('by_title', ['title'])(entity)
     },
-    problems: ['two indexes have the name by_title: give each its own'],
+    problems: ['two indexes are named by_title: give each another name'],
   },
   {
     decorator: 'Unique',

@@ -36,12 +36,12 @@ describe('@Internal()', () => {
       @Internal() nothing?: string
     }
     expect(problemsOf(Thing)).to.deep.equal([
-      'id is @Internal(), and a part of the primary key: leave @Internal() out: a repository has to know it',
-      'deleteTime is @Internal(), and what the framework writes: leave @Internal() out: a repository has to know it',
-      'etag is @Internal() and declared as etag: keep @Internal() where only TypeORM knows it, else the others',
-      'width is @Internal() and has a @ProtoField(): keep @Internal() where only TypeORM knows it, else the others',
-      'height is @Internal() and has a @Default(): keep @Internal() where only TypeORM knows it, else the others',
-      'nothing is @Internal() and nothing of TypeORM: a property without a column or a relation is left alone anyway',
+      'id is @Internal(), and a part of the primary key: remove @Internal(): a repository needs it',
+      'deleteTime is @Internal(), and written by the framework: remove @Internal(): a repository needs it',
+      'etag is @Internal() and declared as etag: keep @Internal() if only TypeORM uses it, otherwise the others',
+      'width is @Internal() and has a @ProtoField(): keep @Internal() if only TypeORM uses it, otherwise the others',
+      'height is @Internal() and has a @Default(): keep @Internal() if only TypeORM uses it, otherwise the others',
+      'nothing is @Internal() but no TypeORM decorator: a property without a column or a relation is ignored anyway',
     ])
   })
 
@@ -54,7 +54,7 @@ describe('@Internal()', () => {
       @Internal() @Column() stars!: number
     }
     expect(problemsOf(Noted)).to.deep.equal([
-      'specimens.v1.Note has a field stars, and no property stars stores it: remove @Internal() from the property stars, or remove the field',
+      'specimens.v1.Note has a field stars, but no property stars stores it: remove @Internal() from the property stars, or remove the field',
     ])
   })
 
@@ -82,7 +82,7 @@ describe('@Internal()', () => {
       expect(warnings).to.deep.equal(
         ['kind', 'version', 'place'].map(
           (property) =>
-            `${property} of Thing is not managed by Ashlar, and its column is NOT NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
+            `${property} of Thing is not managed by Ashlar, and its column is NOT NULL without a default: every create of the repository would fail; give the column a default, or make it nullable`,
         ),
       )
     } finally {

@@ -20,22 +20,22 @@ export interface Row {
 type Options = readonly (readonly [option: string, value: unknown, instead: string, as?: string])[]
 
 /** What can be said of each property. */
-export const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
+export const OR_INTERNAL = '; or add @Internal(), so that Ashlar does not manage it'
 
-const CODE_POINTS = 'texts are compared and ordered by code point on every database'
-const PLACES = 'places are kept as numbers or in "simple-json"'
-const TO_WRITE = 'compute the value where it is written, or declare it with @Computed()'
-const COMPUTED = `${TO_WRITE}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
+const CODE_POINTS = 'strings are compared and sorted by code point on every database'
+const PLACES = 'store places as numbers or in "simple-json"'
+const TO_WRITE = 'compute the value before you write it, or declare it with @Computed()'
+const COMPUTED = `${TO_WRITE}; or declare the property @OutputOnly({ generated: true }) if the table computes it`
 
 const COLUMN: Options = [
   ['enum', ['a', 'b'], 'link a message with @Resource({ message }), whose enum is stored by its proto names'],
   ['enumName', 'letters', 'an enum of the message is stored by its proto names'],
-  ['scale', 2, "only a decimal has one: write type: 'decimal'"],
+  ['scale', 2, "only a decimal has it: write type: 'decimal'"],
   ['charset', 'latin1', CODE_POINTS],
   [
     'collation',
     'utf8mb4_general_ci',
-    `${CODE_POINTS}; or declare @Resource({ existing: true }), where the table has another`,
+    `${CODE_POINTS}; or declare @Resource({ existing: true }) if the table has another`,
   ],
   ['asExpression', 'lower(title)', COMPUTED],
   ['generatedType', 'STORED', COMPUTED],

@@ -101,7 +101,7 @@ describe('options that several columns share', () => {
       @Column({ ...reused, type: 'int' }) count?: number
     }
     expect(problemsOf(Note)).to.deep.equal([
-      'size is string: declare it as string, not Number; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first',
+      'size is string: declare it as string, not Number; or write a type in its @Column(): TypeORM keeps the type of the first column that shares an options object',
     ])
   })
 

@@ -11,7 +11,7 @@ interface Kept {
 }
 
 const PROBLEM =
-  "checks: a simple-array column of an existing table holds text with commas, which cannot hold the elements of this field: convert the column to JSON in a migration and declare @Column('simple-json'); or add @Internal(), which leaves it to TypeORM"
+  "checks: a simple-array column of an existing table is a string with commas, which cannot hold the elements of this field: convert the column to JSON in a migration and declare @Column('simple-json'); or add @Internal(), so that Ashlar does not manage it"
 
 /** Booleans have no text in JSON. */
 const depositWith = (kept: Kept, isInternal: boolean) => {

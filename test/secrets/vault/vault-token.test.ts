@@ -104,7 +104,7 @@ describe('the token of newVaultTransit', () => {
       expect(warnings.filter((text) => text.includes('decrypt'))).to.have.length(1)
     })
 
-  it('is reported when the server rejects its renewal, and not renewed any more', async () => {
+  it('is reported when the server rejects its renewal, and it is no longer renewed', async () => {
     const warnings: string[] = []
     server.tokens.set('hvs.short', { ttl: 0.06, renewable: true })
     const transit = transitOf('hvs.short', { warn: (text) => void warnings.push(text) })
@@ -112,7 +112,7 @@ describe('the token of newVaultTransit', () => {
     server.tokens.delete('hvs.short')
     await until(() => warnings.length > 0)
     expect(warnings).to.have.length(1)
-    expect(warnings[0]).to.match(/could not be renewed \(the server returned 403\).*not renewed any more/)
+    expect(warnings[0]).to.match(/could not be renewed \(the server returned 403\).*it is no longer renewed/)
   })
 
   it('is reported before it ends, if nothing renews it', async () => {
@@ -120,7 +120,7 @@ describe('the token of newVaultTransit', () => {
     server.tokens.set('hvs.short', { ttl: 0.05, renewable: false })
     await transitOf('hvs.short', { warn: (text) => void warnings.push(text) }).encrypt('x')
     await until(() => warnings.length > 0)
-    expect(warnings[0]).to.match(/the token ends in .* and cannot be renewed/)
+    expect(warnings[0]).to.match(/the token expires in .* and cannot be renewed/)
   })
 
   it('is one that a header can carry', async () => {
@@ -257,7 +257,7 @@ describe('a server of newVaultTransit that cannot respond for the moment', () =>
 
   it('says what to do about a derived key', async () => {
     server.derive('secrets')
-    expect((await rejects(transit.encrypt('x'))).message).to.include('made without "derived"')
+    expect((await rejects(transit.encrypt('x'))).message).to.include('created without "derived"')
   })
 
   it('is asked again where it closed the connection that was kept', async () => {

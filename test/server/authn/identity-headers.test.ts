@@ -104,8 +104,8 @@ for (const [identity, config] of Object.entries({
             expect([answer.status, answer.body.message]).to.deep.equal([
               http,
               name === 'authorization'
-                ? 'the authorization header is there twice: send one'
-                : `the header ${name} is there twice: send one`,
+                ? 'the authorization header is given twice: send one'
+                : `the header ${name} is given twice: send one`,
             ])
           }
           expect([codes(), reached]).to.deep.equal([[code, code, code], 0])
@@ -120,7 +120,7 @@ for (const [identity, config] of Object.entries({
       )
       expect([code, details]).to.deep.equal([
         status.INVALID_ARGUMENT,
-        'the header account-id is there twice: send one',
+        'the header account-id is given twice: send one',
       ])
       expect(headers.get('x-request-id')).to.deep.equal(['twice'])
       expect(running.records[0]?.fields).to.include({ code: 'INVALID_ARGUMENT', requestId: 'twice' })

@@ -205,7 +205,7 @@ describe('supportsRowAccess', () => {
     )
     const starting = startServer((builder) => builder.register(NoteService, notes, { getNote } as never))
     expect((await rejection(starting, DeclarationError)).message).to.include(
-      'NoteService.GetNote: getNote is wrapped, which takes care of decisions by row: leave supportsRowAccess out',
+      'NoteService.GetNote: getNote is wrapped, which handles row-level decisions: remove supportsRowAccess',
     )
   })
 

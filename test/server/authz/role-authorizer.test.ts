@@ -98,7 +98,7 @@ describe('roleAuthorizer', () => {
   it('denies everything without roles, and fails if its file was never read', () => {
     expect(ask(roleAuthorizer({ roles: {}, bindings: [] }), { subject: 'root' }).allowed).to.equal(false)
     expect(messageOf(() => ask(roleAuthorizer({ file: '/nowhere/roles.yaml' })))).to.equal(
-      'roleAuthorizer has not read /nowhere/roles.yaml: pass its startUpCheck and close on to it',
+      'roleAuthorizer has not read /nowhere/roles.yaml: forward its startUpCheck and close',
     )
   })
 
@@ -121,7 +121,7 @@ describe('roleAuthorizer', () => {
   const WRONG: readonly (readonly [policy: unknown, text: string])[] = [
     [{ roles: {} }, 'it has no bindings: add it'],
     [{ ...POLICY, role: [] }, 'role is not a field; did you mean roles?'],
-    [{ roles: [], bindings: [] }, 'roles is not an object: write the permissions of each role by its name'],
+    [{ roles: [], bindings: [] }, 'roles is not an object: list the permissions of each role under its name'],
     [{ roles: { a: [] }, bindings: [] }, 'roles.a is empty: name at least one'],
     [{ roles: { a: [{ verbs: ['get'] }] }, bindings: [] }, 'roles.a[0] has no resource: add it'],
     [{ roles: { a: [{ verbs: 'get', resource: 'x' }] }, bindings: [] }, 'roles.a[0].verbs is not a list'],
@@ -150,7 +150,7 @@ describe('roleAuthorizer', () => {
       'is not in `roles`',
     ],
     [{ file: '' }, 'file is not a path: write one'],
-    [{ file: 'a.yaml', ...POLICY }, 'roles stands beside file: write it in the file'],
+    [{ file: 'a.yaml', ...POLICY }, 'roles is set besides file: write it in the file'],
   ]
   for (const [policy, text] of WRONG)
     it(`rejects a policy with: ${text}`, () => {
@@ -172,23 +172,19 @@ describe('roleAuthorizer', () => {
     [
       'gett',
       'widget',
-      'roles.a[0].verbs[0]: "gett" on "widget" is required by no method and no relation; did you mean get?',
+      'roles.a[0].verbs[0]: no method and no relation requires "gett" on "widget"; did you mean get?',
     ],
-    ['approve', 'widget', '"approve" on "widget" is required by no method and no relation; valid: get, list'],
-    ['approve', 'zone:7', '"approve" on "zone:7" is required by no method and no relation'],
-    ['fly', '*', '"fly" on "*" is required by no method and no relation'],
+    ['approve', 'widget', '"approve" on "widget"; valid: get, list'],
+    ['approve', 'zone:7', '"approve" on "zone:7"'],
+    ['fly', '*', '"fly" on "*"'],
     [
       'get',
       'wigdet',
       'roles.a[0].resource: "wigdet" is not a resource type of this server; did you mean widget?',
     ],
-    ['get', 'widget:7', '"widget:7" is the resource of no call: write "widget" for all of them'],
-    [
-      'get',
-      'zone:{zone_id}',
-      '"zone:{zone_id}" is the resource of no call: write "zone" for all of them, or one in full',
-    ],
-    ['get', 'shelf:3/bottom', 'is the resource of no call'],
+    ['get', 'widget:7', '"widget:7": write "widget" for all of them'],
+    ['get', 'zone:{zone_id}', '"zone:{zone_id}": write "zone" for all of them, or one in full'],
+    ['get', 'shelf:3/bottom', 'no call uses the resource'],
   ]
   for (const [verb, resource, text] of UNKNOWN)
     it(`${text === undefined ? 'accepts' : 'fails at startup for'} ${verb} on ${resource}`, async () => {
@@ -287,7 +283,7 @@ bindings:
     [
       'has an unknown verb',
       GOOD.replace('[get]', '[gett]'),
-      ':4: roles.viewer[0].verbs[0]: "gett" on "widget"',
+      ':4: roles.viewer[0].verbs[0]: no method and no relation requires "gett" on "widget"',
     ],
     [
       'has an unknown type',
@@ -298,7 +294,7 @@ bindings:
     [
       'is large',
       `#${'x'.repeat(1024 * 1024)}`,
-      'is larger than 131072 bytes: write the policy alone into it',
+      'is larger than 131072 bytes: it must contain only the policy',
     ],
   ]
   for (const [what, text, problem] of REFUSED)
@@ -312,14 +308,14 @@ bindings:
   it('fails at startup when it is missing or a folder', async () => {
     expect((await start()).join()).to.include('roles.yaml cannot be read (ENOENT): create it, mount it')
     mkdirSync(file)
-    expect((await start()).join()).to.include('it is a folder: name the file in it that holds the policy')
+    expect((await start()).join()).to.include('it is a folder: name the file in it that contains the policy')
   })
 
   it('is read again when it changes', async () => {
     put(GOOD)
     await start()
     const record = await next(() => put(GOOD.replace('[get]', '[list]')))
-    expect(record).to.deep.equal({ level: 'info', fields: { file }, message: 'the file of roles is used' })
+    expect(record).to.deep.equal({ level: 'info', fields: { file }, message: 'the roles file is used' })
     expect([can('get'), can('list')]).to.deep.equal([false, true])
   })
 
@@ -354,7 +350,7 @@ bindings:
       await start()
       const record = await next(change)
       expect(record?.level).to.equal('error')
-      expect(record?.message).to.equal('the file of roles is not used: the last good one stays')
+      expect(record?.message).to.equal('the roles file is not used: the last good version stays')
       expect(JSON.stringify(record?.fields['problems'])).to.include(problem.replaceAll('"', '\\"'))
       expect([can('get'), can('list')]).to.deep.equal([true, false])
       // Another server reads the file once more: the same problem is not logged again.
@@ -416,7 +412,7 @@ describe('a server with roleAuthorizer', () => {
   it('does not start with a verb that it never asks about', async () => {
     const error = await serve(roleAuthorizer(policy(['lisst']))).catch((failure: Error) => failure)
     expect((error as Error).message).to.include(
-      'roleAuthorizer: roles.viewer[0].verbs[0]: "lisst" on "widget" is required by no method and no relation; did you mean list?',
+      'roleAuthorizer: roles.viewer[0].verbs[0]: no method and no relation requires "lisst" on "widget"; did you mean list?',
     )
   })
 
@@ -463,7 +459,7 @@ describe('a server with roleAuthorizer', () => {
           logger: {
             ...logger,
             info: (_fields, message) => {
-              if (message === 'the file of roles is used') told()
+              if (message === 'the roles file is used') told()
             },
           },
         },

@@ -15,7 +15,7 @@ import { partly, recordingLogger } from '../../support/servers/server.js'
 const LURK = '/specimens.v1.UndeclaredService/Lurk'
 
 const HOW =
-  '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets anyone call it. A rule may also be given in code, with addRules({ method, verb, resource })'
+  '  write it inside the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code again; { public: true } lets anyone call it. A rule can also be given in code, with addRules({ method, verb, resource })'
 
 const builder = () => new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger: recordingLogger() })
 
@@ -187,7 +187,7 @@ describe('the startup check', () => {
     expect(await refusal(server)).to.equal(
       [
         'authz: 1 method(s) undeclared: [/other.v1.Foreign/Call]',
-        "  - /other.v1.Foreign/Call was only recorded: addRules({ method: '/other.v1.Foreign/Call', verb: 'get', resource: 'widget' }) with its own verb and resource",
+        "  - /other.v1.Foreign/Call was only recorded: use addRules({ method: '/other.v1.Foreign/Call', verb: 'get', resource: 'widget' }) with its own verb and resource",
       ].join('\n'),
     )
   })
@@ -203,7 +203,7 @@ describe('the startup check', () => {
     const server = builder()
       .register(EchoService, { echo: () => ({}) } as never)
       .build()
-    expect(await refusal(server)).to.match(/EchoService\.Ping has no implementation: give ping\(\)/)
+    expect(await refusal(server)).to.match(/EchoService\.Ping has no implementation: add ping\(\)/)
   })
 
   it('rejects a service that is registered twice', async () => {

@@ -105,9 +105,7 @@ describe('writes of what all tenants share', () => {
   it('are reported at startup, with the roles that may make them', async () => {
     const keeper = [{ verbs: ['create'], resource: 'invoice' }]
     const { records } = await calls(roleAuthorizer(staff({ editor: EDITOR, keeper })))
-    const told = records.find(({ message }) =>
-      message.startsWith('roles that may write what all tenants share'),
-    )
+    const told = records.find(({ message }) => message.startsWith('roles that may write shared resources'))
     const writes = told?.fields['writes'] as { method: string; roles: string[] }[]
     const named: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
       writes.map(({ method, roles }) => [method.split('/').at(-1) ?? '', roles] as const),

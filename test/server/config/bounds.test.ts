@@ -298,7 +298,7 @@ describe('what a caller may repeat', () => {
     it(`is at most 1000 ${claim} of a token`, () => {
       const words = (length: number) => toPrincipal({ sub: 'alice', [claim]: many(length, String) }, {})
       expect(words(1000)[claim]).to.have.length(1000)
-      expect(() => words(1001)).to.throw(`the bearer token has 1001 ${claim}: at most 1000 are taken`)
+      expect(() => words(1001)).to.throw(`the bearer token has 1001 ${claim}: at most 1000 are supported`)
     })
 
   it('is a list that stays bounded when the headers may be larger than ours', async () => {

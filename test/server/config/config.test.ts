@@ -271,7 +271,7 @@ describe('resolveConfig', () => {
           { name: 'db', check: () => {} },
         ],
       },
-      /"db" is there twice/,
+      /"db" is listed twice/,
     ],
   ]
   for (const [name, config, text] of mistakes)

@@ -156,7 +156,7 @@ describe('Connect under attack', () => {
     const json = ['Content-Type: application/json', 'Content-Length: 2']
     for (const [line, words] of [
       ['authorization: Bearer a\r\nauthorization: Bearer b', 'unauthenticated'],
-      ['account-id: other', 'account-id is there twice'],
+      ['account-id: other', 'account-id is given twice'],
       ['connect-timeout-ms: 1\r\nconnect-timeout-ms: 100000', 'connect-timeout-ms'],
       ['connect-protocol-version: 1\r\nconnect-protocol-version: 2', 'version'],
       ['content-encoding: gzip\r\ncontent-encoding: gzip', 'unimplemented'],

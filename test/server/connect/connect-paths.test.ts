@@ -208,7 +208,7 @@ describe('Connect on the HTTP listener', () => {
       for (const other of ['x=1', 'x=1&x=2', 'utm_source=mail', '_=1700000000', '__proto__=1', '='])
         expect((await get(`encoding=json&${other}&message={}`))[0], other).to.equal(200)
       for (const [query, words] of [
-        ['encoding=json&message={}&message={}', 'there twice'],
+        ['encoding=json&message={}&message={}', 'given twice'],
         ['encoding=json', 'message is missing'],
         ['encoding=json&base64=1&message=%00', 'not base64'],
         ['encoding=json&message=%ff', 'UTF-8'],

@@ -90,7 +90,7 @@ describe('a filter of a List knows a relation', () => {
       }
       return ['filter', 'order_by'].map((name) => {
         const { description } = parameters.find((one) => one.name === name) as Parameter
-        return /that the caller may list, behind a dot: (.*)\.$/.exec(description)?.[1]
+        return /that the caller may list, after a dot: (.*)\.$/.exec(description)?.[1]
       })
     }
     expect(await named({})).to.deep.equal(Array(2).fill('`project.`, `lead.`, `after.`'))

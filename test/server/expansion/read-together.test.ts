@@ -319,6 +319,6 @@ describe('a server with readable relations', () => {
         })
         .register(ProjectService, plans.projects),
     )
-    await rejection(own, DeclarationError, /PersonService\/GetPerson has a function of its own/)
+    await rejection(own, DeclarationError, /PersonService\/GetPerson has its own function/)
   })
 })

@@ -292,7 +292,7 @@ describeOn('filters and orders of a List over relations', backends, (backend) =>
       ' of 0',
     )
     expect(await filtered(Array.from({ length: 8 }, () => 'steps:*').join(' '))).to.equal('t1 t2 of 2')
-    expect(await filtered(Array.from({ length: 9 }, () => 'steps:*').join(' '))).to.match(/more than the 8/)
+    expect(await filtered(Array.from({ length: 9 }, () => 'steps:*').join(' '))).to.match(/exceeds the 8/)
     expect(await filtered('after.after.after.after.title = "x"')).to.match(/unknown field/)
     expect(await filtered('project.title = "a\\u0000"')).to.match(/NUL/)
     expect(await filtered('project.title = "a\0"')).to.match(/NUL/)

@@ -223,7 +223,7 @@ describe('niceGrpcMiddleware', () => {
         },
         /yielded a message/,
       ],
-      ['no response', async function* () {}, /made no specimens\.v1\.EchoResponse/],
+      ['no response', async function* () {}, /returned no specimens\.v1\.EchoResponse/],
       [
         'metadata that gRPC cannot carry',
         async function* (call, context) {

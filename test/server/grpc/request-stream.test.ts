@@ -148,7 +148,7 @@ describe('a request stream', () => {
     ] as const)
       it(`of ${method} that ends ${name} is INTERNAL`, async () => {
         const { code, text } = await raw.call(method, ALICE, Buffer.concat([frameOf({ text: 'a' }), tail]))
-        expect([code, text]).to.deep.equal([13, 'the request ended inside of a message'])
+        expect([code, text]).to.deep.equal([13, 'the request ended inside a message'])
         expect(read).to.deep.equal([['a', 'INTERNAL']])
         expect(running.records.at(-1)?.fields['code']).to.equal('INTERNAL')
       })
@@ -219,7 +219,7 @@ describe('a unary request', () => {
       it(`of ${method} that ends inside of ${name} is INTERNAL and runs no handler`, async () => {
         const raw = new RawGrpc(running.grpc)
         const { code, text } = await raw.call(method, ALICE, body)
-        expect([code, text, ran]).to.deep.equal([13, 'the request ended inside of a message', 0])
+        expect([code, text, ran]).to.deep.equal([13, 'the request ended inside a message', 0])
         raw.close()
       })
 

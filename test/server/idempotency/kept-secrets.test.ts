@@ -140,7 +140,7 @@ describe('what is kept for duplicates of a call', () => {
     expect((await types.unary('Send', {}, headers)).code).to.equal(0)
     const again = await types.unary('Send', {}, headers)
     expect([again.code, runs]).to.deep.equal([9, 1])
-    expect(again.details).to.match(/holds a google\.protobuf\.Any of a type that the server does not know/)
+    expect(again.details).to.match(/contains a google\.protobuf\.Any of a type that the server does not know/)
     expect(kept.map((bytes) => bytes.length)).to.deep.equal([0])
   })
 

@@ -163,7 +163,10 @@ describeOn('idempotency keys', backends, (backend) => {
         expect([code, details]).to.deep.equal(
           headers === ALICE
             ? [0, 'OK']
-            : [3, `idempotency-key: ${method} is not repeated by a key: call it without Idempotency-Key`],
+            : [
+                3,
+                `idempotency-key: ${method} does not support idempotency keys: call it without Idempotency-Key`,
+              ],
         )
       }
   })

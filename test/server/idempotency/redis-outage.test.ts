@@ -6,7 +6,7 @@ import { freePort } from '../../support/free-port.js'
 import { ownServer } from '../../support/running/start-services.js'
 import { rejection } from '../../support/rejection.js'
 
-const TEXT = 'the store of responses cannot be reached: retry later'
+const TEXT = 'the response store cannot be reached: retry later'
 
 describe('a Redis that stops', () => {
   it('makes calls with a key Unavailable at once, and not ready, until it is back', async function () {
@@ -33,7 +33,7 @@ describe('a Redis that stops', () => {
       await running
       for (let call = 0; call < 3; call++) {
         const { cause } = await rejection(claim(), Unavailable, TEXT)
-        expect((cause as Error).message).to.equal('the client of Redis is not connected')
+        expect((cause as Error).message).to.equal('the Redis client is not connected')
       }
       await rejection(store.checkWrites(), Unavailable, TEXT)
       const back = new Promise((resolve) => client.once('ready', resolve))

@@ -47,7 +47,7 @@ const failing = (store: IdempotencyStore): Failing => {
 }
 
 const UNRECORDED =
-  'a call with this request_id has run, or may have, and its response could not be stored: read the resource before you try again'
+  'a call with this request_id has run, or may have run, and its response could not be stored: read the resource before you try again'
 /** The bytes that a text costs beside itself. */
 const HEAD = 4
 

@@ -68,7 +68,7 @@ describeOn(
       const { code, details, trailers } = await create()
       expect([code, details]).to.deep.equal([
         FAILED,
-        'the call with this request_id may have been made and its response was not stored, because it did not arrive: the connection to the database was lost: read the resource instead of repeating the call',
+        'the call with this request_id may have been made and its response was not stored, because it was lost: the connection to the database was lost: read the resource instead of repeating the call',
       ])
       expect(trailers.get('grpc-status-details-bin').toString()).to.contain('OUTCOME_UNKNOWN')
       expect(await rows()).to.equal(1)
@@ -79,7 +79,7 @@ describeOn(
       const details = await lose(/\bINSERT INTO\b/)
       const isSaved = (await rows()) === 1
       expect(details).to.equal(
-        `the connection to the database was lost${isSaved ? ': whether the change is saved is not known' : ''}`,
+        `the connection to the database was lost${isSaved ? ': it is unknown whether the change was saved' : ''}`,
       )
       // Elsewhere a create is a transaction, which is gone with its connection.
       expect(isSaved).to.equal(backend.name === 'postgres')

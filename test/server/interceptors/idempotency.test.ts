@@ -329,7 +329,7 @@ describe('idempotency of a client stream', () => {
     const call = { method, metadata: new Metadata(), requests: sent() }
     const run = interceptor(handle as never, { method } as never)(call as never) as Promise<unknown>
     const { message } = await rejection(run, InvalidArgument)
-    expect(message).to.match(/^request_id: Collect is not repeated/)
+    expect(message).to.match(/^request_id: Collect does not support idempotency keys/)
     expect(read).to.have.length(1)
   })
 })

@@ -188,7 +188,7 @@ describe('the rate limiter', () => {
     expect((await client.unary('Echo', {}, ALICE)).code).to.equal(0)
     expect(running.records[0]).to.deep.include({
       level: 'warn',
-      message: 'rate limiter failed, letting the call through',
+      message: 'the rate limiter failed, so the call is not limited',
     })
   })
 })

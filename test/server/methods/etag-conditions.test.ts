@@ -167,7 +167,7 @@ describeOn('If-Match served by a repository', backends, (backend) => {
         const { code, details } = await client.unary(method, request, headers)
         expect([code, details]).to.deep.equal([
           3,
-          `if-match: ${method} compares no etags: call it without If-Match`,
+          `if-match: ${method} does not compare etags: call it without If-Match`,
         ])
         expect((await http(headers)).status).to.equal(400)
       }

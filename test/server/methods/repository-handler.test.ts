@@ -84,7 +84,7 @@ describe('a service served by a repository', () => {
 
   it('refuses two keys that differ', async () => {
     const { code, details } = await call('CreateWidget', { widget: { id: 'a' }, widget_id: 'b' })
-    expect([code, details]).to.deep.equal([3, 'widget_id: differs from the key inside of the resource'])
+    expect([code, details]).to.deep.equal([3, 'widget_id: differs from the key inside the resource'])
   })
 
   const required: readonly (readonly [string, object, string])[] = [

@@ -34,7 +34,7 @@ describe('standardMethod', () => {
     })
 
   const misses: readonly (readonly [string, string, (proto: Altered) => void, string])[] = [
-    ['a name of our own', 'RetireWidget', () => {}, 'its name is that of no standard method'],
+    ['a name of our own', 'RetireWidget', () => {}, "its name is not a standard method's name"],
     [
       'a stream',
       'GetWidget',
@@ -99,13 +99,13 @@ describe('standardMethod', () => {
       'a delete that returns the resource',
       'DeleteWidget',
       (proto) => void (proto.method('DeleteWidget').outputType = '.widgets.v1.Widget'),
-      'it returns widgets.v1.Widget and not google.protobuf.Empty',
+      'it returns widgets.v1.Widget, not google.protobuf.Empty',
     ],
     [
       'a get that returns nothing',
       'GetWidget',
       (proto) => void (proto.method('GetWidget').outputType = '.google.protobuf.Empty'),
-      'it returns google.protobuf.Empty and not widgets.v1.Widget',
+      'it returns google.protobuf.Empty, not widgets.v1.Widget',
     ],
     [
       'no page token',

@@ -152,7 +152,7 @@ describe('validate_only served by an implementation', () => {
 })
 
 describe('validate_only where nobody would heed it', () => {
-  const NESTED = /is not heeded here, and all would be written: send it for the whole call$/
+  const NESTED = /is not supported here, so everything would be written: send it for the whole call$/
 
   it('is refused in an item of a batch, over gRPC and HTTP, and nothing is written', async () => {
     const sealing = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
@@ -277,7 +277,7 @@ describe('validate_only where nobody would heed it', () => {
     )
     expect([code, details, texts]).to.deep.equal([
       3,
-      'validate_only: is not heeded by Collect: leave it out',
+      'validate_only: is not supported by Collect: leave it out',
       ['a'],
     ])
     client.close()

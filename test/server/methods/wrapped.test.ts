@@ -284,9 +284,9 @@ describe('wrapped', () => {
       await problemOf((builder) => builder.register(EchoService, partly(EchoService, { echo, count: echo }))),
     )
       .to.include(
-        'specimens.v1.EchoService.Echo: echo is wrapped, and no repository is registered with it: give one, or a plain function',
+        'specimens.v1.EchoService.Echo: echo is wrapped, but no repository is registered with it: pass one, or use a plain function',
       )
-      .and.include('specimens.v1.EchoService.Count: count is wrapped, and no repository')
+      .and.include('specimens.v1.EchoService.Count: count is wrapped, but no repository')
   })
 
   it('is refused at the start on what the repository does not implement', async () => {
@@ -294,14 +294,14 @@ describe('wrapped', () => {
     expect(
       await problemOf((builder) => builder.register(SpecimenService, notes, { getSpecimen: echo })),
     ).to.include(
-      'specimens.v1.SpecimenService.GetSpecimen: getSpecimen is wrapped, and no repository implements it, because "Specimen" is not Note',
+      'specimens.v1.SpecimenService.GetSpecimen: getSpecimen is wrapped, but no repository implements it, because "Specimen" is not Note',
     )
     const custom = await problemOf((builder) =>
       builder.register(EchoService, notes as never, { chat: echo, ping: echo }),
     )
     expect(custom)
-      .to.include('EchoService.Chat: chat is wrapped, and no repository implements it')
-      .and.include('EchoService.Ping: ping is wrapped, and no repository implements it')
+      .to.include('EchoService.Chat: chat is wrapped, but no repository implements it')
+      .and.include('EchoService.Ping: ping is wrapped, but no repository implements it')
   })
 
   it('is refused at the start where it is also marked', async () => {
@@ -314,11 +314,11 @@ describe('wrapped', () => {
       ) as never,
     ])
       expect(await problemOf((builder) => builder.register(NoteService, notes, { getNote }))).to.include(
-        'NoteService.GetNote: getNote is wrapped, which takes care of validate_only, If-Match and decisions by row: leave',
+        'NoteService.GetNote: getNote is wrapped, which handles validate_only, If-Match and row-level decisions: remove',
       )
   })
 
   it('is called by a server alone', () => {
-    expect(() => (echo as (request: object) => void)({})).to.throw(TypeError, 'has to be registered')
+    expect(() => (echo as (request: object) => void)({})).to.throw(TypeError, 'must be registered')
   })
 })

@@ -56,9 +56,9 @@ describeOn('lists that are slow', databases, (backend) => {
   after(() => close?.())
 
   const part = (index: string, why: string) =>
-    `a list was slow: ${index} on Errand serves a part of it, and no index gives its order: ${why}`
+    `a list was slow: ${index} on Errand matches a part of it, but no index matches its sort order: ${why}`
   const BOTH = 'it is ascending and descending at once'
-  const none = (why: string) => `a list was slow: no index gives its order: ${why}`
+  const none = (why: string) => `a list was slow: no index matches its sort order: ${why}`
   const cases: readonly (readonly [orderBy: string, filter: string, message: string])[] = [
     ['display_title', '', `a list was slow: write ${SERVED}`],
     ['display_title desc', '', `a list was slow: write ${SERVED}`],
@@ -67,8 +67,8 @@ describeOn('lists that are slow', databases, (backend) => {
       'state = "open" AND rank > 3',
       "a list was slow: write @Index(['state', 'displayTitle', 'id']) on Errand",
     ],
-    ['rank', '', 'a list was slow: Errand has an index for its order, so look at its filter'],
-    ['', '', 'a list was slow: Errand has an index for its order, so look at its filter'],
+    ['rank', '', 'a list was slow: Errand has an index for its sort order, so check its filter'],
+    ['', '', 'a list was slow: Errand has an index for its sort order, so check its filter'],
     ['display_title, rank desc', '', isMysql ? none(BOTH) : part("@Index(['displayTitle'])", BOTH)],
     [
       'display_title, rank desc',
@@ -80,7 +80,7 @@ describeOn('lists that are slow', databases, (backend) => {
       'due_time',
       '',
       isMysql
-        ? none('due_time can be empty, and this database has such rows elsewhere in an index')
+        ? none('due_time can be empty, and this database keeps such rows elsewhere in an index')
         : "a list was slow: write @Index(['dueTime', 'id']) on Errand",
     ],
     ['route.town', '', none('route.town is not a column of the table')],
@@ -106,7 +106,7 @@ describeOn('lists that are slow', databases, (backend) => {
     const stop = logSlowLists(logger, 0)
     await RequestContext.asSystem(() => errands.list({ orderBy: 'display_title' })).finally(stop)
     expect(logger.records.map(({ message }) => message)).to.deep.equal([
-      none('it is of all tenants, and an index begins with the tenant'),
+      none('it covers all tenants, but an index begins with the tenant'),
     ])
   })
 })

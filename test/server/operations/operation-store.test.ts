@@ -71,7 +71,7 @@ describe('MemoryOperationStore', () => {
       response: undefined,
       failure: {
         code: 8,
-        message: 'the work was done, but there is no room to keep its response of 200000 bytes',
+        message: 'the work was done, but there is no room to store its response of 200000 bytes',
       },
     })
   })

@@ -196,7 +196,7 @@ describeOn('operations where access is decided by row', backends, (backend) => {
     const { code, details } = await echo.unary('Echo', {}, NOBODY)
     expect([code, details]).to.deep.equal([
       DENIED,
-      'the call has no subject, and where access is decided by row, an operation belongs to the subject who starts it',
+      'the call has no subject, but with row-level decisions an operation belongs to the subject who starts it',
     ])
   })
 })

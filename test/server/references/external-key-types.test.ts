@@ -174,7 +174,7 @@ describe('references to what another process serves, whose keys are', () => {
     }
     expect(() => resourceModel(OfNoKey)).to.throw(
       DeclarationError,
-      'maker of instruments.v1.Instrument shows a makers.example.com/Maker, and maker_id and repairer_id can hold no key of one: make it one string, or one integer, outside of a oneof',
+      'maker of instruments.v1.Instrument shows a makers.example.com/Maker, but maker_id and repairer_id cannot hold its key: make it one string, or one integer, outside a oneof',
     )
   })
 })

@@ -355,7 +355,7 @@ describe('references to what another process serves', () => {
     await rejection(
       many.list('id,maker'),
       Error,
-      /^gRPC: 8 too many resources of this page refer to a makers/,
+      /^gRPC: 8 too many resources on this page refer to a missing makers/,
     )
   })
 
@@ -389,7 +389,7 @@ describe('references to what another process serves', () => {
       {
         level: 'warn',
         fields: { target: 'a/B', fields: [field, 'c.D.e'] },
-        message: 'fields refer to a/B, which no registered service returns in batches: nothing resolves them',
+        message: 'fields refer to a/B, which no registered service returns in batches: they are not resolved',
       },
     ])
   })
@@ -402,7 +402,7 @@ describe('references to what another process serves', () => {
 
     it('when a field is to show them, and nothing reads it', async () => {
       const text =
-        /instruments\.v1\.Instrument\.maker shows a makers\.example\.com\/Maker, and nothing reads it: declare the relation in the entity, or say recordExternalReferenceTarget\('makers\.example\.com\/Maker', address\)/
+        /instruments\.v1\.Instrument\.maker shows a makers\.example\.com\/Maker, but nothing reads it: declare the relation in the entity, or call recordExternalReferenceTarget\('makers\.example\.com\/Maker', address\)/
       await refused(startInstruments(undefined, []), text)
       await refused(
         startServer((builder) =>
@@ -424,14 +424,14 @@ describe('references to what another process serves', () => {
       }
       expect(() => resourceModel(Unclear)).to.throw(
         DeclarationError,
-        'maker of instruments.v1.UnclearInstrument shows a makers.example.com/Maker, to which builder and tuner refer: name it after one of them, which then is maker_id',
+        'maker of instruments.v1.UnclearInstrument shows a makers.example.com/Maker, to which builder and tuner refer: name it after one of them, which is then maker_id',
       )
     })
 
     const options: readonly (readonly [ExternalTargetOptions, RegExp])[] = [
-      [{ batchSize: 0 }, /batchSize of the external reference target .* is 0 and has to be 1 to 1000/],
-      [{ metadata: ['X-Key'] }, /metadata of the external reference target .* names "X-Key": write/],
-      [{ metadata: ['grpc-timeout'] }, /names "grpc-timeout"/],
+      [{ batchSize: 0 }, /batchSize of the external reference target .* is 0 but must be 1 to 1000/],
+      [{ metadata: ['X-Key'] }, /metadata of the external reference target .* contains "X-Key": write/],
+      [{ metadata: ['grpc-timeout'] }, /contains "grpc-timeout"/],
       [{ tls: { certificateChain: 'no' } }, /tls of the external reference target .* is not PEM/],
       [
         { service: InstrumentService },

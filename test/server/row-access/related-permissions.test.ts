@@ -101,7 +101,7 @@ describe('roles of a server whose deletes take other resources along', () => {
   it('knows that a decision by row also needs get', async () => {
     const get = [{ verbs: ['get'], resource: 'folder' }]
     expect(await refused(get, { service: BulkService })).to.include(
-      '"get" on "folder" is required by no method',
+      'no method and no relation requires "get" on "folder"',
     )
     expect(await refused(get, { service: BulkService, decidesByRow: true })).to.equal('started')
   })

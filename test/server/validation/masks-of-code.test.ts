@@ -112,7 +112,7 @@ describe('a mask', () => {
         const said = running.records.map(({ fields }) =>
           String((fields['err'] as Error | undefined)?.message),
         )
-        expect(said.join()).to.include('code wrote a mask').and.to.include(path)
+        expect(said.join()).to.include('code wrote an invalid mask').and.to.include(path)
       })
   }
 

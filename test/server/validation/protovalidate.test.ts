@@ -177,7 +177,7 @@ describe('rules of buf.validate', () => {
       it('never repeat a secret', async () => {
         const { violations } = await made({ pin: 'hunter2' })
         expect(violations).to.deep.equal([
-          { field: 'ticket.pin', reason: 'PIN_DIGITS', description: 'does not keep the rule pin.digits' },
+          { field: 'ticket.pin', reason: 'PIN_DIGITS', description: 'violates the rule pin.digits' },
         ])
       })
 
@@ -209,12 +209,12 @@ describe('rules of buf.validate', () => {
     })
     expect([masked.code, masked.message]).to.deep.equal([
       3,
-      'breaks rules, and holds too much to say which: send fewer at a time',
+      'violates rules, but is too large to name them: send fewer at a time',
     ])
     const { code, message } = await grpc!.call('CreateTicket', { ticket: whole(60_000) })
     expect([code, message]).to.deep.equal([
       3,
-      'ticket.guests[49997].age: holds too much for its rules to be evaluated: send fewer or shorter values at a time',
+      'ticket.guests[49997].age: is too large for its rules to be evaluated: send fewer or shorter values at a time',
     ])
   })
 
@@ -255,7 +255,7 @@ describe('rules of buf.validate', () => {
         expect(problems.length).to.equal(1)
         expect(problems[0]?.text).to.match(
           new RegExp(
-            `^tickets\\.v1\\.${path.replace('.', '\\.')}: the rule own\\.rule of buf\\.validate cannot be used: `,
+            `^tickets\\.v1\\.${path.replace('.', '\\.')}: the buf\\.validate rule own\\.rule cannot be used: `,
           ),
         )
       })
@@ -272,7 +272,7 @@ describe('rules of buf.validate', () => {
         withOption(TicketService, 'Ticket.place', rulesOption, cel("this.row == 0 || this.hal != ''")),
       )
       expect(problems.map(({ text }) => text)).to.deep.equal([
-        'tickets.v1.Ticket.place: the rule own.rule of buf.validate cannot be used: `hal` is not in Place; did you mean `hall`?',
+        'tickets.v1.Ticket.place: the buf.validate rule own.rule cannot be used: `hal` is not in Place; did you mean `hall`?',
       ])
     })
 
@@ -291,7 +291,7 @@ describe('rules of buf.validate', () => {
       const host = fileURLToPath(new URL('hosts/without-protovalidate.js', import.meta.url))
       const { stdout } = await promisify(execFile)(process.execPath, [host])
       expect((JSON.parse(stdout) as { text: string }[]).map(({ text }) => text)).to.deep.equal([
-        'tickets.v1.ListTicketsRequest.page_size has rules of buf.validate, and nothing evaluates them: npm install @bufbuild/protovalidate',
+        'tickets.v1.ListTicketsRequest.page_size has buf.validate rules, but nothing evaluates them: npm install @bufbuild/protovalidate',
       ])
     })
   })

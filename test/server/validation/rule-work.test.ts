@@ -54,7 +54,7 @@ describe('the work of rules of buf.validate', () => {
       if (violations.some(({ reason }) => reason !== undefined))
         return violations.map(({ field, reason }) => [field.replace(/^sizes\.\w+/, ''), reason])
       expect(error.message).to.match(
-        /^sizes\..* holds too much for its rules to be evaluated|holds too much to say/,
+        /^sizes\..* is too large for its rules to be evaluated|is too large to name/,
       )
       return `too much: ${error.field.replace(/^sizes\.\w+/, '')}`
     }
@@ -147,7 +147,7 @@ describe('the work of rules of buf.validate', () => {
     const request = requestOf('MaxLenOfBytes', { held: new Uint8Array([0xff]) })
     expect(() => check(request, [])(new Violations())).to.throw(
       InvalidArgument,
-      'sizes.max_len_of_bytes.held: has to be valid UTF-8',
+      'sizes.max_len_of_bytes.held: must be valid UTF-8',
     )
   })
 

@@ -195,7 +195,7 @@ describe('repositoryContract', () => {
       (working) => ({
         update: (key: string, entity: Specimen, mask?: string[]) => working.update(key, entity, mask),
       }),
-      'of two updates with one etag exactly one wins',
+      'of two updates with one etag exactly one succeeds',
     ],
     [
       'takes an increment for a value',
@@ -203,7 +203,7 @@ describe('repositoryContract', () => {
         update: (key: string, entity: Partial<Specimen>, mask: ['count'], options: WriteOptions) =>
           working.update(key, { ...entity, ...(mask.join() === 'count' && { count: 5 }) }, mask, options),
       }),
-      'an increment is added to what is stored, or refused with a TypeError',
+      'an increment is added to the stored value, or rejected with a TypeError',
     ],
     [
       'takes touchOnly for any update',
@@ -211,7 +211,7 @@ describe('repositoryContract', () => {
         update: (key: string, entity: Specimen, mask: string[], options: UpdateOptions) =>
           working.update(key, entity, mask, { ...options, touchOnly: false }),
       }),
-      'update with touchOnly writes no field, whatever the mask says',
+      'update with touchOnly writes no field, whatever the mask contains',
     ],
     [
       'takes touchOnly of an item for any update',
@@ -224,22 +224,22 @@ describe('repositoryContract', () => {
     [
       'deletes nothing',
       () => ({ delete: () => Promise.resolve() }),
-      'delete hides the entity, and keeps it where the resource is soft-deletable',
+      'delete hides the entity, and keeps its row if the resource is soft-deletable',
     ],
     [
       'knows no pages',
       (working) => ({ list: () => working.list() }),
-      'pages have every entity once, and the last one no token',
+      'pages contain every entity once, and the last page has no token',
     ],
     [
       'shows one tenant to all',
       (working) => ({ get: (key: string) => withTenant('tenant', () => working.get(key)) }),
-      'another tenant finds nothing of it',
+      'hides the entity from another tenant',
     ],
     [
       'has no transactions',
       () => ({ transaction: (work: () => unknown) => work() }),
-      'a transaction keeps everything, or nothing',
+      'a transaction writes everything, or nothing',
     ],
     [
       'deletes one by one',
@@ -248,7 +248,7 @@ describe('repositoryContract', () => {
           for (const key of keys) await working.delete(key)
         },
       }),
-      'batchDelete deletes all, and with a key of nothing none',
+      'batchDelete deletes all, and nothing if one key is unknown',
     ],
     [
       'hands out what it keeps',

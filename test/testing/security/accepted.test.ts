@@ -9,7 +9,7 @@ import { rejection } from '../../support/rejection.js'
 
 const authorizer: Authorizer = { decidesByRow: true, authorize: () => false }
 const SUM = '/bills.v1.PaymentService/SumPayments'
-const DEPENDS = 'what it returns in amount depends on a Payment that a decision by row excludes'
+const DEPENDS = 'what it returns in amount depends on a Payment that a row-level decision excludes'
 
 describe('securityCheck with accept', function () {
   /** SumPayments returns the sum of all payments of an invoice, and their titles if `leaks`. */
@@ -57,7 +57,7 @@ describe('securityCheck with accept', function () {
     const { passed, findings } = await check({ [SUM]: { [DEPENDS]: 'the total is public' } }, true)
     expect(passed).to.equal(false)
     expect(findings.map(({ text }) => text)).to.deep.equal([
-      'its response holds a Payment that a decision by row excludes',
+      'its response contains a Payment that a row-level decision excludes',
     ])
   })
 

@@ -312,7 +312,7 @@ describe('securityCheck of values that are made of rows', function () {
     expect(missed.map(({ what }) => what)).to.deep.equal([])
     expect(found.size).to.equal(CASES.length)
     expect(findings.map(({ text }) => text)).to.include.members([
-      'what it returns in amount depends on a Payment that a decision by row excludes',
+      'what it returns in amount depends on a Payment that a row-level decision excludes',
       'what it returns in amount depends on a Invoice of another tenant',
     ])
   })

@@ -51,7 +51,7 @@ describeOn('securityCheck of decisions by row', [...backends, ...alsoMerged], (b
     try {
       const report = await securityCheck(served(specimens as never))
       expect(report.findings).to.deep.equal([])
-      const reasons = report.notChecked.filter(({ reason }) => reason.startsWith('isolation by row'))
+      const reasons = report.notChecked.filter(({ reason }) => reason.startsWith('row isolation'))
       expect(reasons.map(({ method }) => method.split('/').at(-1))).to.deep.equal(['WeighSpecimen'])
     } finally {
       await close()
@@ -85,7 +85,7 @@ describe('securityCheck of decisions by row', function () {
       .register(EditionService, editions, implementation)
       .register(PolicyService, new (memoryRepositoryOf(Policy))())
   const byRow = ({ notChecked }: SecurityReport) =>
-    notChecked.filter(({ reason }) => reason.startsWith('isolation by row')).map(({ method }) => method)
+    notChecked.filter(({ reason }) => reason.startsWith('row isolation')).map(({ method }) => method)
 
   it('checks resources with names', async () => {
     const report = await securityCheck(library(new Editions()))

@@ -143,9 +143,9 @@ describe('securityCheck of a string that one resource copies from another', func
       const { items } = await invoices.list({ pageSize: 1000 })
       return { payment: { name, title: items.map(({ title }) => title).join() } }
     })
-    const held = found(report).filter((text) => text.includes('its response holds'))
+    const held = found(report).filter((text) => text.includes('its response contains'))
     expect(held).to.deep.equal([
-      'isolation DescribePayment: its response holds a Invoice that a decision by row excludes',
+      'isolation DescribePayment: its response contains a Invoice that a row-level decision excludes',
     ])
   })
 
@@ -156,7 +156,7 @@ describe('securityCheck of a string that one resource copies from another', func
       return { payment: { name, title } }
     })
     expect(found(report)).to.include(
-      'isolation DescribePayment: its response holds a Invoice that a decision by row excludes',
+      'isolation DescribePayment: its response contains a Invoice that a row-level decision excludes',
     )
   })
 })

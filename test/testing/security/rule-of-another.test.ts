@@ -165,7 +165,7 @@ describe('securityCheck of methods whose rule names another resource', function 
     }))
     expect(found(report)).to.deep.equal(['isolation DescribePayment'])
     expect(report.findings.map(({ text }) => text)).to.include(
-      "its response holds a Invoice that the caller's own GetInvoice does not return",
+      "its response contains a Invoice that the caller's own GetInvoice does not return",
     )
   })
 

@@ -157,7 +157,7 @@ describe('securityCheck', function () {
     const open = new ServerBuilder({ authorizer: { authorize: ({ verb }) => verb === 'list' } })
     const report = await securityCheck(open.register(NoteService, new NoteMemory()))
     expect(found(report)).to.deep.equal(['denial ListNotes'])
-    expect(report.findings.map(({ text }) => text)).to.deep.equal(['somebody whom no grant knows gets OK'])
+    expect(report.findings.map(({ text }) => text)).to.deep.equal(['a caller without any grant gets OK'])
     const meant = await securityCheck(open, { openMethods: ['/specimens.v1.NoteService/ListNotes'] })
     expect(meant.findings).to.deep.equal([])
   })
@@ -190,7 +190,7 @@ describe('securityCheck', function () {
       openMethods: NoteService.methods.map(({ name }) => `/specimens.v1.NoteService/${name}`),
     })
     expect(found(report)).to.deep.equal(['denial GetNote'])
-    expect(report.findings[0]?.text).to.match(/can tell what is there from what is not/)
+    expect(report.findings[0]?.text).to.match(/can distinguish existing resources from missing ones/)
   })
 
   it('wants values of yours where its own are refused, and says so', async () => {
@@ -217,7 +217,7 @@ describe('securityCheck', function () {
       'change the function of specimens.v1.Note in `samples`',
     )
     expect(await said({ 'specimens.v1.Notes': () => ({}) })).to.equal(
-      'TypeError: samples: specimens.v1.Notes is not a resource of the server, as in package.Message',
+      'TypeError: samples: specimens.v1.Notes is not a resource of the server, such as package.Message',
     )
     expect(await said({ 'specimens.v1.Note': () => ({ txet: '' }) })).to.match(
       /^TypeError: samples of specimens\.v1\.Note: txet is not a field of it, which are .*text/,

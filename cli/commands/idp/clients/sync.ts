@@ -4,20 +4,19 @@ import { pathFlag } from '../../../loading/path-flag.js'
 import { Verb } from '../../../verb/verb.js'
 
 export default class Sync extends Verb {
-  static override summary =
-    'Write the clients file of the identity provider from the apps that the edge serves.'
-  static override description = `Apps come from the route registry of the local daemon and from local files. When no daemon runs, only the local files are used, and the command says so. A daemon that hangs or returns an invalid response ends the command, because a sync without it would drop its apps.
+  static override summary = "Write the identity provider's clients file from the apps that the edge serves."
+  static override description = `Apps come from the local daemon's route registry and from local files. If no daemon runs, only the local files are used, and the command reports that. A daemon that hangs or returns an invalid response ends the command, because a sync without it would drop its apps.
 
-The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label that no project joins would become one client by chance. The command refuses them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI has the host of the route with a tile, otherwise of the one without a path, otherwise of the first by host and path. TCP routes are skipped.
+The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label and no common project would become one client by chance. The command rejects them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI uses the host of the route with a tile, otherwise of the route without a path, otherwise of the first route by host and path. TCP routes are skipped.
 
 An app that cannot be written, such as one whose host has no dot, is left out and named; the others are written.
 
-The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a file that is up to date is not written. Without any app, the command says where it looked and exits with 2. The file then stays as it was: an empty list would lock everyone out.
+The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a current file is not written again. If no app is found, the command prints where it looked and exits with 2. The file then stays as it was: an empty list would lock everyone out.
 
 The client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.
 
-A local file has the kind Config or Service (spec.routes, each with host, upstream, and if need be path, protocol and tile) or Shell (spec.host, spec.shellUpstream, spec.tile); metadata.name is the project. The keys of a tile are displayName, description, iconURL and launchURL. An unknown key is ignored, with a note that names the nearest known one.`
-  static override differs = '--check, and the file is not what would be written.'
+A local file has the kind Config or Service (spec.routes, each with host, upstream, and optionally path, protocol and tile) or Shell (spec.host, spec.shellUpstream, spec.tile); metadata.name is the project. A tile's keys are displayName, description, iconURL and launchURL. An unknown key is ignored, with a note that names the nearest known key.`
+  static override differs = '--check: the file differs from what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --config shell.yaml --out ../idp/idp-clients.yaml',
@@ -27,11 +26,11 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
     config: pathFlag({
       summary: 'A file of routes (kind Config, Service or Shell) to include.',
       description:
-        'Without it, devedge.yaml and shell.yaml in the working directory are included where they exist.',
+        'Without it, devedge.yaml and shell.yaml in the working directory are included if they exist.',
     }),
     out: pathFlag({ summary: 'The clients file.', default: 'idp-clients.yaml' }),
     check: Flags.boolean({
-      summary: 'Write nothing; exit with 1 when the file is out of date.',
+      summary: 'Write nothing; exit with 1 if the file is out of date.',
     }),
   }
 

@@ -6,7 +6,8 @@ import { forbidsCopies, MYSQL_RULES } from './mysql-rules.js'
 export const mysqlLint: EngineLint = {
   syntax: mysqlSyntax,
   rules: MYSQL_RULES,
-  commits: 'MySQL commits each DDL statement by itself, and the run commits each other one with its progress',
+  commits:
+    'MySQL commits each DDL statement separately, and the run commits each other statement with its progress',
   controlsTransaction: ({ tokens }) => {
     const cursor = new Cursor(tokens)
     if (cursor.sees('XA')) return true

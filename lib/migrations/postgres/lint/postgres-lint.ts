@@ -10,7 +10,7 @@ import { POSTGRES_RULES } from './postgres-rules.js'
 export const postgresLint: EngineLint = {
   syntax: postgresSyntax,
   rules: [...POSTGRES_RULES, ...LOCK_RULES],
-  commits: 'a file runs in a transaction of its own',
+  commits: 'a file runs in its own transaction',
   controlsTransaction: ({ tokens }) => {
     const cursor = new Cursor(tokens)
     const isControl = cursor.sees('END') || cursor.sees('ABORT') || cursor.sees('PREPARE', 'TRANSACTION')

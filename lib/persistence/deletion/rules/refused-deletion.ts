@@ -57,7 +57,7 @@ export const tooManyRows = (type: string, most: number): ErrPreconditionFailed =
     violation(
       'TOO_MANY_ROWS',
       type,
-      `it and what is deleted with it are more than ${most} resources, the most that one call deletes (maxRows)`,
+      `it and the resources deleted with it are more than ${most}, the maximum that one call deletes (maxRows)`,
     ),
   ])
 
@@ -80,13 +80,13 @@ export const mayNotUndelete = (type: string): ErrPreconditionFailed =>
     violation(
       'HAS_CHILDREN',
       type,
-      `resources of the type ${type} were deleted with it, and not all of them may be undeleted by this call`,
+      `resources of the type ${type} were deleted with it, and this call may not undelete all of them`,
     ),
   ])
 
 /** A resource cannot come back because its unique value has been taken. */
 export function takenMeanwhile(type: string, key: string, conflict: ErrConflict): ErrConflict {
-  const description = `the ${type} ${JSON.stringify(key)} was deleted with it, and a unique value of it is taken by now`
+  const description = `the ${type} ${JSON.stringify(key)} was deleted with it, and one of its unique values is now in use`
   return Object.assign(conflict, {
     details: [...conflict.details, violation('UNIQUE_VALUE', type, description)],
   })

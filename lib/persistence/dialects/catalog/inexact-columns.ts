@@ -36,7 +36,7 @@ export type InexactColumns = (
 ) => Promise<readonly InexactColumn[] | undefined>
 
 /** The problem of such a column. */
-export const inexactText = ({ what, effect = 'takes different texts for the same' }: InexactColumn): string =>
+export const inexactText = ({ what, effect = 'treats different strings as equal' }: InexactColumn): string =>
   `has the ${what}, which ${effect}`
 
 type Row = readonly unknown[]

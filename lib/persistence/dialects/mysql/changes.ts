@@ -147,7 +147,7 @@ const triggerName = ({ schema }: TableName, name: string): string =>
   schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`
 
 const COPIES =
-  'InnoDB copies or reads the whole table for it, and no write gets in meanwhile: run it in a quiet hour'
+  'InnoDB copies or reads the whole table for it, and blocks writes meanwhile: run it when traffic is low'
 
 const modify = (what: string, { table, column, live }: ColumnChange, how: string): ChangeFile => ({
   what: `${what}_${table.name}_${column.name}`,

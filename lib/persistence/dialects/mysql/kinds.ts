@@ -116,7 +116,7 @@ function uuidBytes(value: unknown): Buffer {
 /** Rejects enumerations: rows are sorted by position but compared as strings, so pages would omit rows. */
 function byEnumeration(type: string): string | undefined {
   return type === 'enum' || type === 'set'
-    ? 'orders values by position, and stores the text of a number as the value at that position'
+    ? 'sorts values by position, and stores the text of a number as the value at that position'
     : undefined
 }
 
@@ -191,7 +191,7 @@ export const mysqlKinds: KindsSql = {
       const text = decimalText(value, field)
       // A column without a scale would round the value.
       if (field.decimal?.precision === undefined && text.includes('.'))
-        throw new InvalidArgument(field.proto, 'has digits after the point, and its column states no scale')
+        throw new InvalidArgument(field.proto, 'has digits after the point, but its column states no scale')
       return text
     },
   }),
@@ -199,7 +199,7 @@ export const mysqlKinds: KindsSql = {
     ...OF_FLAG,
     keeps: (_, live) => /^tinyint(?:\(\d+\))?$/.test(live),
     alteredBy: (type) =>
-      type === 'bit' ? 'the driver reads as bytes, so that true is read as false' : undefined,
+      type === 'bit' ? 'is read as bytes by the driver, so true is read as false' : undefined,
     inside: booleanInside,
   }),
   timestamp: entry('datetime(6)', {
@@ -211,8 +211,8 @@ export const mysqlKinds: KindsSql = {
       isUtc(timezone)
         ? undefined
         : {
-            what: 'reads and writes times in the zone of this process, and repositories in UTC',
-            advice: "write timezone: 'Z' in the options of the DataSource",
+            what: "reads and writes times in this process's zone, but repositories use UTC",
+            advice: "set timezone: 'Z' in the options of the DataSource",
           },
     exact: exactMicros,
     millisecond: (time) => [bound(time), datetime(lastMicrosecond(time))],

@@ -62,7 +62,7 @@ export function arraySelected(column: string, { kind }: Element): string {
 export function arrayElements(text: string, { kind }: Element): unknown[] {
   const { read } = TEXTS[kind] ?? PLAIN
   if (!text.startsWith('{') || !text.endsWith('}'))
-    throw new RangeError('the array begins at another position')
+    throw new RangeError('the array does not start at index 1')
   const elements: unknown[] = []
   const inside = text.slice(1, -1)
   for (let at = 0; at < inside.length; at++) {
@@ -71,7 +71,7 @@ export function arrayElements(text: string, { kind }: Element): unknown[] {
     if (whole === undefined || bare === 'NULL')
       throw new RangeError('the array has NULL or several dimensions')
     const json = read(bare ?? (quoted ?? '').replace(/\\(.)/gs, '$1'))
-    if (json === undefined) throw new RangeError('the array has a value that its field does not have')
+    if (json === undefined) throw new RangeError('the array has a value that its field cannot hold')
     elements.push(json)
     at += whole.length
   }

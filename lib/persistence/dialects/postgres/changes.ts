@@ -204,7 +204,7 @@ export const postgresChanges: ChangeSql = {
       down: [alterTable(change.table, alterColumn(change, 'SET NOT NULL'))],
       allow: {
         rules: ['ban-drop-not-null'],
-        reason: 'every image that runs now reads NULL there',
+        reason: 'every running image handles NULL there',
       },
     },
   ],
@@ -215,7 +215,7 @@ export const postgresChanges: ChangeSql = {
       down: [alterTable(table, typeChange(column.name, typeText(live)))],
       allow: {
         rules: ['changing-column-type', 'prefer-bigint-over-int'],
-        reason: 'every image that runs now expects the new type; the table may be rewritten under a lock',
+        reason: 'every running image expects the new type; the table may be rewritten under a lock',
       },
     },
   ],

@@ -11,7 +11,7 @@ const COUNTED: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
 export const uncountedKeys = ({ columns }: TableDefinition): readonly string[] =>
   columns
     .filter(({ isIdentity, type }) => isIdentity === true && !COUNTED.has(type))
-    .map(({ name, type }) => `${name} is ${type}, in which nothing is counted: drop unsigned`)
+    .map(({ name, type }) => `${name} is ${type}, which cannot be an identity column: remove unsigned`)
 
 export const postgresMigration: MigrationSql = {
   /** A proto int32 ends where the column does. */

@@ -250,7 +250,7 @@ export const OF_DECIMAL = {
 export const noArrays = (_: unknown, { list }: Facets): ManagedOtherwise | undefined =>
   list?.as === 'array'
     ? {
-        what: 'does not read and write a column with array: true on this database, which has no arrays',
+        what: 'cannot use a column with array: true on this database, which has no arrays',
         advice: "use @Column('simple-json')",
       }
     : undefined

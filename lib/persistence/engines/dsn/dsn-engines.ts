@@ -26,8 +26,8 @@ const server = (driver: DsnDriver, begins: readonly string[], needsHost: boolean
   driver,
   begins,
   checked: (dsn, scheme) => {
-    if (!begins.includes(scheme)) throw new TypeError(`DSN: one for ${driver} begins with ${driver}://`)
-    if (needsHost && urlOf(dsn).hostname === '') throw new TypeError('DSN: it names no host')
+    if (!begins.includes(scheme)) throw new TypeError(`DSN: a ${driver} DSN begins with ${driver}://`)
+    if (needsHost && urlOf(dsn).hostname === '') throw new TypeError('DSN: the host is missing')
     if (driver === 'mysql' && urlOf(dsn).searchParams.has('sslmode'))
       throw new TypeError(`DSN: ${NO_SSLMODE}`)
     secretsOf(urlOf(dsn))
@@ -47,7 +47,7 @@ const sqlite: DsnEngine = {
     const path = scheme === '' ? dsn : decoded(dsn.slice(scheme.length).replace(/^\/\/(?=\/)/, ''))
     if (path === ':memory:' || (isAbsolute(path) && !path.startsWith('//'))) return path
     throw new TypeError(
-      'DSN: one for sqlite is :memory: or an absolute path, such as sqlite:///var/lib/app/data.sqlite',
+      'DSN: a sqlite DSN is :memory: or an absolute path, such as sqlite:///var/lib/app/data.sqlite',
     )
   },
   redacted: (dsn) => `sqlite:${dsn.replace(/\?.*/s, '')}`,

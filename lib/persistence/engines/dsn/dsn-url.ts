@@ -7,7 +7,7 @@ export function urlOf(dsn: string): URL {
   const withHost = dsn.replace('@/', '@localhost/')
   if (/^postgres/i.test(dsn) && URL.canParse(withHost)) return new URL(withHost)
   throw new TypeError(
-    'DSN: not a URL: percent-encode what is not a letter or a digit in its user and password',
+    'DSN: not a URL: percent-encode every character in the user and password that is not a letter or a digit',
   )
 }
 
@@ -16,7 +16,7 @@ export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new TypeError('DSN: a % that begins no percent-encoding: write it as %25')
+    throw new TypeError('DSN: a % that starts no percent-encoding: write it as %25')
   }
 }
 

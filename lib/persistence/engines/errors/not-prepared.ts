@@ -6,6 +6,6 @@ import { Unavailable } from '../../../errors.js'
  */
 export class NotPrepared extends Unavailable {
   constructor(cause: unknown) {
-    super('the database takes no more prepared statements now: retry later', cause)
+    super('the database accepts no more prepared statements now: retry later', cause)
   }
 }

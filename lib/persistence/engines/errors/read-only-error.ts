@@ -22,7 +22,7 @@ export function readOnlyError(error: unknown): Unavailable | undefined {
     : undefined
 }
 
-export const TAKES_NO_WRITES = 'the database takes no writes at the moment: retry later'
+export const TAKES_NO_WRITES = 'the database accepts no writes at the moment: retry later'
 
 function isReadOnly({ code, errno, sqlState, message }: DriverError): boolean {
   if (typeof sqlState === 'string') {

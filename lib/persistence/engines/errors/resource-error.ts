@@ -2,7 +2,7 @@ import { Unavailable } from '../../../errors.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
 import { type DriverError, driverErrors } from './driver-errors.js'
 
-export const LACKS_RESOURCES = 'the database has no room, memory or connections left: retry later'
+export const LACKS_RESOURCES = 'the database has no disk space, memory or connections left: retry later'
 
 /** insufficient_resources of PostgreSQL, and its io_error, which a full disk can be as well. */
 const SQLSTATE = /^(?:53[0-9A-Z]{3}|58030)$/

@@ -11,7 +11,7 @@ export function checkValues(values: readonly unknown[], dialect: Dialect): void 
     name,
   } = dialect
   if (values.length > maxValues) {
-    throw new RangeError(`${values.length} values in one statement: ${name} takes ${maxValues}`)
+    throw new RangeError(`${values.length} values in one statement: ${name} accepts ${maxValues}`)
   }
   for (let index = 0; index < values.length; index++) {
     const value = values[index]
@@ -36,6 +36,6 @@ function refusal(value: unknown, index: number): TypeError {
   const kind =
     value instanceof Date ? 'a Date' : typeof value === 'number' ? String(value) : `of type ${typeof value}`
   return new TypeError(
-    `value ${index + 1} is ${kind}: bind null, a boolean, a finite number, a bigint, text or bytes`,
+    `value ${index + 1} is ${kind}: bind null, a boolean, a finite number, a bigint, a string or bytes`,
   )
 }

@@ -100,7 +100,7 @@ export class ConnectionWaits {
   get state(): string {
     const { size, used } = this.pool
     return used < size
-      ? 'the database accepts none, or other code holds the rest of the pool'
+      ? 'the database accepts none, or other code uses the rest of the pool'
       : `all ${size} are in use: raise poolSize, or look for transactions that take long`
   }
 
@@ -158,9 +158,9 @@ export class ConnectionWaits {
     const { size } = this.pool
     const who =
       size === 1
-        ? 'the only connection to the database is held by a call that waits for another one'
-        : `all ${size} connections to the database are held by calls that wait for another one`
-    return `${who}: make such calls inside of the transaction${this.limitMs === 0 ? '' : ', or raise poolSize'}`
+        ? 'the only connection to the database is used by a call that waits for another connection'
+        : `all ${size} connections to the database are used by calls that wait for another connection`
+    return `${who}: make such calls inside the transaction${this.limitMs === 0 ? '' : ', or raise poolSize'}`
   }
 
   get #cause(): Error {

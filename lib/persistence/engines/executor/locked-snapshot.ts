@@ -60,6 +60,6 @@ const staleRead = (type: string): ErrPreconditionFailed =>
       type: 'ISOLATION',
       subject: type,
       description:
-        'rows are locked, and this list or count does not see what others have committed since: use the isolation read committed',
+        'rows are locked, but this list or count does not see what others have committed since: use the isolation read committed',
     },
   ])

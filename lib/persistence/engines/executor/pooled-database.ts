@@ -86,7 +86,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     } catch (error) {
       if (error instanceof Unavailable && !isResponse(error)) this.writes.unreachable()
       throw mayBeSaved(error, statement)
-        ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
+        ? new UnknownOutcome(`${error.message}: it is unknown whether the change was saved`, error)
         : error
     } finally {
       this.#release(connection)

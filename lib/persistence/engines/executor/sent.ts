@@ -9,6 +9,6 @@ export function unwrapped(error: unknown): never {
 /** The error of a transaction that a procedure or a prepared statement ended, which its SQL does not show. */
 export class EndedBySql extends Aborted {
   constructor() {
-    super('a statement has ended the transaction: leave COMMIT and ROLLBACK to the transaction')
+    super('a statement has ended the transaction: do not send COMMIT or ROLLBACK yourself')
   }
 }

@@ -92,7 +92,7 @@ export class Writability {
     if (!(cancellation(signal) instanceof DeadlineExceeded)) return
     const error = new DeadlineExceeded(`the deadline passed without a connection to the database: ${why}`)
     this.#reports.tell('', error, (more) =>
-      tellDatabaseDoubt({ report: { message: `calls wait for a connection in vain${more}`, error } }),
+      tellDatabaseDoubt({ report: { message: `calls wait for a connection without success${more}`, error } }),
     )
   }
 

@@ -98,7 +98,7 @@ export class MysqlDatabase extends PooledDatabase {
     connection.config.jsonStrings = true
     try {
       if ((connection.config.clientFlags & FOUND_ROWS) === 0) {
-        throw new TypeError('the MySQL connection flag FOUND_ROWS must stay on: leave it out of `flags`')
+        throw new TypeError('the MySQL connection flag FOUND_ROWS must stay on: remove it from `flags`')
       }
       const ready = async () => {
         for (const text of SESSION) await query(connection, text)

@@ -287,7 +287,7 @@ class PostgresConnection implements PooledConnection {
       return resourceError(error) ?? failedServer(error, this.#transaction) ?? translated(error)
     // The statement still runs, and the connection's next user would wait for it.
     this.#lastCancel = requestCancel(this.client)
-    return new Unavailable('the database did not result within query_timeout', new DriverFault(error))
+    return new Unavailable('the database did not respond within query_timeout', new DriverFault(error))
   }
 }
 
@@ -341,7 +341,7 @@ function boundConnecting(pool: Pool): void {
 function checkClient({ connection, pipeline }: Client): void {
   if (connection === undefined)
     throw new TypeError('pg-native is not supported: uninstall it, and pg is used')
-  if (pipeline === true) throw new TypeError('pg cannot pipeline these statements: leave out extra.pipeline')
+  if (pipeline === true) throw new TypeError('pg cannot pipeline these statements: remove extra.pipeline')
 }
 
 /**

@@ -116,7 +116,7 @@ export class PostgresQuery {
 
   /** The server has overlooked the sync that came while it waited for rows. */
   handleCopyInResponse(connection: Connection): void {
-    connection.sendCopyFail('nothing is copied here')
+    connection.sendCopyFail('COPY is not supported here')
     connection.sync()
   }
 

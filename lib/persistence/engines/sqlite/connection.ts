@@ -71,10 +71,11 @@ export class PreparedStatements<S> {
 /** @throws TypeError for text that an engine would run only in part. */
 export function checkedSqliteText(text: string): SqliteText {
   const known = readSqliteText(text)
-  if (known.several) throw new TypeError('SQLite runs one statement at a time: send the second one by itself')
+  if (known.several)
+    throw new TypeError('SQLite runs one statement at a time: send the second statement separately')
   return known
 }
 
 /** The error if a placeholder would be left NULL, or a value has no placeholder. */
 export const wrongCount = (known: SqliteText, values: readonly SqliteValue[]): RangeError =>
-  new RangeError(`the statement takes ${known.placeholders} value(s) and was given ${values.length}`)
+  new RangeError(`the statement takes ${known.placeholders} value(s) but was given ${values.length}`)

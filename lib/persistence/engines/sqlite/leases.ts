@@ -130,7 +130,7 @@ export class SqliteLease {
     shape: Shape,
     signal?: CallEnd,
   ): Promise<SqliteOutcome> {
-    if (this.#leave === undefined) throw new TypeError('the connection was handed back already')
+    if (this.#leave === undefined) throw new TypeError('the connection was already released')
     if (signal?.aborted === true) throw cancellation(signal)
     const bound = sqliteValues(values)
     // A statement that had not begun when it was interrupted still runs, so it is interrupted again after a

@@ -21,7 +21,7 @@ export async function openSqlite(
   const driver = unwrapped(options.driver ?? (await load(options.engine)))
   if (isSqlite3(driver)) return openSqlite3(driver, file, busyTimeoutMs)
   if (isBetterSqlite3(driver)) return openBetterSqlite3(driver, file, busyTimeoutMs)
-  throw new TypeError('SqliteDataSource: driver is the module object of sqlite3 or better-sqlite3')
+  throw new TypeError('SqliteDataSource: driver must be the module object of sqlite3 or better-sqlite3')
 }
 
 /** `import()` of a CommonJS package gives a namespace around it. */
@@ -41,7 +41,7 @@ async function load(engine: SqliteEngine | undefined): Promise<unknown> {
       return await import(name)
     } catch (error) {
       if (!isMissing(error, name))
-        throw new TypeError(`SqliteDataSource: ${name} is installed but does not load`, { cause: error })
+        throw new TypeError(`SqliteDataSource: ${name} is installed but cannot be loaded`, { cause: error })
     }
   }
   throw new TypeError(`SqliteDataSource: ${wanted.join(' or ')} is not installed: npm install ${wanted[0]}`)

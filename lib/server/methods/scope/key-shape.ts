@@ -29,7 +29,7 @@ export const keyShape = (
     check(given, field) {
       const parts = given.split('/')
       if (!shapes.some((shape) => fits(parts, shape)))
-        throw new InvalidArgument(field, `has to look like ${text}, as the path of ${get.name} has it`)
+        throw new InvalidArgument(field, `must look like ${text}, as in the path of ${get.name}`)
     },
   }
 }

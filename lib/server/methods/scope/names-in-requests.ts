@@ -30,7 +30,10 @@ export const namedBy = (name: NamePattern, text: string, parents: Parents, field
   if (values === undefined) throw mismatched(field, name.pattern)
   const key = values.at(-1) as string
   if (key === WILDCARD)
-    throw new InvalidArgument(field, `"-" names no ${name.singular}: it has to look like ${name.pattern}`)
+    throw new InvalidArgument(
+      field,
+      `"-" does not name a ${name.singular}: it must look like ${name.pattern}`,
+    )
   return { key, held: heldBy(name, values.slice(0, -1), parents, field) }
 }
 
@@ -48,7 +51,7 @@ export const parentIn = (
 }
 
 const mismatched = (field: string, pattern: string): InvalidArgument =>
-  new InvalidArgument(field, `has to look like ${pattern}`)
+  new InvalidArgument(field, `must look like ${pattern}`)
 
 const heldBy = (
   { variables, pattern }: NamePattern,
@@ -63,7 +66,7 @@ const heldBy = (
     if (parents === 'any') return []
     throw new InvalidArgument(
       field,
-      `"-" stands for any ${variable.name}, and this call needs one: ${pattern}`,
+      `"-" stands for any ${variable.name}, but this call needs one: ${pattern}`,
     )
   })
 
@@ -141,7 +144,7 @@ export const checkId = (id: string, field: string): void => {
   if (id !== '' && !ID.test(id))
     throw new InvalidArgument(
       field,
-      'has to be 1 to 63 small letters, digits and "-", a letter first and no "-" last',
+      'must be 1 to 63 lower-case letters, digits and "-", beginning with a letter and not ending with "-"',
     )
 }
 

@@ -53,10 +53,15 @@ export class Probe {
       const asked = desc.input.fields.map(({ name }) => name)
       const unfit = unfitIn(outcome.said, outcome.message, repositories, asked)
       if (unfit !== undefined)
-        this.findings.add('error text', path, `an error says ${unfit}: throw errors of ashlar`, listener.name)
+        this.findings.add(
+          'error text',
+          path,
+          `an error contains ${unfit}: throw errors of ashlar`,
+          listener.name,
+        )
     }
     if (!shows && this.secrets.isIn(outcome.said))
-      this.findings.add('secret', path, 'a secret or a token is in what the caller gets', listener.name)
+      this.findings.add('secret', path, 'a secret or a token is in what the caller receives', listener.name)
     if (mustNotSee?.isIn(outcome.said) === true)
       this.findings.add(
         'isolation',

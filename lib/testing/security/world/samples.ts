@@ -36,14 +36,14 @@ const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_tim
 export const checkSamples = (subjects: readonly Subject[], samples: Samples): void => {
   for (const name of Object.keys(samples))
     if (!subjects.some(({ message }) => message.typeName === name))
-      throw new TypeError(`samples: ${name} is not a resource of the server, as in package.Message`)
+      throw new TypeError(`samples: ${name} is not a resource of the server, such as package.Message`)
 }
 
 /** The advice if a resource is rejected. */
 export const samplesAdvice = ({ message: { typeName } }: Subject, samples: Samples): string =>
   Object.hasOwn(samples, typeName)
     ? `change the function of ${typeName} in \`samples\``
-    : `give \`samples\` of ${typeName}`
+    : `give \`samples\` for ${typeName}`
 
 /**
  * A new resource without a key, with a value in every field that a client may write.

@@ -33,7 +33,7 @@ export function tenantsOf(
     return { two, another: make, areMadeUp: true }
   }
   const [first, second] = given
-  if (first === second) throw refused(`${JSON.stringify(first)} is given twice, give two tenants`)
+  if (first === second) throw refused(`${JSON.stringify(first)} is given twice: give two tenants`)
   for (const text of given) {
     const model = strangerTo(text)
     if (model !== undefined)
@@ -50,7 +50,7 @@ const isTenantOf = ({ tenant, tenantPart }: ResourceModel, text: string): boolea
 
 const noneFits = (models: readonly ResourceModel[]): string => {
   const all = models.filter(({ tenant }) => tenant !== undefined).map(reported)
-  return `no tenant can be made up that is one of ${[...new Set(all)].join(', ')}: give two`
+  return `no tenant can be generated that is one of ${[...new Set(all)].join(', ')}: give two`
 }
 
 /** The resource, and what its tenants are. */

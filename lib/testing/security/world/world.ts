@@ -235,7 +235,7 @@ export const sendRow = async (
     }
     said = outcome?.message ?? ''
   }
-  return `${create.path} refuses what was made up (${said}): ${adviceFor(world, subject)}`
+  return `${create.path} rejects the generated request (${said}): ${adviceFor(world, subject)}`
 }
 
 /** The advice if a resource is rejected. */
@@ -282,7 +282,7 @@ export const storeRow = async (
     throw error
   })
   if (stored instanceof AshlarError)
-    return `the repository of ${subject.message.typeName} refuses what was made up (${stored.message}): ${adviceFor(world, subject)}`
+    return `the repository of ${subject.message.typeName} rejects the generated resource (${stored.message}): ${adviceFor(world, subject)}`
   const message = repository.model.toMessage(stored)
   return { key: keyOf(subject, message), message }
 }

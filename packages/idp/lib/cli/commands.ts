@@ -5,13 +5,13 @@ import { PROVIDER_FLAGS } from './provider-flags.js'
 export const COMMANDS: readonly Command[] = [
   commandOf({
     name: 'up',
-    summary: 'Run the provider, and serve it at its host through the edge.',
+    summary: 'Run the provider, and serve it at its host through the local HTTPS proxy.',
     flags: PROVIDER_FLAGS,
     run: async (values) => (await import('./up.js')).up(values),
   }),
   commandOf({
     name: 'serve',
-    summary: 'Run the identity provider and its launchpad on this machine.',
+    summary: 'Run the identity provider and its app dashboard on this machine.',
     flags: PROVIDER_FLAGS,
     run: async (values) => (await import('./serve.js')).serve(values),
   }),
@@ -32,13 +32,13 @@ export const COMMANDS: readonly Command[] = [
   }),
   commandOf({
     name: 'rotate',
-    summary: 'Let the next key of the running provider sign, and publish another one.',
+    summary: "Sign with the running provider's next key, and publish another one.",
     flags: { state: PROVIDER_FLAGS.state },
     run: async (values) => (await import('./rotate.js')).rotate(values),
   }),
   commandOf({
     name: 'edge',
-    summary: 'Serve the apps of this machine at their hosts, over https.',
+    summary: 'Serve the apps of this machine at their hosts over https.',
     flags: {
       port: { summary: 'The port for https. Default: 443 if permitted, otherwise 8443.', value: 'int' },
     },
@@ -46,13 +46,13 @@ export const COMMANDS: readonly Command[] = [
   }),
   commandOf({
     name: 'edge trust',
-    summary: 'Say how to trust the certificates of the edge.',
+    summary: "Print how to trust the edge's certificates.",
     flags: {},
     run: async () => (await import('./edge-trust.js')).edgeTrust(),
   }),
   commandOf({
     name: 'edge status',
-    summary: 'Print the routes of the edge.',
+    summary: "Print the edge's routes.",
     flags: {},
     run: async () => (await import('./edge-status.js')).edgeStatus(),
   }),

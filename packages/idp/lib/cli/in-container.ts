@@ -7,5 +7,5 @@ const SIGNS = ['/.dockerenv', '/run/.containerenv']
  */
 export const containerNote = (): string | undefined =>
   SIGNS.some((path) => existsSync(path)) || process.env['KUBERNETES_SERVICE_HOST'] !== undefined
-    ? 'This is a container. The provider listens on its loopback addresses only: let those who need it share the network namespace (docker run --network container:<name>, or network_mode: "service:<name>" in a compose file).'
+    ? 'This is a container. The provider only listens on its loopback addresses: let its users share the network namespace (docker run --network container:<name>, or network_mode: "service:<name>" in a compose file).'
     : undefined

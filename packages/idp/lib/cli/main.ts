@@ -12,7 +12,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const command =
       COMMANDS.find(({ name }) => name === `${first} ${second}`) ??
       COMMANDS.find(({ name }) => name === first)
-    if (command === undefined) throw new Failure(`there is no command "${first}": see ashlar-idp --help`)
+    if (command === undefined) throw new Failure(`unknown command "${first}": see ashlar-idp --help`)
     await command.run(args.slice(command.name.split(' ').length))
   } catch (error) {
     const isOwn =

@@ -6,12 +6,13 @@ export const PROVIDER_FLAGS = {
   port: { summary: 'The port on this machine.', value: 'int', default: String(DEFAULT_PORT) },
   issuer: { summary: 'The issuer, an origin. Default: http://127.0.0.1 and the port.', value: 'url' },
   host: {
-    summary: 'The host name that the edge gives to the provider.',
+    summary: "The provider's host name at the edge.",
     value: 'name',
     default: DEFAULT_HOST,
   },
   clients: {
-    summary: 'The clients, as "idp clients sync" writes them. Beside it, *.local.yaml is yours and wins.',
+    summary:
+      'The clients file, as "idp clients sync" writes it. A file *.local.yaml beside it is yours and takes precedence.',
     value: 'path',
     default: 'idp-clients.yaml',
   },

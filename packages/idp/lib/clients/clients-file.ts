@@ -110,7 +110,7 @@ function tileOf(value: YamlValue, note: (problem: string) => void): ClientTile {
 
 function textOf(entry: Readonly<Record<string, YamlValue>>, key: string): string {
   const value = entry[key] ?? ''
-  if (typeof value !== 'string') throw new TypeError(`${key} is not text`)
+  if (typeof value !== 'string') throw new TypeError(`${key} is not a string`)
   return value
 }
 

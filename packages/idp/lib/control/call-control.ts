@@ -14,7 +14,7 @@ export async function callControl<T>(socketPath: string, path: string, body: obj
         NO_RESPONSE,
       )
     if (code === 'EACCES')
-      throw new Failure(`${socketPath} belongs to another user: ask as that user`, NO_RESPONSE)
+      throw new Failure(`${socketPath} belongs to another user: run the command as that user`, NO_RESPONSE)
     throw new Failure(`the provider did not respond: ${message}`, NO_RESPONSE)
   })
   const value = JSON.parse(text) as T & { readonly error?: string }

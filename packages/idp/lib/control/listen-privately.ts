@@ -17,9 +17,9 @@ export async function listenPrivately(server: Server, path: string, who: string)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { uid, mode } = lstatSync(folder)
   if (uid !== process.getuid() || (mode & 0o022) !== 0)
-    throw new Failure(`${folder} can be written by others: make it your own (chmod 700), then run this again`)
+    throw new Failure(`${folder} can be written by others: restrict it (chmod 700), then run this again`)
   if (await responds(path))
-    throw new Failure(`${who} is running already at ${path}: use that one, or end it first`)
+    throw new Failure(`${who} is already running at ${path}: use that one, or stop it first`)
   const old = process.umask(0o177)
   try {
     await new Promise<void>((resolve, reject) => {

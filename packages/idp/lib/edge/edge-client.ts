@@ -19,7 +19,7 @@ export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute
   const list = response.status === 200 ? parsed(response.text) : undefined
   if (!Array.isArray(list))
     throw new Failure(
-      `what listens at ${home.socketPath} is not an edge: end it, or set DEVEDGE_HOME`,
+      `the program that listens at ${home.socketPath} is not an edge: stop it, or set DEVEDGE_HOME`,
       NO_RESPONSE,
     )
   return list.filter((one): one is ListedRoute => typeof one === 'object' && one !== null)
@@ -29,10 +29,10 @@ export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute
 export async function registerRoute(home: EdgeHome, route: object): Promise<void> {
   const response = await callEdge(home, 'PUT', JSON.stringify(route))
   if (response === undefined)
-    throw new Failure('the edge ended before the route was registered: try again', NO_RESPONSE)
+    throw new Failure('the edge stopped before the route was registered: try again', NO_RESPONSE)
   if (response.status === 201 || response.status === 200) return
   throw new Failure(
-    `the edge refused the route: ${response.text.trim().slice(0, 200)}`,
+    `the edge rejected the route: ${response.text.trim().slice(0, 200)}`,
     response.status === 409 ? CONFLICT : NO_RESPONSE,
   )
 }

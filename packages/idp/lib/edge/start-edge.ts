@@ -55,7 +55,9 @@ export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge>
     const isBound = await listens(overTcp, home.port, home.host)
     if (isBound) servers.push(overTcp)
     else
-      warn(`Another program has port ${home.port} of ${home.host}: the edge is at ${home.socketPath} only.`)
+      warn(
+        `Another program uses port ${home.port} of ${home.host}: the edge is only available at ${home.socketPath}.`,
+      )
     const { port, servers: proxies } = await proxies4and6(registry, authority, options.port)
     servers.push(...proxies)
     return {
@@ -85,7 +87,7 @@ async function proxies4and6(registry: Registry, authority: Authority, wanted: nu
   }
   const ports = wanted === undefined ? PORTS.join(' and ') : String(wanted)
   throw new Failure(
-    `port ${ports} cannot be had: end the program that has it, or choose another (ashlar-idp edge --port 9443)`,
+    `port ${ports} is not available: stop the program that uses it, or choose another (ashlar-idp edge --port 9443)`,
   )
 }
 

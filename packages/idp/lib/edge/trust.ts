@@ -3,9 +3,9 @@
  * changes a trust store.
  */
 export const trustLines = (path: string, home: string): readonly string[] => [
-  `The edge signs its certificates with an authority of this machine: ${path}`,
-  `Anyone who has the key beside it can pose as any https site to programs that trust it. Keep ${home} to yourself,`,
-  'and take the authority out of every store when you are done with it.',
+  `The edge signs its certificates with this machine's own authority: ${path}`,
+  `Anyone who has the key beside it can impersonate any https site to programs that trust it. Keep ${home} private,`,
+  'and remove the authority from every store when you no longer need it.',
   '',
   'Browsers:',
   `  Linux    certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n ashlar-edge -i ${quoted(path)}    (package libnss3-tools; for Chromium)`,
@@ -14,13 +14,13 @@ export const trustLines = (path: string, home: string): readonly string[] => [
   '  Firefox  Settings, Privacy & Security, View Certificates, Authorities, Import',
   'curl:',
   `  curl --cacert ${quoted(path)} https://app.localhost/`,
-  'Node (before it starts):',
+  'Node (set before it starts):',
   `  export NODE_EXTRA_CA_CERTS=${quoted(path)}`,
   '',
   'Names:',
-  '  *.localhost   Browsers and curl resolve it on Linux, macOS and Windows. Node does where systemd-resolved runs (most desktops',
-  '                with Linux); elsewhere, write "127.0.0.1 app.localhost" into the hosts file.',
-  '  *.dev.test    No system resolves it by itself: write "127.0.0.1 idp.dev.test" into the hosts file.',
+  '  *.localhost   Browsers and curl resolve it on Linux, macOS and Windows. Node does with systemd-resolved (most Linux',
+  '                desktops); elsewhere, add "127.0.0.1 app.localhost" to the hosts file.',
+  '  *.dev.test    No system resolves it by itself: add "127.0.0.1 idp.dev.test" to the hosts file.',
   '  Hosts file    /etc/hosts on Linux and macOS, C:\\Windows\\System32\\drivers\\etc\\hosts on Windows.',
 ]
 

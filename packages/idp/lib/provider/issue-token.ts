@@ -41,9 +41,7 @@ export async function issueToken(
   const scopes = grantedScopes(user, wanted ?? ['openid', ...(user.scopes ?? [])])
   const refused = wanted?.filter((scope) => !scopes.includes(scope)) ?? []
   if (refused.length > 0)
-    throw new Failure(
-      `${user.sub} may not have the scope ${refused.join(' ')}: add it to the scopes of the user`,
-    )
+    throw new Failure(`${user.sub} may not have the scope ${refused.join(' ')}: add it to the user's scopes`)
   const resource = resourceOf(client.clientId)
   const grant = new provider.Grant({ accountId: user.sub, clientId: client.clientId })
   grant.addOIDCScope(scopes.filter((scope) => OPENID_SCOPES.includes(scope)).join(' '))
@@ -70,6 +68,6 @@ export async function issueToken(
 }
 
 function unknown(what: string, name: string, file: string, known: readonly string[]): Failure {
-  const list = known.length === 0 ? 'there is none yet' : `there are ${known.slice(0, 20).join(', ')}`
+  const list = known.length === 0 ? 'none exists yet' : `there are ${known.slice(0, 20).join(', ')}`
   return new Failure(`there is no ${what} "${name}": ${list}. Add it to ${file}, or name another`)
 }

@@ -23,7 +23,7 @@ export const sourcesOfPages = (context: ProviderContext) =>
         const xsrf = /name="xsrf" value="([\w-]+)"/.exec(form)?.[1] ?? ''
         const mistake = mistakeOf(error)
         if (error !== undefined && mistake === undefined)
-          return send(ctx, errorPage('That did not work. Open the page of your device again.', undefined))
+          return send(ctx, errorPage("That did not work. Open your device's page again.", undefined))
         send(ctx, deviceCodePage(codeForm(xsrf, codeOf(error)), mistake))
       },
       userCodeConfirmSource: (ctx, form, client, _device, userCode) =>
@@ -49,7 +49,7 @@ export const sourcesOfPages = (context: ProviderContext) =>
       postLogoutSuccessSource: (ctx) => send(ctx, signedOutPage()),
     } satisfies Features['rpInitiatedLogout'],
     renderError: (ctx, { error, error_description }) =>
-      send(ctx, errorPage(error_description ?? 'The request cannot be carried out.', error)),
+      send(ctx, errorPage(error_description ?? 'The request cannot be processed.', error)),
   }) satisfies { readonly renderError: Configuration['renderError'] } & Readonly<Record<string, unknown>>
 
 /** A form that the library would submit by a script gets a button. */
@@ -94,6 +94,6 @@ function mistakeOf(error: Error | undefined): string | undefined {
   if (error === undefined) return undefined
   if (error.name === 'AbortedError') return 'The device was not signed in.'
   if (codeOf(error) !== undefined || error.name === 'NoCodeError')
-    return 'There is no such code, or it is used or too old. Look at your device again.'
+    return 'There is no such code, or it was already used or has expired. Check your device again.'
   return undefined
 }

@@ -37,7 +37,8 @@ export async function listenOnLoopback(
   const first = make()
   await listen(first, port, IPV4).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE') throw new Failure(await takenPort(port))
-    if (error.code === 'EACCES') throw new Failure(`port ${port} needs more rights: choose one from 1024 on`)
+    if (error.code === 'EACCES')
+      throw new Failure(`port ${port} needs more privileges: choose a port from 1024 on`)
     throw error
   })
   const taken = (first.address() as AddressInfo).port
@@ -47,7 +48,7 @@ export async function listenOnLoopback(
     () => servers.push(second),
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
-        warn(`Another program has port ${taken} of [::1]. Write 127.0.0.1 instead of localhost.`)
+        warn(`Another program uses port ${taken} of [::1]. Write 127.0.0.1 instead of localhost.`)
     },
   )
   handler = handlerAt(taken)

@@ -29,7 +29,7 @@ export function issuerOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || text !== url.origin)
     throw new Failure(
-      `--issuer "${text}" is not an origin: write it like http://127.0.0.1:${DEFAULT_PORT}, without a path or a slash at its end`,
+      `--issuer "${text}" is not an origin: write it like http://127.0.0.1:${DEFAULT_PORT}, without a path or a trailing slash`,
     )
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new Failure(`--issuer "${text}" is not on this machine: ${ONLY_LOOPBACK}`)
@@ -41,7 +41,7 @@ export function hostOf(text: string): string {
   const url = URL.canParse(`http://${text}/`) ? new URL(`http://${text}/`) : undefined
   const isAddress = url !== undefined && (/^[\d.]+$/.test(url.hostname) || url.hostname.startsWith('['))
   if (isAddress && !isLoopback(url.hostname))
-    throw new Failure(`--host "${text}" is an address of a network: ${ONLY_LOOPBACK}`)
+    throw new Failure(`--host "${text}" is a network address: ${ONLY_LOOPBACK}`)
   if (url === undefined || url.host !== text.toLowerCase() || url.port !== '')
     throw new Failure(`--host "${text}" is not a host name: write it like ${DEFAULT_HOST}`)
   return url.hostname
@@ -56,4 +56,4 @@ export function portOf(text: string, where: string): number {
 }
 
 const ONLY_LOOPBACK =
-  'the provider has no passwords, so it listens on this machine (127.0.0.1 and ::1) only. In a container, share its network namespace with those who need it: docker run --network container:<name>, or network_mode: "service:<name>" in a compose file'
+  'the provider has no passwords, so it only listens on this machine (127.0.0.1 and ::1). In a container, share its network namespace with its users: docker run --network container:<name>, or network_mode: "service:<name>" in a compose file'

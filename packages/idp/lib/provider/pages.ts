@@ -98,7 +98,7 @@ export class Pages {
   async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sub = (await formOf(request)).get('sub')
     if (sub === undefined || this.context.user(sub) === undefined)
-      return sendPage(response, 400, errorPage('There is no such user any more.', undefined))
+      return sendPage(response, 400, errorPage('This user no longer exists.', undefined))
     await this.#sessions.signIn(request, response, sub)
     redirect(response, '/')
   }
@@ -116,8 +116,8 @@ export class Pages {
         response,
         400,
         errorPage(
-          'This sign-in began in another browser, has ended or is too old.',
-          'Begin again in the app.',
+          'This sign-in began in another browser, has ended or has expired.',
+          'Start again in the app.',
         ),
       )
     const { prompt, params, session } = details
@@ -139,16 +139,16 @@ export class Pages {
     if (form.has('cancel'))
       return this.#finish(request, response, {
         error: 'access_denied',
-        error_description: 'The person chose not to sign in.',
+        error_description: 'The user cancelled the sign-in.',
       })
     if (isConsent) {
       if (form.get('consent') !== 'yes')
-        return sendPage(response, 400, errorPage('The form is not complete.', undefined))
+        return sendPage(response, 400, errorPage('The form is incomplete.', undefined))
       return this.#finish(request, response, { consent: {} })
     }
     const sub = form.get('sub')
     if (sub === undefined || this.context.user(sub) === undefined)
-      return sendPage(response, 400, errorPage('There is no such user any more.', undefined))
+      return sendPage(response, 400, errorPage('This user no longer exists.', undefined))
     const login = { accountId: sub, amr: AMR, ts: this.context.now() }
     const returnTo = await this.provider.interactionResult(request, response, { login, select_account: {} })
     // The library would end the other user's session by a form that a script submits.

@@ -55,7 +55,7 @@ export class RequestGuard {
     const site = headers['sec-fetch-site']
     const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none'
     if (!isForeignSite && (origin === undefined || origin === this.issuer)) return undefined
-    return { status: 403, message: 'The form does not come from a page of this provider.' }
+    return { status: 403, message: 'The form was not sent from a page of this provider.' }
   }
 
   /**

@@ -102,7 +102,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
       const seconds = keys.secondsUntilRotation()
       if (seconds > 0)
         throw new Failure(
-          `the next key is published since ${PUBLISHED_BEFORE - seconds} s: verifiers may not have it yet, try again in ${seconds} s`,
+          `the next key was published ${PUBLISHED_BEFORE - seconds} s ago: verifiers may not have it yet, try again in ${seconds} s`,
         )
       await keys.rotate()
       renew()

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Reports the process that uses the port, as far as this machine shows it, and the remedy. */
 export async function takenPort(port: number): Promise<string> {
-  const kind = (await isProvider(port)) ? 'an ashlar-idp that runs already' : undefined
+  const kind = (await isProvider(port)) ? 'another ashlar-idp' : undefined
   const holder = [kind, holderOf(port)].filter((part) => part !== undefined).join(', ') || 'another program'
   const command =
     process.platform === 'win32'
@@ -10,7 +10,7 @@ export async function takenPort(port: number): Promise<string> {
       : process.platform === 'linux'
         ? `ss -ltnp "sport = :${port}"`
         : `lsof -nP -iTCP:${port} -sTCP:LISTEN`
-  return `port ${port} is taken by ${holder}: end it, or choose another with --port. To see who it is: ${command}`
+  return `port ${port} is used by ${holder}: stop it, or choose another port with --port. To see the process: ${command}`
 }
 
 async function isProvider(port: number): Promise<boolean> {

@@ -57,11 +57,11 @@ export const adapterOf =
      */
     async consume(id) {
       const payload = store.get(kind, id)
-      if (payload === undefined) throw new errors.InvalidGrant('it is not known any more')
+      if (payload === undefined) throw new errors.InvalidGrant('it is no longer known')
       if (payload['consumed'] !== undefined) {
         endGrant({ store }, String(payload['grantId']))
         await written()
-        throw new errors.InvalidGrant('it is already used')
+        throw new errors.InvalidGrant('it was already used')
       }
       store.set(kind, id, { ...payload, consumed: now() }, Number(payload['exp'] ?? now() + LONGEST_SECONDS))
       await written()

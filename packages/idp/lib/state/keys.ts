@@ -95,7 +95,7 @@ export class Keys {
    * too young: verifiers may not have it.
    */
   async rotate(): Promise<void> {
-    if (this.secondsUntilRotation() > 0) throw new RangeError('the next key is too young')
+    if (this.secondsUntilRotation() > 0) throw new RangeError('the next key is too new')
     const following = await newKey(this.now())
     const keys = this.#file.keys.map((key) => {
       if (isSigning(key)) return { ...key, retiredAt: this.now() }
@@ -144,9 +144,7 @@ function stored(path: string, warn: (text: string) => void): KeysFile | undefine
     // It is put aside below.
   }
   renameSync(path, `${path}.damaged`)
-  warn(
-    `${path} could not be read and is now ${path}.damaged. Tokens that were signed before are not valid any more.`,
-  )
+  warn(`${path} could not be read and is now ${path}.damaged. Tokens signed before are no longer valid.`)
   return undefined
 }
 

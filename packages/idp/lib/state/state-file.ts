@@ -26,7 +26,7 @@ export function openState(folder: string, now: () => number, warn: (text: string
       store.fromText(text)
     } catch {
       renameSync(path, `${path}.damaged`)
-      warn(`${path} could not be read and is now ${path}.damaged. All users have to sign in again.`)
+      warn(`${path} could not be read and is now ${path}.damaged. All users must sign in again.`)
     }
   }
   onDisk = version

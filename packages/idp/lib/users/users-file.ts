@@ -47,8 +47,8 @@ function userOf(entry: YamlValue, where: string, problems: string[]): User {
     if (!KEYS.includes(key)) problems.push(`${where}: "${key}" is ignored; the keys are ${KEYS.join(', ')}`)
   const text = (key: string): string => {
     const value = entry[key] ?? ''
-    if (typeof value !== 'string') throw new TypeError(`${where}: ${key} is not text`)
-    if (CONTROL.test(value)) throw new TypeError(`${where}: ${key} has control characters`)
+    if (typeof value !== 'string') throw new TypeError(`${where}: ${key} is not a string`)
+    if (CONTROL.test(value)) throw new TypeError(`${where}: ${key} contains control characters`)
     return value
   }
   const sub = text('sub')
@@ -72,8 +72,8 @@ function words(value: YamlValue | undefined, where: string): readonly string[] {
   const list = typeof value === 'string' ? value.split(/\s+/) : value
   if (!Array.isArray(list)) throw new TypeError(`${where} is not a list`)
   return list.flatMap((word: YamlValue) => {
-    if (typeof word !== 'string') throw new TypeError(`${where} has an entry that is not text`)
-    if (CONTROL.test(word)) throw new TypeError(`${where} has control characters`)
+    if (typeof word !== 'string') throw new TypeError(`${where} has an entry that is not a string`)
+    if (CONTROL.test(word)) throw new TypeError(`${where} contains control characters`)
     return word === '' ? [] : [word]
   })
 }

@@ -110,7 +110,7 @@ describe('ashlar-idp edge and up', () => {
       env: { ...env, DEVEDGE_HOME: join(folder, 'other') },
     })
     const { exit, stderr } = await other.ended
-    expect(stderr).to.include(`port ${port} cannot be had`)
+    expect(stderr).to.include(`port ${port} is not available`)
     expect(exit).to.equal(2)
     await edge.stop()
   })

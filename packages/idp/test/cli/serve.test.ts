@@ -82,7 +82,7 @@ describe('ashlar-idp serve', () => {
     const holder = process.platform === 'linux' ? `process ${process.pid} \\(.+\\)` : 'another program'
     expect(stderr).to.match(
       new RegExp(
-        `^ashlar-idp: port ${port} is taken by ${holder}: end it, or choose another with --port\\. To see who it is: .*${port}`,
+        `^ashlar-idp: port ${port} is used by ${holder}: stop it, or choose another port with --port\\. To see the process: .*${port}`,
         'm',
       ),
     )
@@ -94,7 +94,7 @@ describe('ashlar-idp serve', () => {
     const { exit, stderr } = await run(['serve', '--port', String(own.provider.port)])
     await own.close()
     const by = process.platform === 'linux' ? `, process ${process.pid} (` : ': '
-    expect(stderr).to.include(`port ${own.provider.port} is taken by an ashlar-idp that runs already${by}`)
+    expect(stderr).to.include(`port ${own.provider.port} is used by another ashlar-idp${by}`)
     expect(exit).to.equal(2)
   })
 
@@ -113,7 +113,7 @@ describe('ashlar-idp serve', () => {
   it('an address of a network is refused, with what to do in a container', async () => {
     const { exit, stderr } = await run(['serve', '--port', '0', '--host', '0.0.0.0'])
     expect(stderr).to.match(
-      /^ashlar-idp: --host "0\.0\.0\.0" is an address of a network: .* on this machine .*In a container, .*--network container:<name>/m,
+      /^ashlar-idp: --host "0\.0\.0\.0" is a network address: .* on this machine .*In a container, .*--network container:<name>/m,
     )
     expect(exit).to.equal(2)
     for (const host of ['0.0.0.0', '0', '::', '[::]', '10.0.0.1', '[fe80::1]', 'a b', 'idp.dev.test:80', ''])
@@ -142,7 +142,7 @@ describe('ashlar-idp serve', () => {
     await own.close()
     expect(lines.join()).to.include('x?]0;y??Note: z').and.include('?[2J').and.not.match(/\p{C}/u)
     expect((await run(['\u001b[2J'])).stderr).to.equal(
-      'ashlar-idp: there is no command "?[2J": see ashlar-idp --help\n',
+      'ashlar-idp: unknown command "?[2J": see ashlar-idp --help\n',
     )
   })
 
@@ -176,7 +176,7 @@ describe('ashlar-idp serve', () => {
   })
 
   const WRONG: readonly (readonly [readonly string[], RegExp])[] = [
-    [['serv'], /there is no command "serv": see ashlar-idp --help/],
+    [['serv'], /unknown command "serv": see ashlar-idp --help/],
     [['serve', '--prot', '1'], /--prot/],
     [['serve', 'now'], /now/],
     [['serve', '--port', 'x'], /--port "x" is not a port/],

@@ -277,7 +277,7 @@ describe("the daemon's protocol", () => {
       () => 'started',
       (error: unknown) => (error as Error).message,
     )
-    expect(second).to.include('an edge is running already')
+    expect(second).to.include('an edge is already running')
   })
 })
 

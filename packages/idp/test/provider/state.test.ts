@@ -102,7 +102,7 @@ describe('what the provider remembers', () => {
     const before = await signedIn('alice')
     expect(decodeProtectedHeader(before.tokens.access_token).kid).to.equal(first)
     expect(await rotate().catch((error: unknown) => (error as Error).message)).to.match(
-      /the next key is published since 0 s: .* try again in 600 s/,
+      /the next key was published 0 s ago: .* try again in 600 s/,
     )
     now += 599_000
     const last = await signedIn('bob')

@@ -159,7 +159,7 @@ describe('the route registry', () => {
     (response: ServerResponse): void =>
       void response.writeHead(status).end(body)
   const NONSENSE: readonly (readonly [string, RouteDaemonOptions['mode'], RegExp])[] = [
-    ['is silent', 'hung', /did not respond in 0\.3 s: restart it, or stop it to go on without it/],
+    ['is silent', 'hung', /did not respond in 0\.3 s: restart it, or stop it to continue without it/],
     ['never ends its response', 'dripping', /did not respond in 0\.3 s/],
     ['speaks no HTTP', 'garbage', /does not speak HTTP/],
     ['hangs up', 'hanging-up', /does not speak HTTP \(E(CONNRESET|PIPE)\)/],
@@ -169,7 +169,7 @@ describe('the route registry', () => {
     ['returns an object', answering(200, '{"routes":[]}'), /its response is not a list/],
     ['lists text', answering(200, '["a"]'), /an entry of its list is not a route/],
     ['lists null', answering(200, '[null]'), /an entry of its list is not a route/],
-    ['lists a numeric host', answering(200, '[{"host":1}]'), /host of a route is not text/],
+    ['lists a numeric host', answering(200, '[{"host":1}]'), /host of a route is not a string/],
     [
       'lists a tile that is text',
       answering(200, '[{"host":"a.dev.test","tile":"x"}]'),
@@ -217,10 +217,10 @@ describe('the route registry', () => {
       'a conflict',
       answering(409, 'host is owned by them\n'),
       'conflict',
-      /idp\.dev\.test belongs to another owner \(host is owned by them\): take another --host/,
+      /idp\.dev\.test belongs to another owner \(host is owned by them\): choose another --host/,
     ],
-    ['a bad request', answering(400, 'invalid ttl'), 'daemon', /refused idp\.dev\.test: invalid ttl/],
-    ['a mistake', answering(503, ''), 'daemon', /refused idp\.dev\.test: status 503/],
+    ['a bad request', answering(400, 'invalid ttl'), 'daemon', /rejected idp\.dev\.test: invalid ttl/],
+    ['a mistake', answering(503, ''), 'daemon', /rejected idp\.dev\.test: status 503/],
     ['silence', 'hung', 'daemon', /did not respond in 0\.3 s/],
   ]
   for (const [name, mode, exit, message] of REFUSALS)

@@ -34,6 +34,6 @@ describe('an image that does not get ready', () => {
 
   it('is told to listen where it does not respond', async () => {
     const { message } = await start(`"${process.execPath}" -e "setTimeout(() => {}, 60000)"`, 500)
-    expect(message).to.match(/does not respond: it has to listen on PORT$/)
+    expect(message).to.match(/does not respond: it must listen on PORT$/)
   })
 })

@@ -21,7 +21,7 @@ const table = (kind: string, rest: Partial<TableDifference> = {}): TableDifferen
   ...rest,
 })
 const missing = table('addColumn', { column: 'size', text: 'tasks.size is missing', next: 'expand' })
-const left = table('type', { detail: 'until then longer values are refused; ', next: 'contract' })
+const left = table('type', { detail: 'until then longer values are rejected; ', next: 'contract' })
 const unfinished = { ...FAILED.unfinished, isReported: false, done: 1, of: 3 }
 const problem = { kind: 'otherUnknown', table: 'schema_migrations', number: 7 } as MigrationProblem
 const EACH: Verified['differences'] = [

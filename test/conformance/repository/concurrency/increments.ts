@@ -163,7 +163,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
               property === 'dueTime' ? 'due_time' : property,
             ] as never),
             TypeError,
-            /increment\(\) is for a number/,
+            /increment\(\) is for numbers/,
           )
         await rejection(update({ ratio: increment(1) }), TypeError, /use a double/)
         for (const [property, name] of [
@@ -204,7 +204,7 @@ export const increments = (holder: Holder, backend: BackendName): void => {
           JSON.parse(JSON.stringify(increment(5))),
           structuredClone(increment(5)),
         ])
-          await rejection(update({ count: fake as never }), InvalidArgument, /has to be a number/)
+          await rejection(update({ count: fake as never }), InvalidArgument, /must be a number/)
         expect(() => fromJson(SpecimenSchema, { count: { by: 5 } })).to.throw(/int32/)
         const { fromMessage } = specimens().model
         const message = { $typeName: 'specimens.v1.Specimen', id: 'a', count: { by: 5 } } as never

@@ -27,7 +27,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
           specimens().batchGet(['a'], { lock: 'share' }),
           specimens().list({}, { lock: 'update', wait: 'skip' }),
         ])
-          await rejection(read, TypeError, /outside of a transaction/)
+          await rejection(read, TypeError, /outside a transaction/)
       }))
 
     it('are rejected in a read-only transaction', () =>

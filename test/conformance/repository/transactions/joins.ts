@@ -121,7 +121,7 @@ export const joins = (holder: Holder): void => {
           await rejection(
             holder.subject.specimens.create(draft({ id: 'a' }), { context }),
             TypeError,
-            'of another call',
+            'belongs to another call',
           )
           await make('b')
         })

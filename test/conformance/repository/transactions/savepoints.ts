@@ -184,7 +184,7 @@ export const savepoints = (holder: Holder): void => {
           await specimens.transaction(
             async () => {
               expect(await ids()).to.deep.equal(['a'])
-              await rejection(make('b'), TypeError, 'Specimen.create inside of a transaction with readOnly')
+              await rejection(make('b'), TypeError, 'Specimen.create inside a transaction with readOnly')
               await specimens.transaction(() => rejection(specimens.delete('a'), TypeError, 'readOnly'))
             },
             { readOnly: true },

@@ -14,8 +14,8 @@ export const managersInMemory = (holder: Holder): void => {
   it('reports that a transaction in memory does not have manager and sql', () =>
     inAcme(() =>
       holder.subject.specimens.transaction((context) => {
-        expect(() => (context as TransactionContext).manager).to.throw(TypeError, 'in memory')
-        expect(() => (context as TransactionContext).sql).to.throw(TypeError, 'in memory')
+        expect(() => (context as TransactionContext).manager).to.throw(TypeError, 'in-memory')
+        expect(() => (context as TransactionContext).sql).to.throw(TypeError, 'in-memory')
         expect(context.with({}).tenant).to.equal('acme')
         return Promise.resolve()
       }),

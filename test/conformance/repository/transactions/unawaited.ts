@@ -113,7 +113,7 @@ export const unawaited = (holder: Holder): void => {
         go()
         await rejection(later, TypeError, 'has ended')
         expect(failures.map(({ message }) => message)).to.deep.equal([
-          'a call came after its transaction had ended',
+          'a call was made after its transaction had ended',
         ])
         expect(await ids()).to.deep.equal(['a'])
       }))

@@ -49,7 +49,7 @@ const tablesOf = (models: readonly ResourceModel[]) => {
 }
 
 const TAKEN =
-  'mine: the framework keeps in the column delete_id what was deleted together: name another column'
+  'mine: the framework stores what was deleted together in the column delete_id: name another column'
 
 describe('what goes with an entity', () => {
   const models = familyEntities.map((entity) => resourceModel(entity as EntityClass<object>))

@@ -87,7 +87,7 @@ describeOn(
     it('is Unavailable to a write, and is not used again', async () => {
       await run(database, readOnly)
       const before = await session()
-      await rejection(insert(), Unavailable, 'takes no writes')
+      await rejection(insert(), Unavailable, 'accepts no writes')
       expect(await session()).to.not.equal(before)
       await insert()
     })
@@ -97,7 +97,7 @@ describeOn(
       const before = await session()
       const seen = await transaction(database, async () => {
         const on = current(database)
-        await rejection(insert(on), Unavailable, 'takes no writes')
+        await rejection(insert(on), Unavailable, 'accepts no writes')
         return column(on, PID[backend.name]!)
       })
       expect(seen).to.deep.equal([before])
@@ -125,8 +125,8 @@ describeOn(
           const { check } = hot.readinessCheck()
           await demotion.demote()
           await check()
-          await rejection(insert(executorOf(hot)), Unavailable, 'takes no writes')
-          await rejection(check(), Unavailable, 'takes no writes')
+          await rejection(insert(executorOf(hot)), Unavailable, 'accepts no writes')
+          await rejection(check(), Unavailable, 'accepts no writes')
           await demotion.promote()
           while ((await check().catch(() => 'not ready')) !== undefined);
         } finally {
@@ -194,8 +194,8 @@ if (drilling)
         await insert()
         await turn('on')
         for (let n = 0; n < 12; n++) {
-          await rejection(insert(), Unavailable, 'takes no writes')
-          await rejection(database.checkWrites(), Unavailable, 'takes no writes')
+          await rejection(insert(), Unavailable, 'accepts no writes')
+          await rejection(database.checkWrites(), Unavailable, 'accepts no writes')
         }
         expect(await column(database, 'SELECT count(*) FROM stone')).to.deep.equal(['1'])
         await turn('off')
@@ -210,7 +210,7 @@ if (drilling)
             await run(current(database), 'INSERT INTO stone VALUES (99)')
             await turn('on')
           })
-          await rejection(writing, Unavailable, 'takes no writes')
+          await rejection(writing, Unavailable, 'accepts no writes')
           await turn('off')
           expect(await column(database, 'SELECT id FROM stone WHERE id = 99')).to.deep.equal([])
         })

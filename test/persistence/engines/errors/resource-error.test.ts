@@ -9,7 +9,7 @@ import { rejection } from '../../../support/rejection.js'
 
 const NO_ROOM = `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'The table is full'`
 
-const TEXT = 'the database has no room, memory or connections left: retry later'
+const TEXT = 'the database has no disk space, memory or connections left: retry later'
 
 describe('an error of a database that lacks resources', () => {
   const fault = (fields: object, message = 'no') => new DriverFault(Object.assign(new Error(message), fields))

@@ -90,8 +90,8 @@ for (const [name, open] of Object.entries(SOURCES))
       for (const { message, code } of refusals) {
         expect(message).to.match(
           few.size === 1
-            ? /^the only connection .* is held by a call/
-            : /^all \d connections .* are held by calls/,
+            ? /^the only connection .* is used by a call/
+            : /^all \d connections .* are used by calls/,
         )
         expect(code).to.equal('UNAVAILABLE')
       }
@@ -141,7 +141,7 @@ describe('a caller that waits for a connection', () => {
     expect(error.message).to.equal(
       'no connection to the database within 0.03 s: all 4 are in use: raise poolSize, or look for transactions that take long',
     )
-    expect((await refusal(3)).message).to.match(/: the database accepts none, or other code holds the rest/)
+    expect((await refusal(3)).message).to.match(/: the database accepts none, or other code uses the rest/)
   })
 
   it('is refused in its order, and not when it has left', async () => {

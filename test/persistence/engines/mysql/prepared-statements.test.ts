@@ -74,7 +74,7 @@ describe('prepared statements of MySQL and MariaDB', () => {
       )
       expect(error, text).to.be.instanceOf(Unavailable).and.not.instanceOf(UnknownOutcome)
       expect((error as Error).message).to.equal(
-        'the database takes no more prepared statements now: retry later',
+        'the database accepts no more prepared statements now: retry later',
       )
     }
     await limit(16_382)

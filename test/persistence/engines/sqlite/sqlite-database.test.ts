@@ -269,7 +269,7 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
     it('refuses statements on a connection that was handed back', async () => {
       const lease = await dataSource.leases!.lease()
       await lease.release()
-      await rejection(lease.run('SELECT 1', [], 'array'), TypeError, 'handed back')
+      await rejection(lease.run('SELECT 1', [], 'array'), TypeError, 'already released')
     })
   })
 
@@ -467,7 +467,7 @@ describe('SqliteDataSource', () => {
 
   it('refuses a driver that is neither engine', async () => {
     const dataSource = new SqliteDataSource({ database: ':memory:', driver: { open: true } })
-    await rejection(dataSource.initialize(), TypeError, 'driver is the module object')
+    await rejection(dataSource.initialize(), TypeError, 'driver must be the module object')
   })
 
   it('is declared without loading an engine', () => {

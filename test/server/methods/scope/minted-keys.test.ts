@@ -20,7 +20,7 @@ const TYPES = [
   { name: 'a string', wire: Type.STRING, column: { type: 'bigint' }, design: String, unset: '' },
 ] as const
 
-const REFUSED = 'is a number that the database makes: leave it out'
+const REFUSED = 'is a number that the database generates: leave it out'
 
 /** In memory each type is tried; a server has one. */
 const typesOf = (backend: string) =>
