@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
 /** The flags that the `ashlar` key of a package.json can set for every command that has them. */
-const OPTIONS = ['entities', 'files', 'module', 'server'] as const
+const OPTIONS = ['distribute', 'entities', 'files', 'module', 'server'] as const
 type ProjectOption = (typeof OPTIONS)[number]
 
 /**
@@ -22,7 +22,16 @@ export function projectOption(name: ProjectOption): string | undefined {
     if (typeof value !== 'string' || value.trim() === '') throw wrong(`has no string for ${key}`)
   }
   const value = (options as Partial<Record<ProjectOption, string>>)[name]
-  return value === undefined || name === 'module' ? value : relative('.', join(dirname(file), value)) || '.'
+  return value === undefined || name === 'module' || name === 'distribute'
+    ? value
+    : relative('.', join(dirname(file), value)) || '.'
+}
+
+/** The extension that distributes the tables of the project. @throws {Failure} for another one. */
+export function distributeOption(): 'citus' | undefined {
+  const value = projectOption('distribute')
+  if (value === undefined || value === 'citus') return value
+  throw new Failure('input', `the key ashlar of package.json: distribute takes citus, not ${value}`)
 }
 
 function keyOf(file: string): unknown {

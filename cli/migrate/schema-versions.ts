@@ -12,6 +12,7 @@ import { fillText, tableDifferenceText } from '../../lib/text/table-difference.j
 import { Failure } from '../errors/failure.js'
 import { moduleFailure } from '../errors/problems-text.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
+import { distributeOption } from '../loading/project-option.js'
 import { connectionString } from './connection-string.js'
 import { namesText } from './lines/names-text.js'
 import {
@@ -222,7 +223,7 @@ export async function schemaChanges(
     // No file creates existing tables, and they are not a reason to fail.
     if (tableMigrations(exports).length === 0 && schemaComparison(exports).resources.length === 0)
       throw noEntities(entities)
-    return schemaModel(exports)
+    return schemaModel(exports, { distribute: distributeOption() })
   })
   const address =
     scratch === undefined ? {} : { scratch: await connectionString(scratch, 'ASHLAR_SCRATCH_URL') }

@@ -80,6 +80,7 @@ export {
   type SchemaChanges,
   type SchemaModel,
   schemaModel,
+  type SchemaModelOptions,
   type SchemaTables,
 } from './comparison/schema-model.js'
 export type { UnfilledColumn } from './comparison/table-plan.js'

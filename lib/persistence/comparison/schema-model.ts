@@ -17,6 +17,7 @@ import { tableOf } from '../schema/table-of.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import type { TableDifference } from '../../text/table-difference.js'
 import { comparedDialect, type ComparedDialect } from './expected-table.js'
+import { distributed, distributing } from './citus-tables.js'
 import { shownDifference } from './shown-difference.js'
 import { planTable } from './plan-changes.js'
 import type { UnfilledColumn } from './table-plan.js'
@@ -68,12 +69,21 @@ export interface SchemaModel {
   readonly kept: (from: SchemaTables, live: SchemaTables) => SchemaTables
 }
 
+/** The form of the versions that a comparison writes. */
+export interface SchemaModelOptions {
+  /** Distributes new tables in databases with this extension, and changes tables as it accepts. */
+  readonly distribute?: 'citus' | undefined
+}
+
 /**
  * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables
  * are named.
  * @throws DeclarationError for a resource whose declarations do not fit together, and without a resource.
  */
-export function schemaModel(entities: Readonly<Record<string, unknown>> | readonly unknown[]): SchemaModel {
+export function schemaModel(
+  entities: Readonly<Record<string, unknown>> | readonly unknown[],
+  { distribute }: SchemaModelOptions = {},
+): SchemaModel {
   const { models: all, naming } = resourcesIn(entities)
   // The table of another application is not changed.
   const unsorted = all.filter(({ existing }) => !existing)
@@ -130,6 +140,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       const differences: TableDifference[] = []
       const plans = all.map((table, at) => {
         const model = models[at] as ResourceModel
+        const planned = distribute === undefined ? dialect : distributing(dialect, model, table)
         const [live, want, same] = [tables[at], wanted.tables[at], known?.tables[at]]
         const isIndexed = dialect.can.fullText && model.search?.strategy === 'INDEXED'
         const after = want ?? NOTHING
@@ -143,7 +154,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         differences.push(...found.flatMap((one) => shown(one) ?? []))
         if (live === undefined && found.length === 0) return planTable(table, NOTHING, [], dialect)
         if (live !== undefined) {
-          const plan = planTable(table, live, found, dialect)
+          const plan = planTable(table, live, found, planned)
           const outdatedIn = (there: LiveTable | undefined) =>
             isIndexed && there !== undefined ? vectorDifferences(table, there, vectorIn(after)) : []
           const known = outdatedIn(same).map(({ kind }) => kind)
@@ -156,7 +167,8 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
           return plan
         }
         const { whole, later } = linked(table, there)
-        made.push(newTable(model, whole, dialect))
+        const file = newTable(model, whole, dialect)
+        made.push(distribute === undefined ? file : distributed(file, model, table, dialect))
         there.add(tableText(table))
         const empty = {
           ...after,
@@ -166,7 +178,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
           table,
           empty,
           tableDifferences(table, empty, after, dialect, [SEARCH_VECTOR]),
-          dialect,
+          planned,
         )
         if (isIndexed) plan.byHand.push(...vectorDifferences(table, NOTHING, undefined))
         return plan

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { projectOption } from '../../../cli/loading/project-option.js'
+import { distributeOption, projectOption } from '../../../cli/loading/project-option.js'
 
 describe('the key ashlar of package.json', () => {
   const before = process.cwd()
@@ -31,6 +31,13 @@ describe('the key ashlar of package.json', () => {
     expect(projectOption('files')).to.equal(undefined)
   })
 
+  it('has the extension that distributes tables', () => {
+    has({ distribute: 'citus' })
+    expect(distributeOption()).to.equal('citus')
+    has({ distribute: 'other' })
+    expect(distributeOption).to.throw('distribute takes citus, not other')
+  })
+
   for (const [what, key] of [
     ['is not an object', 'migrations'],
     ['has folder', { folder: 'migrations' }],
@@ -40,7 +47,7 @@ describe('the key ashlar of package.json', () => {
     it(`is refused where it ${what}`, () => {
       has(key)
       expect(() => projectOption('files')).to.throw(
-        `the key ashlar of ${join(folder, 'package.json')} ${what}: it takes entities, files, module, server, each a string`,
+        `the key ashlar of ${join(folder, 'package.json')} ${what}: it takes distribute, entities, files, module, server, each a string`,
       )
     })
 })

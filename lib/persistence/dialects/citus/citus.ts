@@ -27,3 +27,18 @@ export const LIMITS_CHECK = `SELECT set_config('citus.node_connection_timeout', 
 
 /** Selects true if a worker answers the coordinator. Values: its host and its port. */
 export const CHECKS_WORKER = 'SELECT citus_check_connection_to_node($1::text, $2::int)'
+
+/**
+ * Settings of the transaction that creates a table and distributes it. Else Citus makes a table of the
+ * coordinator of what refers to a reference table.
+ */
+export const BEFORE_DISTRIBUTION = [
+  `SET LOCAL citus.multi_shard_modify_mode TO 'sequential'`,
+  'SET LOCAL citus.enable_local_reference_table_foreign_keys TO off',
+]
+
+/** Runs steps if the database has the extension. */
+export const ifCitus = (steps: readonly string[]): string =>
+  `DO $citus$\nBEGIN\n  IF ${LISTS_CITUS} THEN\n${steps.map((step) => `    ${step};\n`).join('')}  END IF;\nEND\n$citus$`
+
+export const MAKES_CREDENTIAL_TENANTS = `CREATE TABLE IF NOT EXISTS ${CREDENTIAL_TENANTS} (public_id text PRIMARY KEY, tenant text NOT NULL)`
