@@ -65,7 +65,7 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
   if (typeof keyField === 'string') return `its key ${key.propertyName} cannot be a field: ${keyField}`
   const keyType = key.options.type ?? designType(key)
   if (![TEXTS, INT32, INT64].some((types) => types.has(keyType)))
-    return `its key ${key.propertyName} has to be a string, a UUID or an integer`
+    return `its key ${key.propertyName} must be a string, a UUID or an integer`
   const fields = new Map(namesIn(keyField).map((name) => [name, keyField]))
   const leftOut: LeftOut[] = []
   const unfilled: string[] = []

@@ -32,7 +32,7 @@ function cursorLine(
   { name, position, lag, deadLetters, isRunning, lastSeen }: CursorStatus,
   paint: Paint,
 ): string {
-  const todo = lag === undefined ? IN_STREAM : `${counted(lag, 'event')} to do`
+  const todo = lag === undefined ? IN_STREAM : `${counted(lag, 'event')} to process`
   const letters = counted(deadLetters, 'dead letter')
   const seen = lastSeen === undefined ? 'never' : lastSeen.toISOString()
   return [

@@ -397,7 +397,7 @@ function structuralProblems(
         propertyProblem(
           'entity',
           property,
-          `${property} is a secret or credential, so ${proto} has to be a string in the message`,
+          `${property} is a secret or credential, so ${proto} must be a string in the message`,
         ),
       )
   }

@@ -127,7 +127,7 @@ onEachEngine('the guide to events', (database, dialect) => {
       }
       if (command.includes('--max-lag')) await until(async () => (await texts()).length === 1, 60_000)
       if (command.includes('--max-lag'))
-        await until(async () => (await run(command)).includes('0 events to do'), 60_000)
+        await until(async () => (await run(command)).includes('0 events to process'), 60_000)
       if (command.includes('forget'))
         await dataSource.query(
           "INSERT INTO outbox_dispatch_cursor (name, log_position) VALUES ('relay:old', 0)",

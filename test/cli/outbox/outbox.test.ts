@@ -85,7 +85,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const status = await outbox(['status', '--max-lag', '0'])
     expect([status.exit, status.stdout.replace(TIME, 'T')]).to.deep.equal([
       0,
-      '5 events so far\nrelay:nats: at position 5, 0 events to do, not running, last seen T\n',
+      '5 events so far\nrelay:nats: at position 5, 0 events to process, not running, last seen T\n',
     ])
     await subject.tell('more')
     const reason = 'relay:nats has 1 event to process: more than --max-lag 0'
@@ -155,9 +155,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const unfollowed = await outbox(['status', '--max-lag', '0'])
     expect([unfollowed.exit, unfollowed.stdout.match(/^Exit .*$/gm)]).to.deep.equal([
       1,
-      [
-        'Exit status 1: 1 event to process and no relay or consumer: more than --max-lag 0; start one',
-      ],
+      ['Exit status 1: 1 event to process and no relay or consumer: more than --max-lag 0; start one'],
     ])
     const { stderr } = await outbox(['forget', '--cursor', 'stream:notices'])
     expect(stderr).to.include('stream:notices is not running and follows a NATS stream. ')
@@ -185,7 +183,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     await stream.manager.streams.update(name, { max_msg_size: -1 })
     // The relay moves on after it has given the event up.
     await until(async () =>
-      (await outbox(['status'])).stdout.includes(', 0 events to do, 1 dead letter, running'),
+      (await outbox(['status'])).stdout.includes(', 0 events to process, 1 dead letter, running'),
     )
     const status = await outbox(['status', '--max-lag', '0'])
     expect([status.exit, status.stdout.split('\n').slice(-3)]).to.deep.equal([
