@@ -7,6 +7,9 @@ import { InvalidArgument } from '../../../lib/errors.js'
 import { RequestContext } from '../../../lib/context.js'
 import { ServerBuilder } from '../../../lib/server/index.js'
 import { securityCheck, type SecurityOptions } from '../../../lib/testing/index.js'
+import type { TestServer } from '../../../lib/testing/harness/test-server.js'
+import { preparing } from '../../../lib/testing/security/world/prepare.js'
+import type { Side } from '../../../lib/testing/security/world/world.js'
 
 const RETIRE = '/widgets.v1.WidgetService/RetireWidget'
 const WIDGET = 'widgets.v1.Widget'
@@ -77,6 +80,21 @@ describe('a security check of a service that needs state', () => {
     const failing = { [WIDGET]: () => Promise.reject(new TypeError('no money')) }
     expect(await rejection(securityCheck(builder(), { prepare: failing }))).to.equal(
       `prepare: the function of ${WIDGET} failed: no money`,
+    )
+  })
+
+  it('names a function that throws what is not an error, and one that does not return', async () => {
+    for (const thrown of [null, undefined, 'no money']) {
+      const failing = { [WIDGET]: () => Promise.reject(thrown as unknown as Error) }
+      expect(await rejection(securityCheck(builder(), { prepare: failing }))).to.equal(
+        `prepare: the function of ${WIDGET} failed: ${thrown}`,
+      )
+    }
+    const server = { as: () => ({}) } as unknown as TestServer
+    const prepared = preparing({ [WIDGET]: () => new Promise(() => {}) }, server, 5)
+    const side = { tenant: 't', headers: {} } as unknown as Side
+    expect(await rejection(prepared(WIDGET, side))).to.equal(
+      `prepare: the function of ${WIDGET} failed: it took more than 0.005 s`,
     )
   })
 

@@ -35,15 +35,25 @@ export const checkPreparations = (
       )
 }
 
+/** The time after which a function that has not returned counts as failed. */
+const LONGEST_MS = 60_000
+
 export const preparing =
-  (preparations: Preparations, server: TestServer): Prepare =>
+  (preparations: Preparations, server: TestServer, longestMs = LONGEST_MS): Prepare =>
   async (name, { tenant, headers }, keys = []) => {
     const prepare = Object.hasOwn(preparations, name) ? preparations[name] : undefined
     if (prepare === undefined) return
     const caller = server.as({ headers, metadata: new Metadata(headers) })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new TypeError(`it took more than ${longestMs / 1000} s`)), longestMs)
+    })
     try {
-      await prepare({ tenant, client: (service) => caller.client(service), keys })
+      await Promise.race([prepare({ tenant, client: (service) => caller.client(service), keys }), late])
     } catch (cause) {
-      throw new TypeError(`prepare: the function of ${name} failed: ${(cause as Error).message}`, { cause })
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new TypeError(`prepare: the function of ${name} failed: ${reason}`, { cause })
+    } finally {
+      clearTimeout(timer)
     }
   }
