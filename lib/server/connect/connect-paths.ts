@@ -120,6 +120,7 @@ const pathsOf = (
   const serving: Serving = {
     ...{ ...parts, connect, logger, registry: types, forwarded, sent: { headers, trailers } },
     ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress, grpc: gateway.grpc },
+    pages: gateway.cors,
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
     readable: ({ output }, message) => writableJson(output, message, types),
     write: ({ output }, message, { isJson }, maxBytes) =>

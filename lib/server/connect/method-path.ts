@@ -4,6 +4,7 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Caller, type Dispatcher, type Incoming, Metadata } from '../../call.js'
 import type { ExactPath } from '../../gateway/exact-path.js'
+import { type CorsOptions, isUnaskedFromPage } from '../../gateway/http/cors.js'
 import { OwnStatusError } from '../../gateway/http/own-status-error.js'
 import { metadataOf } from '../../gateway/http/metadata-of.js'
 import { keepAllPrivate } from '../../gateway/http/respond.js'
@@ -25,6 +26,8 @@ export interface Serving extends Calling {
   readonly forwarded: readonly string[]
   /** Bytes of a body, and of a message after inflation. */
   readonly maxBodyBytes: number
+  /** The pages of other origins that may send requests. */
+  readonly pages: CorsOptions | undefined
   /** True if responses are compressed where the client accepts it. */
   readonly compress: boolean
   /** True if gRPC is served over HTTP/2. */
@@ -105,7 +108,7 @@ interface Received {
 
 /** Finds out how a request is written. */
 const askedOf = (
-  { dispatcher, registry, maxBodyBytes, unauthenticated }: Serving,
+  { dispatcher, registry, maxBodyBytes, unauthenticated, pages }: Serving,
   method: DescMethod,
   { methods, formats }: { readonly methods: readonly string[]; readonly formats: readonly WireFormat[] },
   { request, response, query, caller }: Received,
@@ -140,6 +143,8 @@ const askedOf = (
     return { format, read }
   }
   const format = formatOf(formats, headers['content-type'])
+  if (format !== undefined && isUnaskedFromPage(pages, request))
+    return new OwnStatusError(415, 'INVALID_ARGUMENT', 'a page of another origin must not send this request')
   if (format !== undefined) return { format, read: () => arriving(formOf(format), request, response, caller) }
   const types = formats.map(({ contentType }) => contentType).join(', ')
   return new OwnStatusError(415, 'INVALID_ARGUMENT', `the Content-Type must be one of ${types}`, {

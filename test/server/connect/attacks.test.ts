@@ -61,6 +61,23 @@ describe('Connect under attack', () => {
   const isAlive = async () =>
     expect((await send(CALL, { 'content-type': 'application/json' }, '{}')).status).to.equal(200)
 
+  it('rejects a POST that a browser sends for another site without an Origin, in every format', async () => {
+    const before = calls
+    for (const type of TYPES)
+      for (const [site, expected] of [
+        ['cross-site', 415],
+        ['same-site', 415],
+        ['same-origin', 200],
+        ['none', 200],
+      ] as const) {
+        const headers = { 'content-type': type, 'sec-fetch-site': site }
+        const body =
+          type === 'application/json' ? '{}' : type === 'application/proto' ? '' : new Uint8Array(5)
+        expect((await send(CALL, headers, body)).status, `${type}, ${site}`).to.equal(expected)
+      }
+    expect(calls - before).to.equal(2 * TYPES.length)
+  })
+
   /** Writes text as it is, and returns what came back until the server closed, or until that was `enough`. */
   const raw = (
     text: string | Buffer,
