@@ -36,7 +36,7 @@ export const dispatcher = (
         const reply = run(new Call(method, incoming, request, undefined, time, runner))
         return reply instanceof Promise ? reply : undefined
       } catch (error) {
-        // Logging ends the time of each call. What is outside of it may fail first.
+        // The deadline step ends the time of each call. A step before it may fail first.
         time.clear()
         throw error
       }

@@ -48,10 +48,9 @@ describe('the first screen of README.md', () => {
     const others = blocks.filter(
       ({ text }) => !/message Shelf|class Shelf|^\$ (curl|node bin\/ashlar)/.test(text),
     )
-    // The commands of a clone, which are this test, the tour and the library; and a registry's command.
+    // The commands of a clone, which are this test, the tour and the library.
     expect(others.map(({ text }) => text)).to.deep.equal([
       'npm ci && npm run demo\nnpm ci && npm test\nLIBRARY_DATABASE=:memory: node dist/examples/library/main.js',
-      'npx ashlar new shop',
     ])
   })
 
