@@ -44,12 +44,8 @@ export function changedResource(
       'input',
       `the class ${message.name} is not found in ${entity}: change the .proto and the entity manually`,
     )
-  for (const name of removed) {
-    const without = withoutProperty(text, message.name, name)
-    if (without === undefined)
-      throw new Failure('input', `the property of ${name} is not found in ${entity}: remove it there first`)
-    text = without
-  }
+  // A property that someone removed already is not found.
+  for (const name of removed) text = withoutProperty(text, message.name, name) ?? text
   files.set(entity, text)
 
   const test = `test/${names.folder}.test.ts`
