@@ -24,7 +24,10 @@ export interface ResourceNames {
 /** @throws {Failure} for a name that is not in PascalCase. */
 export function resourceNames(type: string, plural?: string): ResourceNames {
   if (!/^[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*$/.test(type) || type.length > 60)
-    throw new Failure('input', `${type} cannot be the name of a resource: write it as Task or LineItem`)
+    throw new Failure(
+      'input',
+      `${type} is not a valid resource name: use PascalCase, such as Task or LineItem`,
+    )
   if (plural !== undefined && !/^[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*$/.test(plural))
     throw new Failure('input', `--plural ${plural}: write it like the name, such as People`)
   if (plural === type) throw new Failure('input', `--plural ${plural} equals the name: choose another`)

@@ -95,7 +95,7 @@ ${inParent}})
 `
 }
 
-/** A text of TypeScript, which may have expressions in it. */
+/** Returns a string literal, or a template literal if the text contains `${`. */
 const quoted = (text: string): string => (text.includes('${') ? `\`${text}\`` : `'${text}'`)
 
 const parentPath = ({ names, key }: ParentSample, owner: SampleKey): string =>

@@ -56,7 +56,7 @@ What several commands need can stand in the package.json of a project, for paths
       .join('\n')}`,
     `## Environment\n\n${ENVIRONMENT.map(([name, meaning]) => `- \`${name}\`: ${meaning}`).join('\n')}`,
     `## Commands\n\n${visible.map((command) => `- [${spoken(command.id, bin)}](#${anchor(command.id, bin)})`).join('\n')}`,
-    `## Common flags\n\nSeveral commands have these flags. Each command names those that it has.\n\n${[...common].join('\n')}`,
+    `## Common flags\n\nSeveral commands accept these flags. Each command lists those that it accepts.\n\n${[...common].join('\n')}`,
     ...visible.map((command) => commandSection(command, { bin, topics, common })),
   ]
   return `${sections.join('\n\n')}\n`

@@ -25,7 +25,7 @@ export interface OnDatabase {
 }
 
 interface RunOptions {
-  /** The first line on stderr. A command that works elsewhere than in the database says where. */
+  /** The first line on stderr, if the command does not work in the given database. */
   readonly heading?: Heading
   /** True if a failure says that nothing is changed, where no version was begun. */
   readonly mayChange?: boolean

@@ -11,7 +11,7 @@ interface JoinColumn {
 }
 
 /**
- * The columns of a reference that hold the key of the other resource. Beside it a reference may hold the
+ * Returns the columns of a reference that contain the other resource's key. A reference can also include the
  * tenant.
  */
 export const keyColumns = <J extends JoinColumn>(

@@ -54,7 +54,7 @@ export function violatedIndexOf(error: unknown): ViolatedIndex | undefined {
 const isTooLong = (of: (name: string) => string | undefined): boolean =>
   of('constraint') !== undefined || of('routine')?.startsWith('index_form_tuple') === true
 
-/** The columns that the detail of an error of PostgreSQL names. */
+/** Returns the columns that the DETAIL of a PostgreSQL error names. */
 export const postgresColumns = (detail: string | undefined): readonly string[] | undefined =>
   POSTGRES_COLUMNS.exec(detail ?? '')?.[1]
     ?.match(/"(?:[^"]|"")+"|[^()", ]+/g)

@@ -34,11 +34,11 @@ interface Prepared extends CallSetup {
 }
 
 /**
- * Serves methods over HTTP/JSON, through the dispatcher of its options: the chain of the same process. Where
- * methods of another process are proxied, that dispatcher hands their calls on.
+ * Serves methods over HTTP/JSON by passing calls to `options.dispatcher`, which runs the chain of this
+ * process, or forwards calls to another process.
  *
- * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws what is wrong with
- * the routes. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any
+ * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws if a route is
+ * invalid. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any
  * `node:http` server, or to `app.use(gateway.listener)`. In an app, it passes on requests that have no route.
  */
 export class Gateway {

@@ -104,7 +104,7 @@ function accessorsOf({ name }: { name: string }, computed: readonly ComputedFiel
   return made
 }
 
-/** Names that say what the framework stores. */
+/** Property names that are reserved for columns of the framework. */
 const RESERVED: ReadonlySet<string> = new Set(['accountId', 'deleteTime', 'expireTime'])
 
 function misplaced(

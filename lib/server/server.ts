@@ -84,7 +84,7 @@ export class Server {
     this.#ready.catch(() => {}) // serve() reports it
     const names = () => registry.services().map(({ typeName }) => typeName)
     const knows = (name: string) => names().includes(name)
-    // Their names are public where reflection is.
+    // Service names are public only if reflection is on.
     const listed = () => (config.reflection ? names() : [])
     this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows, listed))
     if (config.reflection) this.#addReflection()

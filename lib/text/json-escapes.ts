@@ -1,6 +1,5 @@
 /**
- * The character that the letter after a backslash stands for in a string of RFC 8259; `u` is followed by its
- * digits.
+ * Maps the letter of a JSON escape sequence (RFC 8259) to its character. `u` is followed by its digits.
  */
 export const JSON_ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',

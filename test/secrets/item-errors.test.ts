@@ -99,7 +99,7 @@ describe('an item that a transit server rejects', () => {
       () => transit.rewrap(CIPHERTEXT),
       () => transit.rewrapBatch([CIPHERTEXT, CIPHERTEXT]),
     ])
-      expect((await rejects(call())).message).to.include('use a key that was made without "derived"')
+      expect((await rejects(call())).message).to.include('use a key created without "derived"')
   })
 
   it('is shown without a secret, inside of other words too, and without text for a short one', async () => {

@@ -91,7 +91,7 @@ async function untilReady(
     const answer =
       response === undefined
         ? 'does not respond: it must listen on PORT'
-        : `responds with ${[response.status, await beginningOf(response).catch(() => '')].filter((part) => part !== '').join(': ')}; --ready names another path`
+        : `responds with ${[response.status, await beginningOf(response).catch(() => '')].filter((part) => part !== '').join(': ')}; if another path reports readiness, pass it with --ready`
     if (performance.now() > end)
       throw new Failure(
         'differs',

@@ -74,7 +74,7 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
     load.add('old', old.url)
     const calling = load.run(workers)
     await phase('the old image alone', aWhile)
-    const { applied } = await phase('the migrations beside it', () => {
+    const { applied } = await phase('migrations while the old image runs', () => {
       copy = 'ashlar migrate status shows what was applied to the copy'
       return migrator.up()
     })

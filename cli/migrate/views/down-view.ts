@@ -97,7 +97,7 @@ export function lossesQuestion(
   ]
 }
 
-/** Of which versions everything stays although they count as rolled back, one line each. */
+/** Returns a line for each migration that is recorded as rolled back but whose changes stay. */
 const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks.filter(({ staysDone }) => staysDone !== undefined).map(({ name }) => `${name} ${STAYS_DONE}`)
 
@@ -134,7 +134,7 @@ const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
         ? 'the rows that its WHERE then selects'
         : `rows of the ${refills.written} that are written, if its WHERE selects them,`
     return [
-      `${name}: its position is forgotten: up starts at the first row again, and writes ${rows} a second time`,
+      `${name}: the position of the backfill is discarded: up starts again at the first row, and writes ${rows} a second time`,
     ]
   })
 

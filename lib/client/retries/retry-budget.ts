@@ -22,7 +22,7 @@ export class RetryBudget {
 
 const budgets = new WeakMap<object, RetryBudget>()
 
-/** The budget that the clients of a transport have together. */
+/** Returns the retry budget that all clients of a transport share. */
 export const budgetOf = (transport: object): RetryBudget => {
   const budget = budgets.get(transport) ?? new RetryBudget()
   budgets.set(transport, budget)

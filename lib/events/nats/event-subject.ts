@@ -16,9 +16,9 @@ const PLAIN = /^[A-Za-z0-9_-]+$/
 const LONGEST_TOKEN = 400
 
 /**
- * A text as one token of a subject, another for each text: letters, digits, `_` and `-` are themselves, other
- * bytes of UTF-8 are `=XX`, and the empty text is `_`. So that `_` is not taken for it, `_` alone is `=5F`. A
- * long one is `==` and its digest.
+ * Encodes a string as one token of a NATS subject, unique to the string. Letters, digits, `_` and `-` are
+ * unchanged; other UTF-8 bytes become `=XX`. The empty string becomes `_`, and the string `_` becomes `=5F`.
+ * A long string becomes `==` and its digest.
  */
 export function subjectToken(text: string): string {
   if (text === '') return '_'

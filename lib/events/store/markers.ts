@@ -39,7 +39,7 @@ export class Markers {
     return rows.length === 0
   }
 
-  /** Removes old ones, once in an hour. */
+  /** Removes old markers, at most once an hour. */
   async prune(): Promise<void> {
     if (performance.now() - this.#prunedAt < PRUNE_EVERY_MS) return
     await this.removeOld()

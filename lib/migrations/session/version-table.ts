@@ -24,7 +24,7 @@ export interface AppliedVersion {
   readonly appliedAt: Date
 }
 
-/** The facts stored in front of an error, because the table has no column for them. */
+/** Flags that are stored as a prefix of the error, because the table has no columns for them. */
 export interface RunMarks {
   /** True if the caller cancelled the run. */
   readonly isCancelled: boolean

@@ -102,7 +102,7 @@ class Carrying implements CallEnd {
 const APART_MS = 1000
 const MAX_APART = 1000
 
-/** Statements of several calls run in the context of none of them. */
+/** Coalesced statements run outside the async context of every call. */
 const OUTSIDE = new AsyncResource('ASHLAR_MERGED_CALLS')
 
 /** Sends operations on single rows, each in its own statement, or with others while many are in flight. */

@@ -181,7 +181,7 @@ const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchem
   is: schema,
   wanted: live.schema,
   text: `${tableText(table)} is in the schema ${schema}, but these migrations create it in ${live.schema}`,
-  detail: `say --schema ${schema}`,
+  detail: `pass --schema ${schema}`,
 })
 
 /** By position, in the order in which they are selected, and as the texts that an executor reads. */

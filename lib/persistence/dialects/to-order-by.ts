@@ -4,9 +4,10 @@ import type { RowNames } from './joined-rows.js'
 import type { OrderTerm } from '../query/order-by.js'
 
 /**
- * The terms as an ORDER BY list, without the keywords. NULL is last ascending and first descending.
- * @param table - the table that qualifies the columns, where the select list has other names; or the names of
- * several rows.
+ * Returns the terms of an ORDER BY clause, without the keywords. NULL sorts last in ascending order and first
+ * in descending order.
+ * @param table - the qualifier of the columns, needed if the select list uses other names; `RowNames` if the
+ * terms use several tables.
  */
 export const toOrderBy = (terms: readonly OrderTerm[], dialect: Dialect, table?: string | RowNames): string =>
   terms.map((term) => termText(term, dialect, table)).join(', ')

@@ -227,7 +227,7 @@ const among = ({ column, values }: AmongNode, writer: Writer): string => {
 }
 
 const someSql = ({ rows, node }: SomeNode, { dialect, params, names }: Writer): string => {
-  if (names === undefined) throw new TypeError('a plan about several rows needs their names')
+  if (names === undefined) throw new TypeError('a filter over related rows requires RowNames')
   const inside = names.inside()
   const joins = toJoins(besideOf([node], []).joined, dialect, params, inside)
   const conditions = [names.equalities(rows, inside.own, dialect)]

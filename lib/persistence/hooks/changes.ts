@@ -99,7 +99,7 @@ const refusal = (hook: string, property: string, why: string): TypeError =>
 /** Why server code cannot write a field, either. */
 const refused = (field: Field, isNew: boolean): string | undefined => {
   if (field.writable) return undefined
-  if (field.generated === true) return 'its table sets it'
+  if (field.generated === true) return 'the table sets this column'
   if (field.isNotUpdated === true && !isNew) return 'no update writes it (update: false)'
   switch (field.role) {
     case 'key':

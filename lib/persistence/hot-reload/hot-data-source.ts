@@ -174,8 +174,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * A readiness check. It fails while the file cannot be read, its content was rejected, the server refuses
-   * the login, or the database is read-only after it has refused a write; `/readyz` then says 503.
+   * Returns a readiness check. `/readyz` returns 503 while the file cannot be read, its content is rejected,
+   * the server rejects the login, or the database is read-only after it rejected a write.
    */
   readinessCheck(name = 'dsn'): { readonly name: string; readonly check: () => Promise<void> } {
     return {

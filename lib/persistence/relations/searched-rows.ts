@@ -241,7 +241,7 @@ export class SearchedRows {
     const order = toOrderBy([{ column: model.key, direction: 'asc' }], dialect, table.name)
     const rows = !dialect.can.arrays
       ? found
-      : // Planned by itself. Else PostgreSQL may read all rows of a tenant in the order of their keys.
+      : // OFFSET 0 plans the subquery separately. Otherwise PostgreSQL may read all of a tenant's rows by key.
         `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.text.quote(table.name)}`
     return `${rows} ORDER BY ${order} LIMIT ${size}`
   }

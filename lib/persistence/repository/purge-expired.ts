@@ -90,7 +90,7 @@ async function purgeWithin<E extends object, C extends RowCall>(
       isAtEnd = after === undefined && (family !== undefined || step.removed < chunk)
       chunk = Math.min(CHUNK, chunk * 2)
     } catch (error) {
-      // Without a cause, hooks and not a foreign key caused the rejection.
+      // An error without a cause comes from a hook, not from a foreign key.
       if (!(error instanceof ErrPreconditionFailed) || error.cause === undefined) throw error
       if (family === undefined) family = families.purgesEach
       else if (chunk > 1) chunk = Math.ceil(chunk / 2)

@@ -18,7 +18,7 @@ export class Referable {
 
   constructor(private readonly access: ReferenceAccess) {}
 
-  /** True if code has to see a row that was asked about. */
+  /** True if the row must be loaded, because code and not only SQL decides about it. */
   get asksCode(): boolean {
     return [...this.#limits.values()].some((byRow) =>
       [...byRow.values()].some(({ test }) => test !== undefined),

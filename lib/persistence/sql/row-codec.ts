@@ -59,7 +59,7 @@ export function knownHydratorsOf<E extends object>(
   }
 }
 
-/** Writes each field of a new entity. @param known - what a field is, which is not read. */
+/** Generates the code that assigns each field. @param known - the expression of a field that is not read. */
 function linesOf(
   { oneofs }: ResourceModel,
   fields: readonly Field[],

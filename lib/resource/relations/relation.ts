@@ -22,7 +22,7 @@ interface AnyRelation {
 /** The side whose row holds the key of the other one. */
 export interface OwningRelation extends AnyRelation {
   readonly kind: 'many-to-one' | 'one-to-one'
-  /** Holds the key of the target: a property of the entity, or one that only the relation makes. */
+  /** The field with the target's key: a property of the entity, or a hidden field that the relation adds. */
   readonly reference: Field
   /** True if the entity declares no property for the reference. */
   readonly isHidden: boolean

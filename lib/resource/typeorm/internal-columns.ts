@@ -256,7 +256,7 @@ export function* internalProblems(
     else if (primary.has(property) || kept.has(property))
       yield wrong(
         `, and ${primary.has(property) ? 'a part of the primary key' : 'written by the framework'}`,
-        'remove @Internal(): a repository needs it',
+        'remove @Internal(): repositories need the column',
       )
     else if (!declared.has(property))
       yield wrong(' but no TypeORM decorator', 'a property without a column or a relation is ignored anyway')

@@ -236,7 +236,7 @@ const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step 
   empty: emptyOf(inMessage, () => zeroOnWire(field, inMessage)),
 })
 
-/** A part of a key may have another type in the message, and a property may hold another form. */
+/** Returns the zero value of the message field, whose type can differ from the property's. */
 const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknown => {
   const kind = kindOf(field)
   if (fieldKind === 'enum') return kind.zero({})

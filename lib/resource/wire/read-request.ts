@@ -12,8 +12,8 @@ import { AshlarError, InvalidArgument } from '../../errors.js'
 import { wireTypeOf } from './scalar-writers.js'
 
 /**
- * The most fields of a request that its types do not have. They are kept, as protobuf says, and each takes
- * two bytes of the request and a hundred of memory.
+ * The maximum number of unknown fields in a request. Protobuf requires that they are retained; each takes as
+ * little as 2 bytes of the request, but about 100 bytes of memory.
  */
 export const MAX_UNKNOWN_FIELDS = 10_000
 /** The deepest message that `fromBinary` reads. */

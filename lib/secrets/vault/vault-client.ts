@@ -25,7 +25,7 @@ export interface VaultCall {
   readonly body: Readonly<Record<string, unknown>>
   /** Strings that an error must not contain, in addition to the tokens. */
   readonly secrets: readonly string[]
-  /** The index in the whole batch of this request's first item. */
+  /** The index of this request's first item in the whole batch. */
   readonly offset?: number
   readonly signal: AbortSignal | undefined
 }

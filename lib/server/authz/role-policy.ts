@@ -10,7 +10,7 @@ export type RolePermission = Pick<Grant, 'verbs' | 'resource'>
  * of them.
  */
 export interface RoleBinding extends Pick<Grant, 'tenant' | 'subjects'> {
-  /** Names of roles of the policy. */
+  /** Names of roles in the policy. */
   readonly roles: readonly string[]
 }
 

@@ -51,7 +51,7 @@ export interface Handler {
    * determined.
    */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
-  /** Names the subject of a request for errors; omitted if it cannot be determined. */
+  /** Returns the name of the request's subject, for error messages. Omitted if it cannot be determined. */
   readonly named?: Named | undefined
   /** Runs before a transaction is opened for the call; omitted if there is nothing to wait for. */
   readonly ahead?: ((call: HandledCall) => Promise<void>) | undefined

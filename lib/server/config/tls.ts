@@ -68,7 +68,7 @@ export const tlsProblems = (field: string, tls: TlsConfig): Problem[] => {
       ? [problem('option', `${field}.certificateChain is not PEM with a certificate`)]
       : []),
     ...(keyProblem
-      ? [problem('option', `${field}.privateKey is not PEM with a private key that is not encrypted`)]
+      ? [problem('option', `${field}.privateKey is not an unencrypted private key in PEM format`)]
       : []),
     ...(caProblem ? [problem('option', `${field}.clientCa is not PEM with certificates`)] : []),
     ...(certificate !== undefined && key !== undefined && !certificate.checkPrivateKey(key as KeyObject)

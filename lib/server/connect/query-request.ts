@@ -94,7 +94,7 @@ const fromBase64 = (text: string): Buffer => {
   return Buffer.from(text, 'base64')
 }
 
-/** @throws InvalidArgument for another version of the protocol than the only one there is. */
+/** @throws InvalidArgument if the version of the protocol is not 1. */
 export const checkVersion = (version: string | undefined): void => {
   if (version !== undefined && version.replace(/^v/, '') !== '1')
     throw new InvalidArgument('', 'the Connect version is 1: leave connect-protocol-version out, or send 1')

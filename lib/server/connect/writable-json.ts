@@ -94,8 +94,9 @@ function* messagesIn(message: ReflectMessage, field: DescField): Iterable<Reflec
 }
 
 /**
- * The package writes the result of `map`, and rejects a name that its mapping would read back as another. If
- * it reads the mask from an Any, it finds names that it accepts.
+ * Replaces the mask's paths so that protobuf-es can write them. It writes the result of `paths.map()`, and
+ * rejects a path that does not survive the conversion to camelCase and back. Inside an Any it uses the paths
+ * themselves, so these are convertible.
  */
 function repairMask(mask: FieldMask, beside: readonly DescMessage[]): void {
   const json = jsonPaths(mask.paths, beside)

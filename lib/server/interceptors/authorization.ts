@@ -159,7 +159,7 @@ export const authorization =
     }
   }
 
-/** The parts of a decision about the calls of one method. */
+/** The inputs of the authorization decisions for one method. */
 interface Asking {
   readonly authorizer: Authorizer
   readonly otherReads: OtherReads

@@ -15,9 +15,9 @@ export interface Refusal {
 const MAX_VIOLATIONS = 10
 
 /**
- * The parts of an error that a log may contain: reasons, and names of fields. It contains no values: of a
- * path only the declared part is included, without map keys, because callers choose the rest.
- * @param input - of the method.
+ * Returns the parts of an error that are safe to log: reasons and field names, never values. A path ends
+ * before its first map key, because callers choose map keys.
+ * @param input - the method's request type.
  */
 export function refusalOf(error: unknown, input: DescMessage): Refusal {
   if (!(error instanceof AshlarError)) return {}

@@ -12,7 +12,7 @@ import { isInstance, propertyOf } from '../../faults/readable.js'
 export interface CallOutcome {
   readonly expired: boolean
   readonly cancelled: boolean
-  /** The error that its caller received, if the work was ended from outside. */
+  /** The error that the caller received, if the call was ended before its handler returned. */
   readonly ended?: AshlarError | undefined
 }
 

@@ -198,7 +198,7 @@ export const read = (
   )
 }
 
-/** Each of many calls follows as many pages. */
+/** The maximum number of pages that one of many calls follows. */
 const MAX_PAGES = 20
 
 const call = async (

@@ -20,9 +20,9 @@ class Lamp {
 }
 
 const TYPES = [
-  [`enum('off', 'dim')`, 'tinyint(1)', 'state has the type enum, which orders values by position'],
-  [`set('off', 'dim')`, 'tinyint(1)', 'state has the type set, which orders values by position'],
-  ['varchar(20)', 'bit(1)', 'is_lit has the type bit, which the driver reads as bytes'],
+  [`enum('off', 'dim')`, 'tinyint(1)', 'state has the type enum, which sorts values by position'],
+  [`set('off', 'dim')`, 'tinyint(1)', 'state has the type set, which sorts values by position'],
+  ['varchar(20)', 'bit(1)', 'is_lit has the type bit, which is read as bytes by the driver'],
 ] as const
 
 describeOn(

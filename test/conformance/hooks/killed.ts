@@ -55,7 +55,7 @@ export const killed = (holder: HookedHolder, dataSource: () => DataSource): void
         expect(error).to.be.instanceOf(Unavailable)
         expect(error)
           .to.have.property('message')
-          .that.matches(isCommit ? /whether the changes are saved is not known/ : /connection .* was lost/)
+          .that.matches(isCommit ? /it is unknown whether the changes were saved/ : /connection .* was lost/)
       },
       left: async (what) => {
         quiet()

@@ -143,7 +143,7 @@ onEachEngine(
         {
           ...{ kind: 'otherSchema', table: 'inventory', is: 'inventory', wanted: 'billing' },
           text: 'the DataSource has its tables in the schema inventory, but these migrations create them in billing',
-          detail: 'say --schema inventory, or give the DataSource { schema: "billing" }',
+          detail: 'pass --schema inventory, or give the DataSource { schema: "billing" }',
         },
       ])
     })

@@ -125,7 +125,7 @@ describeOn('merged reads of an entity with hooks', postgres, (backend) => {
     doing.AfterLoad = async ({ id }) => void (await tasks.get(id))
     await Promise.all(
       calls.map((call) =>
-        rejection(get(tasks, call), TypeError, /^@AfterLoad\(\) of Task is inside of 32 hooks/),
+        rejection(get(tasks, call), TypeError, /^@AfterLoad\(\) of Task is nested in 32 hooks/),
       ),
     )
   })

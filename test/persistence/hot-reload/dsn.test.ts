@@ -50,7 +50,7 @@ describe('parseHotDsn', () => {
     ['fsnotify://postgres/etc/%2e%2e/dsn', /must not contain \. or \.\. segments/],
     ['fsnotify://postgres/etc/dsn?force=hunter2', /nothing may follow the path/],
     ['fsnotify://postgres/etc/dsn#hunter2', /nothing may follow the path/],
-    ['fsnotify://postgres/etc/%zz', /begins no percent-encoding/],
+    ['fsnotify://postgres/etc/%zz', /starts no percent-encoding/],
     ['fsnotify://postgres/etc/%00', /NUL/],
     ['fsnotify://postgres/etc/\0dsn', /NUL/],
     ['fsnotify://postgres/./dsn', /must not contain \. or \.\. segments/],

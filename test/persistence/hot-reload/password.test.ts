@@ -100,7 +100,7 @@ for (const engine of ['postgres', 'mysql'] as const)
     for (const [what, answer] of answers)
       it(`fails the login when it returns ${what}`, async () => {
         const made = source((() => answer) as PasswordCallback)
-        await rejection(made.initialize(), Unavailable, /callback returned no password: return a text/)
+        await rejection(made.initialize(), Unavailable, /callback returned no password: return a non-empty string/)
       })
 
     it('is not waited for forever', async () => {
@@ -115,7 +115,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       isSilent = true
       const held = await executorOf(made).lease()
       const error = await rejection(executorOf(made).lease(), Unavailable, /cannot be reached/)
-      expect(inspect(error)).to.match(/(callback did not respond|no connection came free) in 200 ms/)
+      expect(inspect(error)).to.match(/(callback did not respond|no connection became free) in 200 ms/)
       held.release()
       await made.destroy()
       await server.gone()

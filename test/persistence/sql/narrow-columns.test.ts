@@ -67,7 +67,7 @@ describeOn(
             () => carts.update(id, values, mask),
             () => carts.batchUpdate([{ key: id, entity: values, fieldMask: mask }]),
           ])
-            expect(await rejection(attempt(), InvalidArgument, 'its column cannot hold')).to.include({
+            expect(await rejection(attempt(), InvalidArgument, 'its column cannot store')).to.include({
               field: column,
             })
         }

@@ -99,7 +99,7 @@ describeOn(
           kinds.some((kind) => error instanceof kind),
           String(error),
         ).to.equal(true)
-        if (moment === 'COMMIT') expect((error as Error).message).to.include('not known')
+        if (moment === 'COMMIT') expect((error as Error).message).to.include('unknown whether')
 
         network.isSilent = false
         expect((await run(database, 'SELECT 1')).rows).to.have.length(1)

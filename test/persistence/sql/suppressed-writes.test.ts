@@ -168,7 +168,7 @@ describeOn('a trigger that gives a row to another tenant', MOVERS, (backend) => 
           failures.length = 0
           await rejection(write(), Internal)
           if (/postgres/.test(backend.name))
-            expect(failures.map(({ message }) => message).join()).to.match(/changed the tenant/)
+            expect(failures.map(({ message }) => message).join()).to.match(/changed a row's tenant/)
           expect(await clips.get('a')).to.include({ title: 'free' })
         }
       })

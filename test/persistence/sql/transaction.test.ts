@@ -642,7 +642,7 @@ describeOn('transaction', databases, ({ name, open }) => {
         },
         { maxAttempts: 4 },
       )
-      await rejection(failing, Unavailable, 'whether the changes are saved is not known')
+      await rejection(failing, Unavailable, 'it is unknown whether the changes were saved')
     })
 
     it('is rolled back on the server when its process loses interest in a statement', async () => {

@@ -267,7 +267,7 @@ describeOn(
         const Blobs = repositoryOf(Blob)
         expect(() => new Blobs(dataSource)).to.throw(
           DeclarationError,
-          `Blob: 1 problem(s)\n  - untyped holds bytes, but synchronize creates its column as text, which cannot: write @Column('${type}'), or turn synchronize off`,
+          `Blob: 1 problem(s)\n  - untyped is bytes, but synchronize creates its column as text, which cannot store it: write @Column('${type}'), or turn synchronize off`,
         )
         const repository = new (repositoryOf(Bytes))(dataSource)
         // TypeORM's table on MariaDB takes different keys for the same, which the first use refuses.

@@ -36,8 +36,8 @@ describe('@Internal()', () => {
       @Internal() nothing?: string
     }
     expect(problemsOf(Thing)).to.deep.equal([
-      'id is @Internal(), and a part of the primary key: remove @Internal(): a repository needs it',
-      'deleteTime is @Internal(), and written by the framework: remove @Internal(): a repository needs it',
+      'id is @Internal(), and a part of the primary key: remove @Internal(): repositories need the column',
+      'deleteTime is @Internal(), and written by the framework: remove @Internal(): repositories need the column',
       'etag is @Internal() and declared as etag: keep @Internal() if only TypeORM uses it, otherwise the others',
       'width is @Internal() and has a @ProtoField(): keep @Internal() if only TypeORM uses it, otherwise the others',
       'height is @Internal() and has a @Default(): keep @Internal() if only TypeORM uses it, otherwise the others',

@@ -207,7 +207,7 @@ describe('resolveConfig', () => {
     [
       'a key that is none',
       { grpcAddr: ':0', tls: { ...tls, privateKey: one.certificate } },
-      /tls\.privateKey is not PEM/,
+      /tls\.privateKey is not an unencrypted private key/,
     ],
     [
       'a key of another certificate',
@@ -227,7 +227,7 @@ describe('resolveConfig', () => {
     [
       'mistakes in the TLS of the gateway',
       { grpcAddr: ':0', httpAddr: ':0', httpTls: { ...tls, privateKey: 'x' } },
-      /httpTls\.privateKey is not PEM/,
+      /httpTls\.privateKey is not an unencrypted private key/,
     ],
     ['TLS for a gateway that is not there', { grpcAddr: ':0', httpTls: tls }, /httpTls needs an httpAddr/],
     ['a limit of nothing', { grpcAddr: ':0', limits: { maxMessageBytes: 0 } }, /maxMessageBytes is 0/],

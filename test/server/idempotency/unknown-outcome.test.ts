@@ -59,7 +59,7 @@ describeOn(
 
     it('during its COMMIT is not run again, because it may have taken effect', async () => {
       const { create, lose } = await start('memory', true)
-      expect(await lose(/^COMMIT$/)).to.include('whether the changes are saved is not known')
+      expect(await lose(/^COMMIT$/)).to.include('it is unknown whether the changes were saved')
       expect(await rows()).to.equal(1)
       expect((await create()).code).to.equal(ABORTED)
       // From now on other processes know as well.

@@ -109,7 +109,7 @@ describeOn(
       expect(error).to.be.instanceOf(Refused).with.property('code', UNAVAILABLE)
       expect(error)
         .to.have.property('message')
-        .that.matches(isCommit ? /whether the changes are saved is not known/ : /connection .* was lost/)
+        .that.matches(isCommit ? /it is unknown whether the changes were saved/ : /connection .* was lost/)
     }
 
     for (const [name, request] of Object.entries(calls))

@@ -68,7 +68,7 @@ export class CommentRepository extends repositoryOf(Comment) {
     return super.create({ ...comment, customerId }, options)
   }
 
-  /** Moves all comments, page by page. Clients can write neither of the two columns. */
+  /** Moves a ticket's comments to another, page by page. Clients cannot write `ticketId` or `movedFrom`. */
   async move(from: string, to: string, restricted: Restricted<CommentRepository>): Promise<void> {
     for (;;) {
       const { items } = await restricted.list({ pageSize: 1000 }, { where: filter`ticket_id = ${from}` })

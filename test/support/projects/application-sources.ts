@@ -27,8 +27,8 @@ export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string
 }
 
 /**
- * An up migration that is code, in TypeScript that Node cannot strip, and a test that loads it, and applies
- * it where `url` is that of a database.
+ * An up migration in TypeScript whose types Node.js cannot strip, and a test that loads it. If `url` is a
+ * database URL, the test also applies it.
  */
 export const MIGRATIONS = {
   'migrations/postgres/0002_t.up.sql': `CREATE TABLE t (id int PRIMARY KEY, a text, b text);

@@ -95,7 +95,7 @@ export class Application {
     return readFileSync(join(this.folder, path), 'utf8')
   }
 
-  /** Runs a program of a package, or of the application, to its end. @returns all that it printed. */
+  /** Runs a program of a package or of the application until it exits. @returns its output. */
   run(path: string, args: readonly string[] = [], node = process.execPath): string {
     const { printed, status } = this.#ran(path, args, node)
     expect(status, `${path} ${args.join(' ')}\n${printed}`).to.equal(0)

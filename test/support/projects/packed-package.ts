@@ -49,7 +49,7 @@ export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotati
 const isPart = (path: string): boolean => !/[\\/](node_modules|\.vitepress|docs[\\/]dist)$/.test(path)
 
 /**
- * Runs a program to its end. @returns what it printed. @throws Error with all that it printed when it fails.
+ * Runs a program until it exits. @returns its stdout. @throws Error with its output if it fails.
  */
 export function run(cwd: string, program: string, ...rest: readonly string[]): string {
   try {

@@ -111,8 +111,8 @@ describe('securityCheck', function () {
       "ListSpecimens: it lists another tenant's resources",
       "UndeleteSpecimen: another tenant's resource can be distinguished from a missing one: PERMISSION_DENIED",
       "UpdateSpecimen: another tenant's calls changed or removed a resource",
-      'BatchDeleteSpecimens: an error says the text of a constraint: throw errors of ashlar',
-      'BatchGetSpecimens: an error says the name of a table or column: throw errors of ashlar',
+      'BatchDeleteSpecimens: an error contains the text of a constraint: throw errors of ashlar',
+      'BatchGetSpecimens: an error contains the name of a table or column: throw errors of ashlar',
       'CreateSpecimen: a Create that only validates shows a token',
       ': a secret or a token is in what the service logs or prints',
     ])
@@ -203,7 +203,7 @@ describe('securityCheck', function () {
     const refused = await securityCheck(builder)
     expect(found(refused)).to.have.members(NoteService.methods.map(({ name }) => `unchecked ${name}`))
     expect(refused.findings[0]?.text).to.match(
-      /note\.text: has to be polite\): give `samples` of specimens\.v1\.Note/,
+      /note\.text: has to be polite\): give `samples` for specimens\.v1\.Note/,
     )
     const samples = { 'specimens.v1.Note': (n: number) => ({ text: `Dear ${n}`, stars: n }) }
     expect((await securityCheck(builder, { samples })).findings).to.deep.equal([])
@@ -253,7 +253,7 @@ describe('securityCheck', function () {
       ofEcho(without)
         .map(({ reason }) => reason)
         .join(),
-    ).to.include(`give \`requests\` of ${path}`)
+    ).to.include(`give \`requests\` for ${path}`)
 
     echo = async (id) => (await everywhere(() => widgets.get(id))).displayName
     expect(found(await check())).to.deep.equal(['isolation Echo'])

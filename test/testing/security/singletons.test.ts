@@ -96,7 +96,7 @@ describe('securityCheck of a singleton', function () {
     for (const [method, text] of texts) {
       expect(method).to.match(/PolicyService/)
       expect(text).to.match(
-        /the repository of editions\.v1\.Policy refuses .*give `samples` of editions\.v1\.Policy/,
+        /the repository of editions\.v1\.Policy rejects .*give `samples` for editions\.v1\.Policy/,
       )
     }
   })

@@ -22,7 +22,7 @@ export interface IdentifyingColumn {
    * compared.
    */
   readonly alteredBy?: ((type: string) => string | undefined) | undefined
-  /** The collation that the entity declares: then statements compare by code point all the same. */
+  /** The collation that the entity declares. Statements still compare the column by code point. */
   readonly collation?: string | undefined
   /** The declaration of a collation in an entity; undefined if it cannot declare one. */
   readonly declare?: ((collation: string) => string) | undefined

@@ -31,7 +31,7 @@ export interface ColumnDefinition {
   readonly hasOwnDefault?: true
   /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
-  /** True if the database generates its values, integers that count up; it is the primary key. */
+  /** True for a primary key that is an identity or auto-increment column. */
   readonly isIdentity?: true
 }
 

@@ -23,7 +23,7 @@ export const isoMicros = (micros: bigint): string => {
 export const again = (placeholder: string, before = 1): string =>
   placeholder.includes('?') ? placeholder.replace('?', `?\0${before}\0`) : placeholder
 
-/** A text in which some placeholders stand for the values of others. */
+/** SQL in which several placeholders can share a value. */
 export interface Repeating {
   /** As it is sent. */
   readonly text: string

@@ -9,7 +9,7 @@ import { StaleStatement } from './stale-statement.js'
 const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
 const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
 
-/** A row is locked: at once (NOWAIT), or after the engine's lock timeout. */
+/** The codes of a locked row, reported at once (NOWAIT) or after the engine's lock timeout. */
 const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
 
 /**

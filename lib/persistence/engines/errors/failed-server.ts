@@ -25,7 +25,7 @@ const OUTCOMES: Readonly<
     isSerial && isAborted
       ? new Aborted(undefined, cause)
       : new UnknownOutcome(
-          'a server of the database failed while committing: whether the changes are saved is not known',
+          'a server of the database failed while committing: it is unknown whether the changes were saved',
           cause,
         ),
 }

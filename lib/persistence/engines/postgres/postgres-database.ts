@@ -150,7 +150,7 @@ class PostgresConnection implements PooledConnection {
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
-  /** Of the transaction that was begun last. */
+  /** The state of the latest transaction. */
   readonly #transaction = { isSerial: false, isAborted: false }
   /** The cancel request of a statement that still runs after its caller left. */
   #lastCancel: Promise<unknown> | undefined

@@ -34,7 +34,7 @@ export class PostgresQuery {
 
   /**
    * @param done - called once, with the error or the results.
-   * @param limit - of the bytes of all rows.
+   * @param limit - the largest total size of the rows, in bytes.
    */
   constructor(
     parts: readonly QueryPart[],

@@ -108,7 +108,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   ): Promise<RawResult> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
     const values = parameters ?? []
-    if (!Array.isArray(values)) throw new TypeError('SQLite takes its values as an array')
+    if (!Array.isArray(values)) throw new TypeError('the parameters of a query must be an array on SQLite')
     const { logger } = this.dataSource
     const broadcasts = new BroadcasterResult()
     logger.logQuery(query, values, this)

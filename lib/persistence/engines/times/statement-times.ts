@@ -27,7 +27,7 @@ export function onStatementTime(listener: Listener): () => void {
   return () => void listeners.delete(listener)
 }
 
-/** The same for lists alone, so that no other statement is measured. */
+/** Calls `listener` with the time of each list, and times nothing else. @returns a function that ends it. */
 export function onListTime(listener: (time: ListTime) => void): () => void {
   listListeners.add(listener)
   return () => void listListeners.delete(listener)

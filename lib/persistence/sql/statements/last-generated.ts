@@ -5,8 +5,8 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
- * The last number that a resource's key holds, if its column may generate larger ones. An existing table may
- * count in more bits than its entity.
+ * Returns the largest number that the key can hold, if its identity column can generate larger ones: the
+ * column of an existing table can be wider than the entity's type.
  */
 function lastGenerated({ key, existing }: ResourceModel, { ddl: { identity } }: Dialect): bigint | undefined {
   const { increments } = kindOf(key)

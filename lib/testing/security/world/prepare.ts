@@ -7,9 +7,9 @@ import type { Side } from './world.js'
 /** The tenant whose state a function of `prepare` creates. */
 export interface Preparation {
   readonly tenant: string
-  /** A typed gRPC client of a caller of the tenant who may do everything. */
+  /** A typed gRPC client whose caller belongs to the tenant and has every permission. */
   readonly client: TestCaller['client']
-  /** The keys of the resources that the request will name, in the order of its function; of a method. */
+  /** For a method: the keys of the resources that its request names, in the order of its request function. */
   readonly keys: readonly string[]
 }
 

@@ -50,13 +50,13 @@ const isTenantOf = ({ tenant, tenantPart }: ResourceModel, text: string): boolea
 
 const noneFits = (models: readonly ResourceModel[]): string => {
   const all = models.filter(({ tenant }) => tenant !== undefined).map(reported)
-  return `no tenant can be generated that is one of ${[...new Set(all)].join(', ')}: give two`
+  return `no tenant can be generated that is valid for ${[...new Set(all)].join(', ')}: pass two in \`tenants\``
 }
 
 /** The resource, and what its tenants are. */
 const reported = ({ entity, tenant }: ResourceModel): string => {
   const length = tenant?.maxLength === undefined ? '' : ` of at most ${tenant.maxLength} characters`
-  return `${entity.name}, whose ${tenant?.property ?? 'tenant'} is of the kind ${tenant?.kind ?? 'string'}${length}`
+  return `${entity.name} (${tenant?.property ?? 'tenant'}: ${tenant?.kind ?? 'string'}${length})`
 }
 
 const meant = ({ tenantPart }: ResourceModel, text: string): string => {

@@ -23,7 +23,7 @@ describe('an image that does not get ready', () => {
   it('is reported with what it says of itself', async () => {
     const message = await startResponding(`JSON.stringify({ failing: ['schema'] }, null, 2)`)
     expect(message).to.match(
-      /^the new image is not ready after \d+ s: http:\S+\/readyz responds with 503: \{ "failing": \[ "schema" \] \}; --ready names another path$/,
+      /^the new image is not ready after \d+ s: http:\S+\/readyz responds with 503: \{ "failing": \[ "schema" \] \}; if another path reports readiness, pass it with --ready$/,
     )
   })
 

@@ -71,7 +71,7 @@ describeDistributed('failures of a server', (open) => {
     await rejection(
       asTenant('acme', () => hives.create({ id: 'h1' })),
       UnknownOutcome,
-      'failed while committing: whether the changes are saved is not known$',
+      'failed while committing: it is unknown whether the changes were saved$',
     )
     expect(attempts).to.equal(2)
   })
