@@ -126,7 +126,7 @@ const LONGEST_REASON = 1_000
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
 
-/** `4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending`. */
+/** `4 migrations: 2 applied, 2 pending; ashlar migrate up applies what is pending`. */
 function summaryOf(versions: readonly VersionStatus[], isOurs: boolean, command: CommandLine): string {
   const counts = STATES.flatMap((state) => {
     const count = versions.filter((version) => version.state === state).length
@@ -139,6 +139,6 @@ function summaryOf(versions: readonly VersionStatus[], isOurs: boolean, command:
       ? `; ${command('migrate up')} applies what is pending`
       : ''
   const todo = isRefused ? `; ${command('migrate up')} applies nothing, because lint rejects a file` : applies
-  const many = versions.length === 1 ? '1 version' : `${versions.length} versions`
+  const many = versions.length === 1 ? '1 migration' : `${versions.length} migrations`
   return `${[many, ...(counts.length === 0 ? [] : [counts.join(', ')])].join(': ')}${todo}`
 }
