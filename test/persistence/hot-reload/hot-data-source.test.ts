@@ -133,7 +133,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       const dead = a.replace(/@[^/]*/, '@127.0.0.1:1')
       const cases: readonly (readonly [content: string, reason: RegExp])[] = [
         ['', /dsn is empty/],
-        ['hunter2', new RegExp(`one for ${engine} begins with`)],
+        ['hunter2', new RegExp(`a ${engine} DSN begins with`)],
         [dead, /@127\.0\.0\.1:1\/.* is not used: .*ECONNREFUSED/],
         [`${a}_missing`, /_missing is not used/],
       ]
@@ -256,7 +256,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       await server.lockOut('a')
       await rejection(database.lease(), Unavailable, /cannot be reached/)
       const check = dataSource.readinessCheck('db')
-      await rejection(Promise.resolve(check.check()), Unavailable, /refuses the login/)
+      await rejection(Promise.resolve(check.check()), Unavailable, /rejects the login/)
       await server.user('a', 'hunter2')
       // Nobody asks for a session: it finds out by itself.
       while (
@@ -292,7 +292,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       dataSource = new HotDataSource({ dsn: secret.dsn(engine) })
       await rejection(dataSource.initialize(), Unavailable, /is empty/)
       secret.rewrite('hunter2')
-      await rejection(dataSource.initialize(), TypeError, new RegExp(`^DSN: one for ${engine} begins with`))
+      await rejection(dataSource.initialize(), TypeError, new RegExp(`^DSN: a ${engine} DSN begins with`))
     })
 
     it('tells what opens sessions by itself the string of the file', async () => {
