@@ -32,7 +32,7 @@ class ScopedNote {
 }
 
 const KEYED_BY_ID =
-  'OwnNote belongs to tenants but has only name as its key: a create with another tenant\'s key returns ALREADY_EXISTS, which reveals that the key exists; write @TenantScoped(), which makes the tenant a part of the key'
+  "OwnNote belongs to tenants but has only name as its key: a create with another tenant's key returns ALREADY_EXISTS, which reveals that the key exists; write @TenantScoped(), which makes the tenant a part of the key"
 
 /** Its rules, its implementation and a table are missing. */
 const broken = (logger = recordingLogger()) => {

@@ -168,7 +168,11 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
 
   for (const [what, options, why] of [
     ['another column', `row: () => ({ writes: 1, b: 'x' })`, 'row sets b, which sets does not list'],
-    ['an object', `row: () => ({ writes: { one: 1 } })`, 'writes is given a value that a column cannot store'],
+    [
+      'an object',
+      `row: () => ({ writes: { one: 1 } })`,
+      'writes is given a value that a column cannot store',
+    ],
     ['no object', `row: () => 7`, 'row must return an object with column values, or undefined'],
   ] as const)
     it(`refuses ${what} from its function, and writes nothing`, async () => {

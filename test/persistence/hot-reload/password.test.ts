@@ -100,7 +100,11 @@ for (const engine of ['postgres', 'mysql'] as const)
     for (const [what, answer] of answers)
       it(`fails the login when it returns ${what}`, async () => {
         const made = source((() => answer) as PasswordCallback)
-        await rejection(made.initialize(), Unavailable, /callback returned no password: return a non-empty string/)
+        await rejection(
+          made.initialize(),
+          Unavailable,
+          /callback returned no password: return a non-empty string/,
+        )
       })
 
     it('is not waited for forever', async () => {

@@ -352,7 +352,9 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
         await subject.specimens.update(row, current)
         expect(await kept()).to.not.deep.equal(before)
         expect(told()).to.have.length(2)
-        expect(told()[1]).to.match(/ contained JSON that could not be read, and an update has overwritten it$/)
+        expect(told()[1]).to.match(
+          / contained JSON that could not be read, and an update has overwritten it$/,
+        )
       }
     })
     expect(failures).to.deep.equal([])
