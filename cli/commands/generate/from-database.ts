@@ -1,13 +1,8 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import type { FromDatabase as Written } from '../../from-database/database-resources.js'
+import { folderArgument, resourceFlags, several } from '../../from-entities/resource-flags.js'
 import { databaseUrlFlag } from '../../loading/database-url-flag.js'
 import { Verb } from '../../verb/verb.js'
-
-const several = (summary: string, helpValue: string) =>
-  Flags.string({
-    ...{ summary: `${summary} May be repeated.`, helpValue, default: [] },
-    ...{ multiple: true, multipleNonGreedy: true },
-  })
 
 export default class FromDatabase extends Verb {
   static override summary = 'Write the entities, .proto files and first migration of a PostgreSQL database.'
@@ -20,9 +15,7 @@ A second run adds what is new. A field keeps its number. A file that was edited 
     '<%= config.bin %> <%= command.id %> --tenant-column account_id --shared Currency',
     '<%= config.bin %> <%= command.id %> --schema public --schema billing --without-tenants --read-only Currency',
   ]
-  static override args = {
-    folder: Args.string({ description: 'The folder of the project.', default: '.' }),
-  }
+  static override args = { folder: folderArgument }
   static override flags = {
     url: databaseUrlFlag,
     schema: several('A schema to read, if not all.', '<name>'),
@@ -32,14 +25,7 @@ A second run adds what is new. A field keeps its number. A file that was edited 
       helpValue: '<name>',
       exclusive: ['without-tenants'],
     }),
-    'without-tenants': Flags.boolean({ summary: 'The application has no tenants.' }),
-    'read-only': several('A class that clients only read.', '<class>'),
-    shared: several('A class whose rows all tenants share.', '<class>'),
-    show: several('A property to show although its name says that it holds a secret.', '<Class.property>'),
-    package: Flags.string({
-      summary: 'The protobuf package. Default: the name of the folder, as in shop.v1.',
-      helpValue: '<package>',
-    }),
+    ...resourceFlags,
   }
 
   override async run(): Promise<Written> {

@@ -1,12 +1,7 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import type { FromEntities as Written } from '../../from-entities/entity-resources.js'
+import { folderArgument, resourceFlags, several } from '../../from-entities/resource-flags.js'
 import { Verb } from '../../verb/verb.js'
-
-const classes = (summary: string) =>
-  Flags.string({
-    ...{ summary: `${summary} May be repeated.`, helpValue: '<class>', default: [] },
-    ...{ multiple: true, multipleNonGreedy: true },
-  })
 
 export default class FromEntities extends Verb {
   static override summary = 'Write the .proto files and the registration of existing TypeORM entities.'
@@ -19,27 +14,15 @@ A second run adds what is new. A field keeps its number. A file that was edited 
     '<%= config.bin %> <%= command.id %> --tenant orgId',
     '<%= config.bin %> <%= command.id %> apps/shop --without-tenants --read-only Currency --show User.pinColor',
   ]
-  static override args = {
-    folder: Args.string({ description: 'The folder of the project.', default: '.' }),
-  }
+  static override args = { folder: folderArgument }
   static override flags = {
     tenant: Flags.string({
       summary: 'The property that holds the tenant of a row.',
       helpValue: '<property>',
       exclusive: ['without-tenants'],
     }),
-    'without-tenants': Flags.boolean({ summary: 'The application has no tenants.' }),
-    only: classes('A class to write, if not all.'),
-    'read-only': classes('A class that clients only read.'),
-    shared: classes('A class whose rows all tenants share.'),
-    show: Flags.string({
-      summary: 'A property to show although its name says that it holds a secret. May be repeated.',
-      ...{ helpValue: '<Class.property>', multiple: true, multipleNonGreedy: true, default: [] },
-    }),
-    package: Flags.string({
-      summary: 'The protobuf package. Default: the name of the folder, as in shop.v1.',
-      helpValue: '<package>',
-    }),
+    only: several('A class to write, if not all.', '<class>'),
+    ...resourceFlags,
     write: Flags.boolean({ summary: 'Add the decorators and their imports to the sources.' }),
     build: Flags.boolean({ summary: 'Run npm run build first.', default: true, allowNo: true }),
   }
