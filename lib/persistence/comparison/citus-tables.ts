@@ -4,7 +4,7 @@ import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import { BEFORE_DISTRIBUTION, ifCitus, MAKES_CREDENTIAL_TENANTS } from '../dialects/citus/citus.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { textLiteral } from '../dialects/values/quoted.js'
-import { addForeignKey, createIndex } from '../schema/create-table.js'
+import { addForeignKey, createIndex, dropConstraint } from '../schema/create-table.js'
 import type { ComparedDialect } from './expected-table.js'
 
 /**
@@ -63,7 +63,7 @@ export function distributing(
       {
         what: `foreign_key_${key.name}`,
         up: [addForeignKey(table, key, dialect)],
-        down: [`ALTER TABLE ${quoteTable(table, dialect)} DROP CONSTRAINT ${dialect.text.quote(key.name)}`],
+        down: [dropConstraint(table, key, dialect)],
         allow: { rules: ['adding-foreign-key-constraint', 'constraint-missing-not-valid'], reason: LOCKS },
       },
     ],
