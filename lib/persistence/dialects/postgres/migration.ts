@@ -1,8 +1,6 @@
 import type { MigrationSql } from '../catalog/migration-sql.js'
 import type { TableDefinition } from '../catalog/table-definition.js'
-import { quoted } from '../values/quoted.js'
-
-const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
+import { quoted, textLiteral } from '../values/quoted.js'
 
 /** PostgreSQL counts in columns of these types. */
 const COUNTED: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
@@ -22,13 +20,13 @@ export const postgresMigration: MigrationSql = {
    * keeps the schema, because other tables may be in it.
    */
   createSchema: (schema) => {
-    const create = text(`CREATE SCHEMA ${quoted(schema, '"')}`)
+    const create = textLiteral(`CREATE SCHEMA ${quoted(schema, '"')}`)
     const body = `BEGIN
-  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ${text(schema)}) THEN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ${textLiteral(schema)}) THEN
     EXECUTE ${create};
   END IF;
 END`
-    return [`DO LANGUAGE plpgsql ${body.includes('$$') ? text(body) : `$$\n${body}\n$$`}`]
+    return [`DO LANGUAGE plpgsql ${body.includes('$$') ? textLiteral(body) : `$$\n${body}\n$$`}`]
   },
   notes: (table) => uncountedKeys(table).map((problem) => `on PostgreSQL ${problem}`),
 }
