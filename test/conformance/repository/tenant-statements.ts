@@ -26,7 +26,7 @@ const UNROUTED = {
   'several rows are updated by one statement':
     /^WITH l AS MATERIALIZED .* "account_id" = \(SELECT \$\d+::text\) .* UPDATE "specimens" t SET .* t\."account_id" = l\.tenant/,
   'expired rows are deleted':
-    /^DELETE FROM "specimens" WHERE \("account_id", "id"\) IN \(SELECT .* AND "account_id" = \$2 LIMIT \$3 FOR UPDATE\)$/,
+    /^DELETE FROM "specimens" WHERE \("account_id", "id"\) IN \(WITH chosen AS MATERIALIZED \(SELECT .* AND "account_id" = \$2 LIMIT \$3 FOR UPDATE\) SELECT \* FROM chosen\)$/,
   'several calls share a statement': /^(?:SELECT k\.o|WITH k AS MATERIALIZED).* t\."account_id" = k\.v\d/,
   'several credentials are verified by one statement': /^SELECT k\.o\b.* t\."api_key_public_id" = k\.v0/,
 } as const

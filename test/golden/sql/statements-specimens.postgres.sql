@@ -56,7 +56,7 @@ SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode(float8send("ratio"), 'hex') AS "(hex)", encode(float8send("score"), 'hex') AS "(hex)", encode("blob", 'hex') AS "(hex)", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "webhook_secret_hash", "webhook_secret_cipher", "api_key_public_id", "api_key_salt", "api_key_hash", "api_key_hashspec", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "webhook_secret_hash" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL ORDER BY "id" LIMIT 2;
 
 -- purge
-DELETE FROM "specimens" WHERE ("account_id", "id") IN (SELECT "account_id", "id" FROM "specimens" WHERE "expire_time" <= $1 AND "account_id" = $2 LIMIT $3 FOR UPDATE);
+DELETE FROM "specimens" WHERE ("account_id", "id") IN (WITH chosen AS MATERIALIZED (SELECT "account_id", "id" FROM "specimens" WHERE "expire_time" <= $1 AND "account_id" = $2 LIMIT $3 FOR UPDATE) SELECT * FROM chosen);
 
 -- list
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode(float8send("ratio"), 'hex') AS "(hex)", encode(float8send("score"), 'hex') AS "(hex)", encode("blob", 'hex') AS "(hex)", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "deleted_at" IS NULL LIMIT 51;

@@ -47,7 +47,7 @@ SELECT `id`, `title`, `note`, `active`, `count`, `weight`, CAST(`big` AS TEXT) A
 SELECT `id`, `title`, `note`, `active`, `count`, `weight`, CAST(`big` AS TEXT) AS `big`, CAST(`huge` AS TEXT) AS `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, CAST(`span` AS TEXT) AS `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `webhook_secret_hash`, `webhook_secret_cipher`, `api_key_public_id`, `api_key_salt`, `api_key_hash`, `api_key_hashspec`, `bin`, `account_id`, `deleted_at`, `expire_time` FROM `specimens` WHERE `webhook_secret_hash` = ? AND `account_id` = ? AND `deleted_at` IS NULL ORDER BY `id` LIMIT 2;
 
 -- purge
-DELETE FROM `specimens` WHERE (`account_id`, `id`) IN (SELECT `account_id`, `id` FROM `specimens` WHERE `expire_time` <= ? AND `account_id` = ? LIMIT ?);
+DELETE FROM `specimens` WHERE (`account_id`, `id`) IN (WITH chosen AS MATERIALIZED (SELECT `account_id`, `id` FROM `specimens` WHERE `expire_time` <= ? AND `account_id` = ? LIMIT ?) SELECT * FROM chosen);
 
 -- list
 SELECT `id`, `title`, `note`, `active`, `count`, `weight`, CAST(`big` AS TEXT) AS `big`, CAST(`huge` AS TEXT) AS `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, CAST(`span` AS TEXT) AS `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `bin`, `account_id`, `deleted_at`, `expire_time` FROM `specimens` WHERE `deleted_at` IS NULL LIMIT 51;

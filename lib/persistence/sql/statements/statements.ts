@@ -343,14 +343,18 @@ export class Statements {
     return this.#shape(shapeOf(`${kind} where ${limit}`, predicate, fields), build, plannedByValue)
   }
 
-  /** A condition of UPDATE or DELETE that at most so many rows fulfil. */
+  /**
+   * Returns a condition of UPDATE or DELETE that at most `count` rows fulfil. A materialized CTE chooses
+   * them: PostgreSQL may run a plain subquery once per row of the outer scan, and each run locks other rows.
+   */
   #limited(condition: string, count: string, isTenantNamed = false): string {
     if (this.dialect.can.limitedDelete) return `${condition} LIMIT ${count}`
     const { key, tenant, tenantInKey } = this.model
     const identity = (tenantInKey && !isTenantNamed ? [tenant as Field, key] : [key])
       .flatMap((field) => [...new Set([this.#name(field), this.#exact(field)])])
       .join(', ')
-    return `(${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${count}${this.#lock(FOR_WRITE)})`
+    const rows = `SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${count}${this.#lock(FOR_WRITE)}`
+    return `(${identity}) IN (WITH chosen AS MATERIALIZED (${rows}) SELECT * FROM chosen)`
   }
 
   #deleteKey(): string {
