@@ -2,11 +2,14 @@ import type { Field } from '../../resource/fields/field.js'
 import type { CelNode } from '../../resource/search/cel.js'
 import type { Dialect } from './dialect.js'
 
-/** Several texts as one. */
+/** Concatenates strings. */
 export const joined = (parts: readonly string[], dialect: Dialect): string =>
   parts.length === 1 ? (parts[0] as string) : dialect.text.concat(parts)
 
-/** A portable expression in SQL. No part of it is ever NULL, so that one missing value hides nothing. */
+/**
+ * Returns SQL for a portable CEL expression. No part of it is ever NULL, so one missing value does not make
+ * the whole result NULL.
+ */
 export function celToSql(node: CelNode, dialect: Dialect): string {
   const sql = (inner: CelNode) => celToSql(inner, dialect)
   const text = (value: string) => dialect.text.literal(value)
@@ -52,7 +55,7 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
   }
 }
 
-/** A type of the engine for one enum takes no other text. */
+/** Returns the column as a string. An enum type of the engine cannot be compared with other strings. */
 const textOf = (field: Field, dialect: Dialect): string => {
   const name = dialect.text.quote(field.column)
   return dialect.values.kinds[field.kind].ordered?.(name, field) ?? name

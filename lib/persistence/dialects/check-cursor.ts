@@ -5,8 +5,9 @@ import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 
 /**
- * Refuses a cursor that no row of this database could have made: a comparison with its values would fail.
- * @param dialect - undefined in memory, where all values are written by Ashlar.
+ * Rejects a cursor whose values no row of this database can have, because comparing them would fail.
+ *
+ * @param dialect - undefined in memory, where Ashlar wrote all values.
  * @throws InvalidArgument on `page_token`.
  */
 export const checkCursor = (

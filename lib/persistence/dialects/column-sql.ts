@@ -12,12 +12,12 @@ import type { WriteText } from './values/tag-sql.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 
-/** A column that is compared. */
+/** A column in a comparison. */
 type Compared = Pick<PlanColumn, 'kind' | 'collation' | 'stored' | 'inside' | 'otherFormats'>
 
 /**
- * A column so that its texts are compared and ordered by code point. Of a column with a declared collation no
- * index serves that: {@link equalSql} and {@link amongSql} use one.
+ * Returns a column so that strings compare by code point. If the column declares a collation, no index serves
+ * this expression. {@link equalSql} and {@link amongSql} also use the column's own index.
  */
 export const exactSql = (
   name: string,
@@ -30,9 +30,10 @@ export const exactSql = (
 }
 
 /**
- * Compares a column with a value. If its collation may treat another string as equal, an index of that
- * collation finds the rows, and a comparison by code point decides.
- * @param value - a placeholder, or a value that is written twice.
+ * Returns the comparison of a column with a value. If the column's collation may treat different strings as
+ * equal, its index finds the candidates and a comparison by code point decides.
+ *
+ * @param value - a placeholder or an expression. It may appear twice.
  */
 export const equalSql = (name: string, column: Compared, value: string, dialect: Dialect): string => {
   const exact = exactSql(name, column, dialect)
@@ -41,7 +42,7 @@ export const equalSql = (name: string, column: Compared, value: string, dialect:
   return `${name} = ${value}${text === undefined ? '' : ` AND ${text(name)} = ${text(again(value))}`}`
 }
 
-/** The same for one of several values, a placeholder each. */
+/** Returns the comparison of a column with several values, one placeholder each. */
 export const amongSql = (
   name: string,
   column: Compared,
@@ -57,13 +58,17 @@ export const amongSql = (
   return `${found} AND ${exact} IN (${values.map((value) => again(value, values.length)).join(', ')})`
 }
 
-/** The same for an array, or for what a subquery selects. @param values - `= ANY(…)`, or `IN (…)`. */
+/**
+ * Returns the comparison of a column with an array or a subquery.
+ *
+ * @param values - `= ANY(…)` or `IN (…)`.
+ */
 export const amongAllSql = (name: string, column: Compared, values: string, dialect: Dialect): string => {
   const exact = exactSql(name, column, dialect)
   return exact === name ? `${name} ${values}` : `${name} ${values} AND ${exact} ${values}`
 }
 
-/** Two columns that have the same value. Two collations agree about nothing but code points. */
+/** Returns the comparison of two columns. Different collations are only comparable by code point. */
 export const sameSql = (
   [name, column]: readonly [name: string, column: Compared],
   [otherName, other]: readonly [name: string, column: Compared],
@@ -75,7 +80,7 @@ export const sameSql = (
   return isBare || column.collation !== other.collation ? exactly : `${name} = ${otherName} AND ${exactly}`
 }
 
-/** A column as comparisons and orders write it: {@link exactSql} of {@link storedSql}. */
+/** Returns a column for comparisons and sort orders: {@link exactSql} of {@link storedSql}. */
 export const columnSql = (
   column: PlanColumn,
   dialect: Dialect,
@@ -87,10 +92,12 @@ export const columnSql = (
 }
 
 /**
- * The part of a column that is compared: its beginning, if only that counts.
- * @param table - qualifies the name. In an ORDER BY a bare name means a column of the select list, which may
- * have the stored column's name and a converted value.
- * @param bindText - binds the keys of free-form JSON, which a caller has named.
+ * Returns the part of a column that is compared: all of it, or only its beginning.
+ *
+ * @param table - the qualifier. In ORDER BY a bare name would refer to the select list, which may contain a
+ *   converted value
+ * under the same name.
+ * @param bindText - binds keys of free-form JSON, which come from the caller.
  */
 export const storedSql = (
   column: PlanColumn,
@@ -106,7 +113,9 @@ export const storedSql = (
   return column.first === undefined ? value : dialect.values.kinds[column.kind].beginning(value, column.first)
 }
 
-/** NULL is compared and ordered as the zero value that it is read as. A missing row is not zero. */
+/**
+ * Replaces NULL with the zero value, because reads return zero, too. The columns of a missing row stay NULL.
+ */
 const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?: string): string => {
   const zero =
     column.kind === 'any' || column.json !== undefined ? undefined : kindOf(column as Field).filler(column)
@@ -119,8 +128,9 @@ const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?:
 }
 
 /**
- * The condition that a row belongs to a tenant, in every statement.
- * @param value - a placeholder, or another expression for the tenant.
+ * Returns the condition on the tenant, which every statement contains.
+ *
+ * @param value - returns a placeholder or an expression for the tenant.
  * @param of - the qualifier of the column.
  */
 export const isOfTenant = (
@@ -134,8 +144,10 @@ export const isOfTenant = (
 }
 
 /**
- * Excludes the rows of an existing table that belong to no tenant, which no call may reach; follows another
- * condition. @param of - the qualifier of the columns.
+ * Returns a condition that excludes the rows of an existing table that have no tenant. It follows another
+ * condition.
+ *
+ * @param of - the qualifier of the columns.
  */
 export const ofSomeTenant = (
   { existing, tenant }: Pick<ResourceModel, 'existing' | 'tenant'>,
@@ -144,15 +156,15 @@ export const ofSomeTenant = (
 ): string => (existing && tenant !== undefined ? ` AND ${of}${quote(tenant.column)} IS NOT NULL` : '')
 
 /**
- * True if `soft_delete_key` stands for the condition of partial indexes. The unique indexes of an existing
- * table are what they are.
+ * Returns true if the column `soft_delete_key` replaces conditions of partial indexes. Existing tables keep
+ * their own indexes.
  */
 export const hasDeleteKey = (
   { deleteTime, uniques, existing }: Pick<ResourceModel, 'deleteTime' | 'uniques' | 'existing'>,
   { can }: Pick<Dialect, 'can'>,
 ): boolean => !can.partialIndexes && deleteTime !== undefined && uniques.length > 0 && !existing
 
-/** A key as text, where a statement keeps that beside it. */
+/** Returns a key as a string, for statements that store the key in this form. */
 export const keyTextSql = (key: Field, { values: { kinds }, text: { quote } }: Dialect): string => {
   const name = quote(key.column)
   return kinds[key.kind].keyText?.(name, key) ?? name
@@ -170,14 +182,17 @@ const leafSql = (
   return values.json.leaf(name, keys, path, type, bindText)
 }
 
-/** The kinds of leaves; any other asks whether there is a value. */
+/** The leaf types that are converted. For other kinds only the presence of a value is checked. */
 const LEAF_TYPES: Readonly<Partial<Record<PlanColumn['kind'], LeafType>>> = {
   [string.name]: 'string',
   [double.name]: 'number',
   [bool.name]: 'boolean',
 }
 
-/** NULL where no message is around the field; the zero value where there is one that leaves the field out. */
+/**
+ * Returns NULL if the enclosing message is missing, and the zero value if the message exists without the
+ * field.
+ */
 const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dialect: Dialect): string => {
   const {
     values: { json },
@@ -191,9 +206,10 @@ const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dia
 }
 
 /**
- * The new value of a column. An update time never goes back, whatever the clock does, and a version is added
- * to the stored one.
- * @param name - of the column, as the statement qualifies it.
+ * Returns the new value of a column. An update time never goes back, even if the clock does. A version is
+ * added to the stored one.
+ *
+ * @param name - the column as the statement qualifies it.
  */
 export function writtenSql(
   { updateTime, version }: Pick<ResourceModel, 'updateTime' | 'version'>,
@@ -206,7 +222,7 @@ export function writtenSql(
   return column === updateTime?.column ? later(name, value) : value
 }
 
-/** A new value of a column; a stored value that the message cannot hold stays. */
+/** Returns the new value of a column, or its stored value if the message cannot represent it. */
 export function unlessUnread(name: string, field: Field, value: string, { values }: Dialect): string {
   const shape = field.json?.shape
   const read =

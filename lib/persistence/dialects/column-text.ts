@@ -3,8 +3,9 @@ import { valueText } from './catalog/value-text.js'
 import type { Dialect } from './dialect.js'
 
 /**
- * A column as CREATE TABLE and ADD COLUMN write it.
- * @param collation - of text; the empty string where the table's own is the right one.
+ * Returns a column definition for CREATE TABLE and ADD COLUMN.
+ *
+ * @param collation - the collation of string columns. Empty if the table's default is correct.
  */
 export function columnText(
   column: ColumnDefinition,

@@ -1,8 +1,8 @@
 import type { Dialect } from './dialect.js'
 
 /**
- * The statement in a text that begins or ends a transaction or a savepoint, as its words; undefined when
- * there is none. Statements inside of procedures or prepared texts are not found.
+ * Returns the words of a statement in `text` that begins or ends a transaction or a savepoint, or undefined
+ * if there is none. Statements inside procedures and prepared strings are not found.
  */
 export function transactionControl(
   text: string,
@@ -19,7 +19,7 @@ export function transactionControl(
   return controlOf(words, control)
 }
 
-/** Begins a word that is in no quotes; anything else that is a token is skipped. */
+/** Matches a token that is an unquoted word. Other tokens are skipped. */
 const WORD = /^[A-Za-z_]\w*$/
 
 function controlOf(words: readonly string[], control: RegExp): string | undefined {
@@ -27,9 +27,13 @@ function controlOf(words: readonly string[], control: RegExp): string | undefine
   return control.test(statement) ? words.slice(0, 3).join(' ').toUpperCase() : undefined
 }
 
-/** The control words of every engine. */
+/** The control statements of every engine. */
 const CONTROL =
   'BEGIN|START TRANSACTION|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|SET (?:\\w+ )?TRANSACTION'
 
-/** @param more - statements of one engine. */
+/**
+ * Returns a pattern for control statements.
+ *
+ * @param more - the statements of one engine.
+ */
 export const controlStatements = (more = ''): RegExp => new RegExp(`^(?:${CONTROL}${more})\\b`, 'i')

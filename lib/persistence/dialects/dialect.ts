@@ -15,89 +15,97 @@ import type { CoalescingSql } from './values/coalescing-sql.js'
 import type { TypeormColumnsSql } from './typeorm/typeorm-columns-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
-/** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
+/**
+ * The engines. `mysql` is MySQL 8 and `mariadb` is MariaDB through the MySQL driver; their capabilities
+ * differ.
+ */
 export type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
-/** The capabilities of an engine. Callers check these, and never the name. */
+/** The capabilities of an engine. Callers check these, never the engine's name. */
 export interface Capabilities {
-  /** A value can be an array, so that many values are one parameter. */
+  /** An array can be bound as one parameter. */
   readonly arrays: boolean
   /**
-   * A write can return the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied
-   * on.
+   * Writes can return the written rows. MariaDB supports this for INSERT only and MySQL not at all, so both
+   * are false.
    */
   readonly returning: boolean
-  /** Tables may be spread over several servers, by an extension. */
+  /** Tables may be distributed over several servers by an extension. */
   readonly distribution: boolean
-  /** One statement can write many rows with values of their own, from arrays. */
+  /** One statement can write different values to many rows, from arrays. */
   readonly setWrites: boolean
-  /** A statement that writes can begin with WITH, and so lock the rows that it refers to. */
+  /** Writing statements can begin with WITH, and so lock the rows that they refer to. */
   readonly writeWith: boolean
-  /** A joined query can use the rows before it. MariaDB's cannot. */
+  /** A joined query can refer to earlier tables. MariaDB does not support this. */
   readonly lateral: boolean
   /** `(a, b) > (1, 2)` uses an index. */
   readonly rowComparison: boolean
-  /** An index can have a condition. If not, the column `soft_delete_key` replaces it. */
+  /** Indexes can have a condition. Otherwise the column `soft_delete_key` replaces it. */
   readonly partialIndexes: boolean
-  /** UPDATE and DELETE have a LIMIT, and cannot read from their own table. */
+  /** UPDATE and DELETE have a LIMIT and cannot read from the table that they write. */
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */
   readonly indexIfMissing: boolean
-  /** A DDL statement can be rolled back. If not, a migration's table is one statement with its keys. */
+  /**
+   * DDL statements can be rolled back. Otherwise a migration creates a table and its keys in one statement.
+   */
   readonly transactionalDdl: boolean
-  /** After a failed statement a transaction takes no other until it is rolled back to a savepoint. */
+  /** After a failed statement, a transaction accepts no other until it is rolled back to a savepoint. */
   readonly failureBlocksTransaction: boolean
-  /** An index has NULLs where a list has them, so that it can give the order of a nullable column. */
+  /**
+   * Indexes sort NULLs at the same end as lists do, so an index can provide the order of a nullable column.
+   */
   readonly nullsInOrder: boolean
-  /** Rows that an index has in the order of the first terms are sorted by the other terms alone. */
+  /** If an index provides the order of the first terms, only the remaining terms are sorted. */
   readonly sortsInPart: boolean
-  /** Has text search of its own; elsewhere a search is for a substring. */
+  /** The engine has full-text search. Otherwise a search looks for a substring. */
   readonly fullText: boolean
   /** An infinity can be bound as a number. */
   readonly infinities: boolean
 }
 
-/** The properties of a driver's error that show the state of the transaction. */
+/** The properties of a driver error that show the state of the transaction. */
 export interface DriverCodes {
   readonly code?: unknown
   readonly errno?: unknown
   readonly fatal?: unknown
 }
 
-/** The SQL of generated integer keys. */
+/** The SQL of keys that the database generates. */
 export interface IdentitySql {
-  /** The clause after a column's type in CREATE TABLE. */
+  /** The clause after the column's type in CREATE TABLE. */
   readonly column: string
-  /** True if that makes the column the primary key, so that the table says so nowhere else. */
+  /** True if this clause makes the column the primary key, so that no other clause does. */
   readonly isPrimaryKey: boolean
-  /** True if numbers end in its column where the kind does, and go no further. */
+  /** Returns true if the column's largest generated number is the kind's. */
   readonly endsWithKind: (kind: KindName) => boolean
   /**
-   * A column in arithmetic of 64 bits that fails beyond their range, for what an INSERT returns; undefined
-   * where it rounds, or where nothing is returned.
+   * Returns the column in 64-bit arithmetic that fails on overflow, for values that an INSERT returns.
+   * Undefined if the engine rounds instead, or does not return rows.
    */
   readonly in64Bits: ((column: string) => string) | undefined
   /** The clause after the table's name if a new row has no other column. */
   readonly alone: string
-  /** The statements that make an existing column generate numbers, starting after its rows' numbers. */
+  /**
+   * Returns the statements that make an existing column generate numbers, starting after the existing ones.
+   */
   readonly added: (table: TableName, column: ColumnDefinition) => string
-  /** The number that the connection generated last; undefined if an INSERT returns the row. */
+  /** Selects the number that the connection generated last. Undefined if INSERT returns the row. */
   readonly last: string | undefined
 }
 
-/** The options of a new transaction. */
 export interface BeginOptions {
   readonly isolation?: Isolation
   readonly readOnly?: boolean
 }
 
 /**
- * Everything in which database engines differ, one object per engine. Functions that are the same for all
- * take the object. A text is SQL unless its comment says otherwise.
+ * The differences between database engines, one object per engine. Strings are SQL unless their comment says
+ * otherwise.
  */
 export interface Dialect {
   readonly name: DialectName
-  /** The engine's name, for messages. */
+  /** The engine's name in messages. */
   readonly label: string
   readonly can: Capabilities
   readonly text: TextDialect
@@ -108,201 +116,219 @@ export interface Dialect {
   readonly stores: StoreSql
 }
 
-/** The SQL of names, strings and their comparison. */
+/** Writes names and strings in SQL, and compares strings. */
 export interface TextDialect {
-  /** A name as an identifier. */
+  /** Quotes an identifier. */
   readonly quote: (name: string) => string
-  /** A string literal. The text comes from a declaration, never from a caller. */
+  /** Returns a string literal. The string must come from a declaration, never from a caller. */
   readonly literal: (text: string) => string
   /** Concatenates at least two strings. */
   readonly concat: (parts: readonly string[]) => string
-  /** True if a text contains another, case counting. Writes the two in the order of their parameters. */
+  /**
+   * Returns a case-sensitive test for a substring. The operands are written in the order of their parameters.
+   */
   readonly contains: (text: () => string, needle: () => string) => string
-  /** True if a text contains a search term, case not counting; undefined with full-text search. */
+  /** Returns a case-insensitive test for a search term. Undefined if the engine has full-text search. */
   readonly containsTerm: ((text: string) => string) | undefined
   /**
-   * Finds the words of a text, and beside them what holds no words: quoted text, quoted names, comments, and
-   * semicolons.
+   * Matches the words of a SQL string, and also its string literals, quoted names, comments and semicolons,
+   * so that these can be skipped.
    */
   readonly tokens: RegExp
-  /** Of text: order and equality by code point, trailing spaces counting. */
+  /** The collation clause of strings: compares by code point, including trailing spaces. */
   readonly collation: string
-  /** The same of one column of text; as it is where its own collation compares so. */
+  /** Returns a column with this collation, or unchanged if its own collation compares in the same way. */
   readonly exactly: (column: string, collation: string) => string
 }
 
-/** The SQL for binding, storing, comparing and reading values, and lists of them. */
+/** Binds, stores, compares and reads values and lists of values. */
 export interface ValuesDialect {
-  /** The SQL of each kind of column. */
   readonly kinds: KindsSql
-  /** Stands for a number of rows, which every driver takes as it is. */
+  /** Returns a placeholder for a number of rows, in a form that every driver accepts. */
   readonly countPlaceholder: (index: number) => string
-  /** The number of values one statement takes. */
+  /** The maximum number of values in one statement. */
   readonly maxValues: number
-  /** Undefined where all rows cannot be one text. */
+  /** Combines all rows of a result into one string. Undefined if the engine cannot. */
   readonly gathered: Gathered | undefined
-  /** The number of bytes the value of a column has; NULL where it is NULL. */
+  /** Returns an expression for the size of a column's value in bytes. NULL if the value is NULL. */
   readonly byteLength: (column: string, kind: KindName) => string
-  /** True if the rows of a page are gathered: with its relations, or alone. */
+  /**
+   * Returns true if the rows of a page are combined into one string.
+   *
+   * @param isAlone - true if the page is read without relations.
+   */
   readonly gathersPage: (fields: readonly Field[], isAlone: boolean) => boolean
   /**
-   * Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot.
+   * Lets later statements of a round trip use values that the first one reads. Undefined if the engine
+   * cannot.
    */
   readonly handOver: HandOver | undefined
-  /** A term of ORDER BY whose column can be NULL: last ascending, first descending. */
+  /**
+   * Returns an ORDER BY term for a nullable column. NULLs come last in ascending order and first in
+   * descending order.
+   */
   readonly orderNullable: (column: string, direction: Direction) => string
-  /** The later of the time in a column and a value, which is used where the column has none. */
+  /** Returns the later of a column's time and a value, or the value if the column is NULL. */
   readonly later: (column: string, value: string) => string
   readonly json: JsonSql
   readonly tags: TagSql
-  /** Undefined where each call has a statement of its own. */
+  /** The SQL of shared statements. Undefined if every call has its own statement. */
   readonly coalescing: CoalescingSql | undefined
 }
 
-/** The SQL for beginning and ending transactions, and for locking rows. */
+/** Begins and ends transactions, and locks rows. */
 export interface TransactionsDialect {
-  /** The words of a statement that begins or ends a transaction or a savepoint. */
+  /** Matches the words of a statement that begins or ends a transaction or a savepoint. */
   readonly control: RegExp
-  /** Begins a transaction, a statement each. */
+  /** Returns the statements that begin a transaction. */
   readonly begin: (options: BeginOptions) => readonly string[]
   /**
-   * Locks the rows of a SELECT; empty where a transaction that writes is alone anyway. An engine that cannot
-   * lock so throws a TypeError that names itself and the lock.
+   * Returns the lock clause of a SELECT. It is empty if the engine runs only one writing transaction at a
+   * time. Throws a TypeError that names the engine and the lock if the engine does not support it.
    */
   readonly rowLock: (clause: LockClause) => string
   /**
-   * Selects true where the running transaction goes on seeing what it saw first, so that what others have
-   * committed since is missed even by a read that locks. Undefined where such a read always finds the newest
-   * rows.
+   * Selects true if the running transaction reads from its first snapshot, so that even a locking read misses
+   * what others have committed since. Undefined if locking reads always return the newest rows.
    */
   readonly isSnapshotFixed: string | undefined
   /**
-   * Selects true where a read that locks has made the snapshot of a transaction in repeatable read before it
-   * waited for the lock. Undefined where only a read without a lock makes the snapshot.
+   * Selects true if a locking read took the snapshot of a repeatable-read transaction before it waited for
+   * the lock. Undefined if only reads without a lock take the snapshot.
    */
   readonly lockBeginsSnapshot: string | undefined
   /**
-   * Checks rules that the engine otherwise checks at COMMIT: a statement that fails if one is violated, or
-   * one that selects how many violations there are. Undefined if the engine defers no rule.
+   * Checks constraints that the engine otherwise checks at COMMIT: `check` fails if one is violated, `count`
+   * selects the number of violations. Undefined if the engine does not defer constraints.
    */
   readonly deferredRules:
     { readonly check: string; readonly count?: never } | { readonly count: string } | undefined
-  /** True if the engine may have ended the transaction by itself because of this error. */
+  /** Returns true if this error may mean that the engine ended the transaction. */
   readonly endsTransaction: (error: DriverCodes) => boolean
-  /** True if only the connection can tell that the transaction was rolled back. */
+  /** Returns true if only the connection knows whether the transaction was rolled back. */
   readonly mayRollBack: (error: DriverCodes) => boolean
 }
 
-/** Indexes other than B-trees. */
+/** Index types other than B-trees. */
 export interface IndexMethods {
-  /** The catalog's name for a declared type of index; undefined if TypeORM makes a plain one here. */
+  /**
+   * Returns the catalog's name of a declared index type, or undefined if TypeORM creates a plain index on
+   * this engine.
+   */
   readonly of: (declared: string) => string | undefined
-  /** True if it stands before the word INDEX: `FULLTEXT INDEX`. Otherwise `USING gin` before the columns. */
+  /**
+   * True if the type precedes the word INDEX, as in `FULLTEXT INDEX`. Otherwise it follows as `USING gin`.
+   */
   readonly isFirst: boolean
 }
 
-/** The SQL for creating tables, columns and generated keys. */
+/** Creates tables, columns and generated keys. */
 export interface DdlDialect {
   readonly indexMethods: IndexMethods
-  /** Columns that only TypeORM knows. */
+  /** The SQL of columns that TypeORM manages and Ashlar does not read. */
   readonly typeormColumns: TypeormColumnsSql
   readonly identity: IdentitySql
   /** The clause after the parentheses of CREATE TABLE. */
   readonly tableOptions: string
   /**
-   * Follows `tableOptions` in a migration, whose columns then name no collation. Empty where columns name
-   * theirs.
+   * Follows `tableOptions` in a migration. Its columns then have no collation of their own. Empty if each
+   * column has one.
    */
   readonly tableCollation: string
-  /** The default of a column whose UUID TypeORM leaves to the database; undefined if TypeORM generates it. */
+  /**
+   * The default of a UUID column that TypeORM lets the database generate. Undefined if TypeORM generates the
+   * UUID.
+   */
   readonly generatedUuid?: string
-  /** The default of a column that holds the time at which a row is created. */
+  /** The default of a column for the creation time. */
   readonly now: string
   /**
-   * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
-   * undefined where migrations do. `indexes` are the statements that then make them.
+   * Adds missing columns to an older table and drops indexes whose declaration has changed. `indexes` are the
+   * statements that create the new ones. Undefined if migrations do this.
    */
   readonly updateTable:
     ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
-  /** The keys of a table that the engine refuses to make, one text each with what to do. */
+  /** Returns the keys of a table that the engine rejects, each with advice. */
   readonly refusedKeys: (table: TableDefinition) => readonly string[]
-  /** Undefined without migrations, so that tables are created at run time. */
+  /** The SQL of migrations. Undefined if tables are created at run time. */
   readonly migration: MigrationSql | undefined
 }
 
-/** The queries about a database's tables. */
+/** Queries the catalog. */
 export interface CatalogDialect {
   /**
-   * Selects a row if a trigger or a rule of a table may leave a write out without an error. Value: the quoted
-   * table. Undefined if none can.
+   * Selects a row if a trigger or rule of a table may suppress a write without an error. Parameter: the
+   * quoted table. Undefined if the engine has none that can.
    */
   readonly suppressingTriggers: string | undefined
-  /** The namespace of tables; undefined if the connection determines it. */
+  /** The namespace of tables. Undefined if the connection determines it. */
   readonly namespace: Namespace | undefined
-  /** Finds a table's foreign keys; undefined if a table has them from its creation or never. */
+  /** Finds a table's foreign keys. Undefined if they can only be created with the table. */
   readonly foreignKeys: ForeignKeySql | undefined
   /**
-   * Selects the columns of a table without a foreign key as `name`, where none can be added; the table is
-   * both values.
+   * Selects as `name` the columns of a table without a foreign key, on engines that cannot add one. Both
+   * parameters are the table.
    */
   readonly columnsWithoutForeignKey: string | undefined
   /**
-   * Selects as `name` the columns of a table that hold times without a zone, which TypeORM's own manager
-   * reads and writes in the zone of the process; the value is the quoted table. Undefined where no type of a
-   * column decides it.
+   * Selects as `name` the columns whose times have no zone. TypeORM's own manager reads and writes them in
+   * the process's zone. Parameter: the quoted table. Undefined if this does not depend on column types.
    */
   readonly timesWithoutZone: string | undefined
   /**
-   * Selects as `name` the columns of a table whose times have no milliseconds; undefined if every column
-   * keeps them.
+   * Selects as `name` the columns whose times have no milliseconds. Undefined if every time column has them.
    */
   readonly timesWithoutMillis: ForeignKeySql['find'] | undefined
-  /** Selects a setting of the connection if floats that it writes are rounded. Undefined if none are. */
+  /** Selects the connection's setting if it rounds floats. Undefined if the engine never does. */
   readonly roundedFloats: string | undefined
   readonly inexactColumns: InexactColumns
-  /** Undefined where no live schema is compared. */
+  /** Reads live schemas for comparison. Undefined if the engine does not support it. */
   readonly live: Catalog | undefined
-  /** The dialect of the server behind a connection of this dialect's driver. */
+  /** Returns the dialect of the connected server. */
   readonly identify: (live: LiveSchema) => Promise<Dialect>
 }
 
 export interface ForeignKeySql {
-  /** True if the columns on both sides need one collation. */
+  /** True if referring and referenced columns must have the same collation. */
   readonly needsOneCollation: boolean
-  /** Selects their names as `name`. */
+  /** Returns the query that selects the names of a table's foreign keys as `name`. */
   readonly find: (table: TableName) => { readonly text: string; readonly values: readonly unknown[] }
 }
 
-/** A column of whole numbers that no two rows share, and which rows are meant. */
+/** A unique column of integers, limited to some rows of a table. */
 export interface NumberKey {
   readonly column: string
-  /** The unique index on it, where that is a name. */
+  /** The name of its unique index. */
   readonly index: string
-  /** Only the rows in which this column is NULL, for which PostgreSQL has a partial index. */
+  /** The column that is NULL in these rows. PostgreSQL has a partial index on them. */
   readonly whileNull: string
 }
 
-/** The SQL of the server's own stores. Time is the database's own, because the clocks of processes differ. */
+/** The SQL of the server's own tables. It uses the time of the database, because process clocks differ. */
 export interface StoreSql {
-  /** Now, as the tables keep it. */
+  /** The current time in the format of the tables. */
   readonly now: string
-  /** That many milliseconds from now; holds one `?`. */
+  /** The current time plus a number of milliseconds. Contains one `?`. */
   readonly later: string
-  /** A `?` that may be NULL where the place does not say its type. */
+  /** Placeholders that may be NULL in places without a type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
-  /** The number of milliseconds it is until the time in a column; negative for one that has passed. */
+  /** Returns the milliseconds until a column's time. Negative if it has passed. */
   readonly msUntil: (column: string) => string
-  /** Selects bytes as a Buffer, or as hexadecimal text. */
+  /** Returns an expression that selects bytes as a Buffer or as a hexadecimal string. */
   readonly bytesIn: (column: string) => string
-  /** Inserts nothing, without an error, when the key is there already. @param row - what follows INSERT. */
+  /**
+   * Inserts a row unless its key exists.
+   *
+   * @param row - the part after INSERT.
+   */
   readonly insertNew: (row: string) => string
   /**
-   * Sets whole numbers in the rows with these numbers in the column of the key. Its one `?` is a JSON list
-   * with an object for each row, which has a member for each column. Locks no row beside them.
+   * Updates integer columns of rows, identified by the key column. Its one `?` is a JSON list of objects with
+   * a member for each column. Locks no other rows.
    */
   readonly updateRows: (table: string, key: NumberKey, columns: readonly string[]) => string
   /** Notifies the listeners of a channel; undefined if the engine has no channels. */
   readonly notify: ((channel: string) => string) | undefined
-  /** A text whose values are `?` with the placeholders of this dialect. */
+  /** Replaces `?` with the placeholders of this dialect. */
   readonly numbered: (text: string) => string
 }

@@ -5,34 +5,37 @@ import { sameSql, storedSql } from './column-sql.js'
 import type { Dialect } from './dialect.js'
 import { quoteTable } from './quote-table.js'
 
-/** The table of a resource. */
+/** Returns the table of a resource. */
 export type TableOf = (target: ResourceModel) => TableName
 
-/** The rows that a statement reads beside one another, by what their columns are qualified with. */
+/** The qualifiers of the tables that one statement reads. */
 export class RowNames {
   readonly #joined = new Map<RelatedRow, string>()
 
-  /** @param own - what the columns of the plan's own row are qualified with. */
+  /**
+   * @param own - the qualifier of the resource's own columns.
+   */
   constructor(
     readonly own: string,
     private readonly tableOf: TableOf,
     private readonly names = { count: 0 },
   ) {}
 
-  /** The qualifier of a row's columns; undefined is the plan's own row. */
+  /** Returns the qualifier of a row's columns. Undefined stands for the resource's own row. */
   of(row: RelatedRow | undefined): string {
     return row === undefined ? this.own : (this.#joined.get(row) as string)
   }
 
-  /** Begins a plan inside of this one, about a row of its own. */
+  /** Returns the names for a subquery with its own rows. */
   inside(own = this.#next()): RowNames {
     return new RowNames(own, this.tableOf, this.names)
   }
 
   /**
-   * The joins of what a plan names through relations, for behind FROM. A row that leads nowhere stays, with
-   * NULL in its place.
-   * @param write - the condition of a row, whose placeholders come next.
+   * Returns the joins for rows that a plan reads through relations, to follow FROM. Rows whose relation is
+   * empty are kept, with NULL in the joined columns.
+   *
+   * @param write - writes the condition of a row. Its placeholders come next.
    */
   joins(
     rows: readonly RelatedRow[],
@@ -49,12 +52,12 @@ export class RowNames {
     return text
   }
 
-  /** The table of a row, under a name. */
+  /** Returns a row's table with an alias. */
   table({ target }: RelatedRow, name: string, { text: { quote } }: Dialect): string {
     return `${quoteTable(this.tableOf(target), { text: { quote } })} AS ${quote(name)}`
   }
 
-  /** The equal values of a row and the row that refers to it. */
+  /** Returns the join condition between a row and the row that refers to it. */
   equalities({ from, pairs }: RelatedRow, name: string, dialect: Dialect): string {
     return pairs
       .map((pair) =>
@@ -67,24 +70,24 @@ export class RowNames {
       .join(' AND ')
   }
 
-  /** No table is called so. */
+  /** Returns an alias. The parentheses prevent a clash with real tables. */
   #next(): string {
     return `(${++this.names.count})`
   }
 }
 
-/** True if the plan asks nothing. */
+/** Returns true if the plan has no condition. */
 export const isAll = (node: FilterNode): boolean => node.kind === 'and' && node.nodes.length === 0
 
 /** The rows of other resources that a plan reads. */
 export interface Beside {
-  /** Those that are joined, each behind the one that leads to it. */
+  /** The joined rows. Each comes after the row that refers to it. */
   readonly joined: readonly RelatedRow[]
-  /** True if there is anything, joined or not. */
+  /** True if the plan reads other rows, joined or in a subquery. */
   readonly isAny: boolean
 }
 
-/** The rows of other resources that these plans and columns read. */
+/** Returns the rows of other resources that plans and columns read. */
 export function besideOf(nodes: readonly (FilterNode | undefined)[], columns: readonly PlanColumn[]): Beside {
   const joined = new Set<RelatedRow>()
   let several = 0

@@ -30,20 +30,26 @@ const COMMITS_BY_ITSELF =
 
 const quote = (text: string): string => quoted(text, '`')
 
-/** InnoDB rolls the whole transaction back on a deadlock, and on a lock timeout where it is configured to. */
+/**
+ * The errors after which InnoDB has rolled back the transaction: a deadlock, and a lock timeout if so
+ * configured.
+ */
 const ENDS_TRANSACTION = new Set<unknown>([1205, 1213])
 
-/** All in which MySQL 8 and MariaDB differ. Each ignores or refuses the other's collation. */
+/** The differences between MySQL 8 and MariaDB. Neither accepts the other's collation. */
 interface Server {
   readonly name: 'mysql' | 'mariadb'
   readonly label: string
   readonly collation: string
   readonly otherCollation: string
-  /** MySQL has no CREATE INDEX IF NOT EXISTS. */
+  /** True for MariaDB. MySQL has no CREATE INDEX IF NOT EXISTS. */
   readonly indexIfMissing: boolean
-  /** MariaDB's JSON is text with a check. */
+  /** True for MariaDB, whose JSON columns are text columns with a check. */
   readonly jsonIsText: boolean
-  /** MySQL takes NOWAIT and SKIP LOCKED after FOR SHARE alone, which MariaDB has not. */
+  /**
+   * Returns the clause of a shared lock. MySQL accepts NOWAIT and SKIP LOCKED only after FOR SHARE, which
+   * MariaDB does not have.
+   */
   readonly shareLock: (wait: LockWait) => string
 }
 
@@ -80,13 +86,13 @@ const dialect = ({
     quote,
     literal: mysqlLiteral,
     concat: (parts) => `CONCAT(${parts.join(', ')})`,
-    /** The needle comes first here, and so does its parameter. */
+    /** The needle comes first in LOCATE, and so does its parameter. */
     contains: (text, needle) => {
       const first = needle()
       return `LOCATE(${first} COLLATE utf8mb4_bin, ${text()}) > 0`
     },
     containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
-    // The content of a comment with an exclamation mark is run.
+    // Comments with an exclamation mark are not skipped, because the server runs their content.
     tokens:
       /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|--[^\n]*|#[^\n]*|\/\*M?!\d*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*|;/g,
     collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,
@@ -96,14 +102,14 @@ const dialect = ({
     kinds: mysqlKinds,
     countPlaceholder: () => '?',
     maxValues: 65535,
-    /** MariaDB cuts a gathered text at `group_concat_max_len`. */
+    /** MariaDB truncates a combined string at `group_concat_max_len`. */
     gathered: undefined,
     byteLength: (column) => `LENGTH(${column})`,
     gathersPage: () => false,
     handOver: undefined,
     orderNullable: (column, direction) =>
       direction === 'asc' ? `${column} IS NULL, ${column}` : `${column} IS NULL DESC, ${column} DESC`,
-    /** A parameter is a text, which would make the comparison one of texts. */
+    /** Without the casts, the parameter would make this a comparison of strings. */
     later: (column, value) =>
       `GREATEST(COALESCE(${column}, CAST('1000-01-01' AS DATETIME)), CAST(${value} AS DATETIME(6)))`,
     json: mysqlJson,
@@ -138,7 +144,7 @@ const dialect = ({
       last: 'LAST_INSERT_ID()',
     },
     tableOptions: ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
-    /** One migration is for both servers: MariaDB reads the first comment, MySQL 8 the second. */
+    /** The same migration runs on both servers: MariaDB reads the first comment, MySQL 8 the second. */
     tableCollation: ' COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */',
     updateTable: undefined,
     refusedKeys: longKeys,
@@ -177,8 +183,8 @@ const dialect = ({
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT IGNORE ${row}`,
     notify: undefined,
-    // The statistics of a table that was empty a moment ago say that reading all of it, which locks all of
-    // it, is cheap.
+    // The index is forced because, right after a table was empty, its statistics favor a full scan, which
+    // would lock every row.
     updateRows: (table, { column: key, index, whileNull }, columns) =>
       `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (${[key, ...columns].map((column) => `${column} bigint PATH '$.${column}'`).join(', ')})) k ` +
       `STRAIGHT_JOIN ${table} t FORCE INDEX (${index}) ON t.${key} = k.${key} SET ${columns.map((column) => `t.${column} = k.${column}`).join(', ')} WHERE t.${whileNull} IS NULL`,
@@ -188,7 +194,6 @@ const dialect = ({
 
 const [MARIADB_COLLATION, MYSQL_COLLATION] = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin']
 
-/** MySQL 8. */
 export const mysql = dialect({
   name: 'mysql',
   label: 'MySQL',
@@ -199,7 +204,7 @@ export const mysql = dialect({
   shareLock: (wait) => (wait === 'block' ? 'LOCK IN SHARE MODE' : 'FOR SHARE'),
 })
 
-/** MariaDB, through the MySQL driver. */
+/** MariaDB through the MySQL driver. */
 export const mariadb = dialect({
   name: 'mariadb',
   label: 'MariaDB',

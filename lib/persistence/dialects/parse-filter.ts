@@ -9,7 +9,9 @@ import { toPredicate } from './to-predicate.js'
 import { inPositions, repeating } from './values/bound-value.js'
 
 /**
- * A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order.
+ * A WHERE condition and the values of its placeholders.
+ *
+ * `where` has no keyword and is empty if there is no condition.
  */
 export interface Where {
   readonly where: string
@@ -17,9 +19,10 @@ export interface Where {
 }
 
 /**
- * An AIP-160 filter as SQL. Values are bound, never written into the text; unknown fields are refused.
- * The dialect is `postgres` (`$1`) when left out; the others use `?`.
- * @param columns - filterable field → column; nothing else can be named.
+ * Translates an AIP-160 filter to SQL. Values are bound and never part of the SQL string. Unknown fields are
+ * rejected. The default dialect is `postgres` with `$1` placeholders; the others use `?`.
+ *
+ * @param columns - the column of each field that the filter may use.
  * @throws InvalidArgument on `filter`, with the position.
  */
 export const parseFilter = (
@@ -29,7 +32,8 @@ export const parseFilter = (
 ): Where => whereOf(parseFilterPlan(expression, columns), dialect)
 
 /**
- * An AIP-132 order_by as columns in order, none when it is blank.
+ * Translates an AIP-132 `order_by` to a list of columns. The list is empty if the expression is blank.
+ *
  * @throws InvalidArgument on `order_by`, with the position.
  */
 export const parseOrderBy = (
@@ -39,8 +43,9 @@ export const parseOrderBy = (
   parseOrderTerms(expression, columns).map(({ column, direction }) => ({ column: column.column, direction }))
 
 /**
- * A filter checked now and written for a dialect later, with JSON columns of its own.
- * @param jsonColumns - tags fields: `tags.key = "value"`, `tags:key`, `has(tags.key)`.
+ * Checks a filter now and translates it to a dialect later.
+ *
+ * @param jsonColumns - tags fields, for `tags.key = "value"`, `tags:key` and `has(tags.key)`.
  * @throws InvalidArgument on `filter`, with the position.
  */
 export const filterPredicate = (

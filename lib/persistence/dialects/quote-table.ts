@@ -1,7 +1,7 @@
 import type { TableName } from './catalog/table-definition.js'
 import type { Dialect } from './dialect.js'
 
-/** `"schema"."table"`. */
+/** Returns `"schema"."table"`. */
 export const quoteTable = (
   { schema, name }: TableName,
   { text: { quote } }: { readonly text: Pick<Dialect['text'], 'quote'> },

@@ -5,15 +5,16 @@ import type { Dialect } from './dialect.js'
 import { celToSql, joined } from './cel-to-sql.js'
 import { postgres } from './postgres.js'
 
-/** The stored vector of an INDEXED resource. */
+/** The column with the search vector of an INDEXED resource. */
 export const SEARCH_VECTOR = 'search_vector'
 
 /**
- * SQL that is true for the rows that a search term finds. Appends the term to `params`. PostgreSQL matches
- * words of the web-search syntax. Elsewhere it is a case-insensitive substring of all sources, for
- * development.
- * @param type - resource type, for the error.
- * @throws Unimplemented when a source exists for PostgreSQL alone and this is not PostgreSQL.
+ * Returns the condition for rows that match a search term, and appends the term to `params`. PostgreSQL
+ * matches words in web-search syntax. Other engines match a case-insensitive substring of all sources, which
+ * is meant for development.
+ *
+ * @param type - the resource type, for the error.
+ * @throws Unimplemented if a source is only defined for PostgreSQL and this is a different engine.
  */
 export function searchPredicate(
   search: SearchModel,
@@ -23,7 +24,8 @@ export function searchPredicate(
   params: unknown[],
 ): string {
   if (dialect.text.containsTerm === undefined) {
-    // The vector's `@` and `.` are spaces, so the query's have to be too, or no e-mail address is ever found.
+    // The vector replaces `@` and `.` by spaces. The query must do the same, or e-mail addresses would never
+    // match.
     params.push(term.replace(/[@.]/g, ' '))
     const vector = search.strategy === 'INDEXED' ? dialect.text.quote(SEARCH_VECTOR) : vectorOf(search)
     return `${vector} @@ websearch_to_tsquery(${config(search)}, ${dialect.values.countPlaceholder(params.length)})`
@@ -33,27 +35,28 @@ export function searchPredicate(
   return dialect.text.containsTerm(joined(withSpaces(parts), dialect))
 }
 
-/** A search in the rows of one tenant, in the order of an index that begins with the tenant. */
+/** A search in one tenant's rows, sorted by an index that begins with the tenant. */
 export interface OrderedSearch {
-  /** Quoted, and the name that qualifies its columns. */
+  /** The quoted table. */
   readonly table: string
   readonly name: string
-  /** All conditions but the one of the search; the tenant is among them. */
+  /** All conditions except the search, including the tenant. */
   readonly rest: string
   readonly search: string
-  /** The text after ORDER BY. */
+  /** The terms of ORDER BY. */
   readonly order: string
 }
 
-/** The number of rows that are read in their order before the vector's index is used. */
+/** The number of rows that are read in index order before the vector's index is used. */
 const WALKED = 500
 
 /**
- * The FROM clause for the first rows of a search by a stored vector. PostgreSQL assumes that a word is as
- * frequent in each tenant as in the table, and would read all rows of a large tenant in their order for a
- * word that only others use. So their order is used only if it fills the page within a few rows, as for
- * common words; otherwise the vector's index is, which OFFSET separates from the order. A part that is not
- * needed is not run.
+ * Returns a FROM clause for the first page of a search by a stored vector. PostgreSQL assumes that a word is
+ * equally frequent in each tenant and in the table. For a word that only other tenants use it would read all
+ * rows of a large tenant in order. So the sort order is used only if it fills the page within a few rows, as
+ * it does for common words. Otherwise the vector's index is used; OFFSET keeps PostgreSQL from using the
+ * order there. Unused parts are not executed.
+ *
  * @param limit - the placeholder of the number of rows.
  */
 export const orderedSearch = (
@@ -71,8 +74,8 @@ export const orderedSearch = (
 }
 
 /**
- * The tsvector of a row, with `@` and `.` of every source as spaces. The expression is immutable, so a column
- * can be generated from it. PostgreSQL only.
+ * Returns the tsvector expression of a row, with `@` and `.` in every source replaced by spaces. It is
+ * immutable, so that a column can be generated from it. PostgreSQL only.
  */
 export function vectorOf(search: SearchModel): string {
   return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`
@@ -80,7 +83,7 @@ export function vectorOf(search: SearchModel): string {
 
 const config = ({ textConfig }: SearchModel): string => `${postgres.text.literal(textConfig)}::regconfig`
 
-/** A NULL source must not hide the row, so it counts as an empty text. */
+/** Reads NULL as an empty string, because concatenation with NULL would hide the whole row. */
 function inPostgres(part: SearchPart): string {
   if (part.kind === 'field') return `COALESCE(${postgres.text.quote(part.field.column)}, '')`
   return part.postgres === undefined

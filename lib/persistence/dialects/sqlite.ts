@@ -13,15 +13,18 @@ import { sizedType } from './typeorm/sized-type.js'
 import { quoted, textLiteral } from './values/quoted.js'
 
 /**
- * Not in double quotes, in which a name that no column has is a text:
+ * Quotes a name with backticks. SQLite reads an unknown name in double quotes as a string:
  * https://www.sqlite.org/quirks.html#dblquote
  */
 const quote = (name: string): string => quoted(name, '`')
 
-/** https://www.sqlite.org/lang_transaction.html: full, I/O error, out of memory, busy and interrupted. */
+/**
+ * The errors that end a transaction (https://www.sqlite.org/lang_transaction.html): disk full, I/O error, out
+ * of memory, busy and interrupted.
+ */
 const ENDS_TRANSACTION = /^SQLITE_(?:FULL|IOERR|NOMEM|BUSY|INTERRUPT)/
 
-/** From here on the connection refuses writes of every kind. The lease that it was sent to takes it back. */
+/** Makes the connection reject all writes. The connection's lease resets it. */
 export const QUERY_ONLY = 'PRAGMA query_only = ON'
 
 export const sqlite: Dialect = {
@@ -51,7 +54,8 @@ export const sqlite: Dialect = {
     concat: (parts) => `(${parts.join(' || ')})`,
     contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
     containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
-    // One statement at a time is run, and a trigger holds several.
+    // Semicolons are not tokens here: only one statement runs at a time, and a trigger's body contains
+    // several.
     tokens:
       /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*/g,
     collation: 'COLLATE BINARY',
@@ -64,7 +68,7 @@ export const sqlite: Dialect = {
     maxValues: 32766,
     gathered: sqliteGathered,
     byteLength: (column) => `octet_length(${column})`,
-    // The driver creates each value of each row in the thread that serves; one string takes half the time.
+    // The driver creates each value of each row on the main thread. One string takes half the time.
     gathersPage: () => true,
     handOver: undefined,
     orderNullable: (column, direction) =>
@@ -76,18 +80,19 @@ export const sqlite: Dialect = {
   },
   transactions: {
     control: controlStatements(),
-    // The write lock is taken at once: taken later it can fail on a write of another process in between.
+    // Take the write lock at the beginning. Later it could fail because another process has written
+    // meanwhile.
     begin: ({ readOnly }) => (readOnly === true ? [QUERY_ONLY, 'BEGIN'] : ['BEGIN IMMEDIATE']),
     /** SQLite has one writer at a time, and `begin` waits for it. */
     rowLock: () => '',
     isSnapshotFixed: undefined,
     lockBeginsSnapshot: undefined,
-    // It reads every table that refers to another, so only a database with such a rule is read.
+    // This reads every table with foreign keys, so it only runs if the database has a deferred constraint.
     deferredRules: {
       count: `SELECT CASE WHEN EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND sql LIKE '%INITIALLY%DEFERRED%') THEN (SELECT COUNT(*) FROM pragma_foreign_key_check) ELSE 0 END`,
     },
     endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
-    /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
+    /** A trigger or constraint with ROLLBACK reports the same error as any other constraint. */
     mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
   },
   ddl: {
@@ -100,11 +105,11 @@ export const sqlite: Dialect = {
       typed: sizedType,
       attributes: ({ collation }) => (collation === undefined ? '' : ` COLLATE ${collation}`),
     },
-    // A number of a row that is gone comes back without AUTOINCREMENT.
+    // Without AUTOINCREMENT, SQLite reuses the numbers of deleted rows.
     identity: {
       column: ' PRIMARY KEY AUTOINCREMENT',
       isPrimaryKey: true,
-      // It counts in 64 bits, whatever the column is.
+      // SQLite counts in 64 bits for every column type.
       endsWithKind: (kind) => !isIn32Bits(kind),
       in64Bits: undefined,
       alone: 'DEFAULT VALUES',
@@ -151,7 +156,10 @@ async function updateTable(query: Query, table: TableDefinition, indexes: readon
   await dropChangedIndexes(query, table, indexes)
 }
 
-/** SQLite keeps the statement that made an index, but for IF NOT EXISTS. */
+/**
+ * Drops indexes whose stored CREATE statement differs from the declared one. SQLite stores the statement
+ * without IF NOT EXISTS.
+ */
 async function dropChangedIndexes(
   query: Query,
   table: TableDefinition,
@@ -180,7 +188,9 @@ async function addMissingColumns(query: Query, table: TableDefinition): Promise<
   }
 }
 
-/** A table with rows can only be given a NOT NULL column together with a value for them. */
+/**
+ * Adds a default to a required column. SQLite cannot add a NOT NULL column to a table with rows without one.
+ */
 const filled = (column: ColumnDefinition): ColumnDefinition =>
   column.nullable
     ? column

@@ -20,9 +20,10 @@ import type {
 } from '../query/query-plan.js'
 
 /**
- * SQL that is true for exactly the rows of the plan, and can be an operand of AND. Appends the values to
- * `params` in the order of their placeholders, which are numbered from there. The text depends on no value.
- * @param names - what columns are qualified with, where the statement reads several rows beside one another.
+ * Returns a condition that is true for exactly the rows of the plan and can be combined with AND. Appends the
+ * values to `params`; placeholders are numbered from there. The SQL does not depend on the values.
+ *
+ * @param names - the qualifiers of columns, if the statement reads several tables.
  */
 export const toPredicate = (
   node: FilterNode,
@@ -31,7 +32,7 @@ export const toPredicate = (
   names?: RowNames,
 ): string => write(node, { dialect, params, names })
 
-/** The joins of a statement, for behind FROM. Appends their values to `params`. */
+/** Returns the joins of a statement, to follow FROM. Appends their values to `params`. */
 export const toJoins = (
   rows: readonly RelatedRow[],
   dialect: Dialect,
@@ -39,7 +40,7 @@ export const toJoins = (
   names: RowNames,
 ): string => names.joins(rows, dialect, (node, inside) => toPredicate(node, dialect, params, inside))
 
-/** Stands for the column where a statement binds plain text. */
+/** A column for placeholders that are bound as plain strings. */
 const TEXT: PlanColumn = { column: '', kind: string.name, nullable: false }
 
 interface Writer {
@@ -86,7 +87,7 @@ const write = (node: FilterNode, writer: Writer): string => {
   }
 }
 
-/** Longest run of operands side by side. SQLite nests one level per operand and refuses 1000 levels. */
+/** The maximum number of operands in a row. SQLite nests one level per operand and rejects 1000 levels. */
 const MAX_RUN = 8
 
 const joined = (nodes: readonly FilterNode[], operator: ' AND ' | ' OR ', writer: Writer): string => {
@@ -113,7 +114,7 @@ const comparison = (node: CompareNode, writer: Writer): string => {
     const text = columnText(column, writer)
     const compared = isTextInside(column, writer) ? writer.dialect.values.tags.compared(text) : text
     if (column.nullIsZero === true && op === '=' && column.of === undefined) {
-      // Redundant, but an index serves the column alone.
+      // The first condition is redundant, but an index can serve it.
       const alone = storedText(bare(column), writer)
       const found = `(${alone} = ${bound(column, value, writer)} OR ${alone} IS NULL)`
       return `(${found} AND ${compared} = ${bound(column, value, writer)})`
@@ -126,13 +127,16 @@ const comparison = (node: CompareNode, writer: Writer): string => {
   return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
 
-/** Another label than the declared ones would fail a statement on a type of the engine. */
+/**
+ * Returns true for a declared label. On an enum type of the engine, comparing any other label would fail the
+ * statement.
+ */
 const isLabel = ({ enumNames }: PlanColumn, value: PlanValue): boolean =>
   enumNames?.labels?.numberOf.has(value as string) === true
 
 const bare = ({ nullIsZero: _, ...column }: PlanColumn): PlanColumn => column
 
-/** An index serves it: the column stands alone. */
+/** Compares a range of values, so that the column stands alone and an index can serve it. */
 const readComparison = (
   { column, op }: CompareNode,
   [first, last]: readonly [unknown, unknown],
@@ -156,7 +160,7 @@ const readComparison = (
   }
 }
 
-/** By substring functions, since LIKE ignores case on SQLite and gives % and _ a meaning. */
+/** Uses substring functions, because LIKE ignores case on SQLite and interprets % and _. */
 const containment = ({ column, key, value }: ContainsNode, writer: Writer): string => {
   const { dialect } = writer
   return dialect.text.contains(
@@ -178,7 +182,7 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
     column.nullable || column.nullIsZero === true,
   )
 
-/** Values inside of JSON do not have the column's collation. */
+/** Returns true for a string in JSON, which does not have the column's collation. */
 const isTextInside = ({ inside, kind }: PlanColumn, writer: Writer): boolean =>
   inside !== undefined && writer.dialect.values.kinds[kind].isText
 
@@ -193,7 +197,10 @@ const elementSql = ({ column, value }: ElementNode, writer: Writer): string => {
   )
 }
 
-/** An empty list has no element; one empty element alone is never written. */
+/**
+ * Returns the condition for an element of a comma-separated list. An empty string is an empty list; a list of
+ * one empty element is never stored.
+ */
 const inCommas = (column: PlanColumn, value: ElementNode['value'], writer: Writer): string => {
   const { text } = writer.dialect
   const list = columnText(column, writer)
@@ -204,11 +211,14 @@ const inCommas = (column: PlanColumn, value: ElementNode['value'], writer: Write
   return `(COALESCE(${list}, '') <> '' AND ${found})`
 }
 
-/** The value of one tag, as text; NULL where there is none. */
+/** Returns a tag's value as a string, or NULL if the tag is missing. */
 const tagText = (column: PlanColumn, key: string, writer: Writer): string =>
   writer.dialect.values.tags.value(columnText(column, writer), key, (value) => bound(TEXT, value, writer))
 
-/** One array where there are arrays; else few texts for many lengths, by repeating a value. */
+/**
+ * Returns the comparison with several values: one array if the engine has arrays, or else a list whose length
+ * is padded, so that few statements serve many lengths.
+ */
 const among = ({ column, values }: AmongNode, writer: Writer): string => {
   const { dialect, params } = writer
   const [last] = values.slice(-1)
@@ -254,7 +264,10 @@ const columnText = (column: PlanColumn, writer: Writer, { dialect, names } = wri
 const storedText = (column: PlanColumn, writer: Writer, { dialect, names } = writer): string =>
   storedSql(column, dialect, names?.of(column.of), textIn(writer))
 
-/** PostgreSQL finds no substring by a collation that takes different texts for the same. */
+/**
+ * Returns a column for a substring search. PostgreSQL does not support the search with a nondeterministic
+ * collation.
+ */
 const searchedText = (column: PlanColumn, writer: Writer): string => {
   const text = storedText(column, writer)
   return column.collation === undefined ? text : writer.dialect.values.tags.searched(text)

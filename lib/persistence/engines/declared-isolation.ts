@@ -4,14 +4,14 @@ import type { Isolation } from '../contract/repository.js'
 const ISOLATIONS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
 
 /**
- * The `isolationLevel` of a DataSource, which its transactions have unless they say another; undefined where
- * it has none.
+ * Returns the `isolationLevel` of a DataSource, which is the default of its transactions, or undefined if it
+ * has none.
  */
 export function declaredIsolation({ options }: DataSource): Isolation | undefined {
   return ISOLATIONS.find((each) => each === options.isolationLevel?.toLowerCase())
 }
 
-/** Why the `isolationLevel` of a DataSource is not carried out; undefined where it is. */
+/** Returns why the `isolationLevel` of a DataSource is not supported, or undefined if it is. */
 export function isolationProblem(dataSource: DataSource): string | undefined {
   const { isolationLevel } = dataSource.options
   if (isolationLevel === undefined || declaredIsolation(dataSource) !== undefined) return undefined

@@ -7,16 +7,16 @@ import type { Database } from './executor/executor.js'
 import { SqliteDriver } from './sqlite/driver.js'
 
 export interface DatabaseOptions {
-  /** Overrides the server's own identification, to use MySQL 8 statements on a MariaDB in tests. */
+  /** Overrides the detected server, so that tests can run MySQL 8 statements on MariaDB. */
   readonly dialect?: DialectName
 }
 
 /** One Database per DataSource, so that a transaction can recognize its own. */
 const databases = new WeakMap<DataSource, Database>()
-/** The same, to be counted. */
+/** The same databases as an iterable list. */
 const known = new Set<WeakRef<Database>>()
 
-/** Those of the process that are open. */
+/** Returns the open databases of the process. */
 export function* openDatabases(): Generator<Database> {
   for (const reference of known) {
     const database = reference.deref()
@@ -26,9 +26,10 @@ export function* openDatabases(): Generator<Database> {
 }
 
 /**
- * The Database of a DataSource, which is the Executor of its pool (both in `executor/executor.ts`); the same
- * object every time. `options` count on the first call only.
- * @throws TypeError for a DataSource that is not on PostgreSQL, MySQL, MariaDB or a `SqliteDataSource`.
+ * Returns the Database of a DataSource, which is also the Executor of its pool. Returns the same object each
+ * time; only the first call uses `options`.
+ *
+ * @throws TypeError if the DataSource is not for PostgreSQL, MySQL, MariaDB, or a `SqliteDataSource`.
  */
 export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}): Database {
   const made = databases.get(dataSource)

@@ -3,25 +3,24 @@ import type { Database, Statement } from './executor/executor.js'
 import { named } from './executor/named.js'
 
 /**
- * The SQL fragments of a dialect that the stores need. Time is always the database's: the clocks of processes
- * differ.
+ * The SQL fragments of the server's own tables. Time is always the database's, because process clocks differ.
  */
 export interface SqlText {
   /** The current time in the table's format. */
   readonly now: string
-  /** The time after a number of milliseconds; holds one `?`. */
+  /** The current time plus a number of milliseconds. Contains one `?`. */
   readonly later: string
-  /** The number of milliseconds it is until the time in a column; negative for one that has passed. */
+  /** Returns the milliseconds until a column's time. Negative if it has passed. */
   readonly msUntil: (column: string) => string
-  /** A `?` that may be NULL where SQL cannot infer its type. */
+  /** Placeholders that may be NULL in places where SQL cannot infer their type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
-  /** Selects a column of bytes in the form that `bytesOf` reads. */
+  /** Returns an expression that selects bytes in the form that `bytesOf` reads. */
   readonly bytesIn: (column: string) => string
-  /** A table of the baseline migration, in the schema of the DataSource if it has one. */
+  /** Returns a table of the baseline migration, in the DataSource's schema if it has one. */
   readonly table: (name: string) => string
-  /** Inserts nothing, without an error, when the key already exists. */
+  /** Inserts a row unless its key exists. */
   readonly insertNew: (table: string, columns: readonly string[], values: readonly string[]) => string
-  /** A statement from a text with `?` for values. */
+  /** Returns a statement for SQL with `?` placeholders. */
   readonly statement: (text: string) => Statement
 }
 
@@ -41,15 +40,15 @@ export const sqlText = ({ dialect, dataSource: { options } }: Database): SqlText
   }
 }
 
-/** Bytes as a driver returns the column of `bytesIn`: a Buffer, or hexadecimal text. */
+/** Returns the bytes of a column that was selected with `bytesIn`: a Buffer or a hexadecimal string. */
 export const bytesOf = (value: unknown): Buffer => {
   if (typeof value === 'string') return Buffer.from(value, 'hex')
   return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0)
 }
 
 /**
- * A text that fits a key column on every database: the text itself, or its digest when it is too long or
- * cannot be stored.
+ * Returns a string that fits a key column on every database: the string itself, or its digest if it is too
+ * long or cannot be stored.
  */
 export const keyPart = (text: string): string => {
   const isStorable = !text.includes('\0') && text.isWellFormed()

@@ -3,12 +3,12 @@ import { inPositions } from '../dialects/values/bound-value.js'
 import type { BoundStatement, Database, Lease } from './executor/executor.js'
 import { executorOf } from './executor-of.js'
 
-/** A statement as it was handed to the driver, transaction control included. */
+/** A statement as the driver received it, including transaction control. */
 export interface SentStatement {
   readonly text: string
-  /** The bound values. They include values of clients; secrets only as hash and ciphertext. */
+  /** The bound values. They include values of clients, but secrets only as hash and ciphertext. */
   readonly values: readonly unknown[]
-  /** The number of calls of repositories it carries: more than 1 where calls share a statement. */
+  /** The number of repository calls in the statement. It is greater than 1 if calls share the statement. */
   readonly calls: number
 }
 
@@ -22,10 +22,11 @@ interface Watch {
 const watches = new WeakMap<DataSource, Watch>()
 
 /**
- * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories,
- * stores and TypeORM's own API. For tests and for diagnosis of a running service. It takes no time without
- * a listener.
- * @returns a function that stops it.
+ * Calls `listener` with every statement that repositories, stores and TypeORM's own API send through a
+ * DataSource from now on. Intended for tests and for diagnosing a running service. Adds no overhead without a
+ * listener.
+ *
+ * @returns a function that removes the listener.
  */
 export function watchStatements(dataSource: DataSource, listener: Listener): () => void {
   const watch = watches.get(dataSource) ?? install(dataSource)
@@ -48,7 +49,7 @@ function install(dataSource: DataSource): Watch {
   return { listeners, stop: () => restore.forEach((undo) => undo()) }
 }
 
-/** Statements of repositories and stores do not pass through TypeORM. */
+/** Reports the statements of repositories and stores, which do not pass through TypeORM. */
 function watchDatabase(database: Database, tell: Listener): () => void {
   const run = database.run.bind(database)
   const runAll = database.runAll?.bind(database)
@@ -68,7 +69,7 @@ function watchDatabase(database: Database, tell: Listener): () => void {
   }
   Object.assign(database, mine)
   return () => {
-    // The methods of the class show again.
+    // Deleting the properties restores the methods of the class.
     if (database.run === mine.run) Reflect.deleteProperty(database, 'run')
     if (database.runAll === mine.runAll) Reflect.deleteProperty(database, 'runAll')
     if (database.lease === mine.lease) Reflect.deleteProperty(database, 'lease')
@@ -91,7 +92,7 @@ const watchedLease = (inner: Lease, tell: Listener): Lease => ({
     tell({ text, values: [], calls: 1 })
     return inner.control(text)
   },
-  // A query runner's statements go through TypeORM's logger.
+  // TypeORM's logger reports the statements of a query runner.
   queryRunner: () => inner.queryRunner(),
   sent: (send, options) => inner.sent(send, options),
   release: (options) => inner.release(options),

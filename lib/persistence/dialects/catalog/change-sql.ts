@@ -6,36 +6,36 @@ import type {
   TableName,
 } from './table-definition.js'
 
-/** Rules of lint that a file breaks on purpose, and why it may. */
+/** Lint rules that a file violates intentionally, with the reason. */
 export interface Allowance {
   readonly rules: readonly string[]
   readonly reason: string
 }
 
-/** The two ways of one version that changes a table. */
+/** The up and down migration of one change of a table. */
 export interface ChangeFile {
-  /** In words for the name of a file, such as `index_orders_code`. */
+  /** A description for the file name, such as `index_orders_code`. */
   readonly what: string
   readonly up: readonly string[]
   readonly down: readonly string[]
   readonly allow?: Allowance
-  /** In the down migration. */
+  /** The allowance for the down migration. */
   readonly allowDown?: Allowance
-  /** Comments for lint about what is as it is on purpose; each ends its line. */
+  /** Comments that declare intended properties to `migrate lint`. Each ends with a newline. */
   readonly comments?: string
-  /** Its only statement runs in chunks: `-- ashlar:backfill`. */
+  /** True if its only statement runs in chunks: `-- ashlar:backfill`. */
   readonly isBackfill?: true
-  /** It changes what files of `search generate` make, and has the next of their numbers. */
+  /** True if it changes what the files of `search generate` create. It is then numbered in their range. */
   readonly isSearch?: true
 }
 
-/** Text after ALTER TABLE, both ways. */
+/** The clauses after ALTER TABLE, for the up and the down migration. */
 export interface Alteration {
   readonly up: string
   readonly down: string
 }
 
-/** The change of a column from the database's definition to the model's. */
+/** A change of a column from the database's definition to the model's. */
 export interface ColumnChange {
   readonly table: TableName
   readonly column: ColumnDefinition
@@ -43,49 +43,62 @@ export interface ColumnChange {
 }
 
 /**
- * The statements that change a table while it is in use: those that an engine carries out without reading or
- * copying every row under a lock, wherever it has them.
+ * Generates the statements that change a table in use. If the engine can, they do not read or copy every row
+ * under a lock.
  */
 export interface ChangeSql {
-  /** Adds what needs only the catalog, in one statement. */
+  /** Combines changes of the catalog into one statement. */
   readonly alter: (
     table: TableName,
     what: string,
     alterations: readonly Alteration[],
   ) => readonly ChangeFile[]
-  /** A column as ADD COLUMN has it in a file for every server of the engine. */
+  /** Returns a column definition for ADD COLUMN that every server version of the engine accepts. */
   readonly columnText: (column: ColumnDefinition) => string
-  /** The same, of a column of a database. */
+  /** Returns the same for a column of a database. */
   readonly liveText: (column: LiveColumn) => string
   /**
-   * True if a column of that type can be added with a constant default without a copy, on every server of the
-   * engine.
+   * Returns true if a column of the type can be added with a constant default without copying the table, on
+   * every server version of the engine.
    */
   readonly takesDefault: (type: string) => boolean
-  /** SET DEFAULT needs it in this form. */
+  /** Returns a default in the form that SET DEFAULT requires. */
   readonly defaultOf: (type: string, value: string) => string
-  /** The value of a column in a row that omits it; undefined if there is none. */
+  /** Returns the value of a row that omits a column of the type, or undefined if there is none. */
   readonly emptyValue: (type: string) => string | undefined
-  /** An expression that gives each row a text of its own. */
+  /** Returns an expression that generates a different string for each row. */
   readonly ownValue: (type: string) => string | undefined
-  /** True if an index can hold a whole column of that type. */
+  /** Returns true if an index can contain a whole column of the type. */
   readonly takesIndex: (type: string) => boolean
   readonly addIndex: (table: TableName, index: IndexDefinition) => readonly ChangeFile[]
-  /** @param index - of plain columns. */
+  /**
+   * @param index - an index of plain columns.
+   */
   readonly dropIndex: (table: TableName, index: LiveIndex) => readonly ChangeFile[]
-  /** True if a foreign key is added without a lock on every row. */
+  /** True if a foreign key can be added without a lock on every row. */
   readonly addsForeignKeysInUse: boolean
   readonly addForeignKey: (table: TableName, key: ForeignKeyDefinition) => readonly ChangeFile[]
   readonly dropForeignKey: (table: TableName, key: LiveForeignKey) => readonly ChangeFile[]
-  /** NOT NULL. @param name - of the constraint that proves it meanwhile. */
+  /**
+   * Makes a column NOT NULL.
+   *
+   * @param name - the name of the temporary constraint that proves that no row is NULL.
+   */
   readonly require: (change: ColumnChange, name: string) => readonly ChangeFile[]
   readonly takeNull: (change: ColumnChange) => readonly ChangeFile[]
   readonly retype: (change: ColumnChange) => readonly ChangeFile[]
-  /** Keeps two columns equal: a write of one of them sets the other. @param name - of the triggers. */
+  /**
+   * Creates triggers that keep two columns equal: writing one of them sets the other.
+   *
+   * @param name - the name of the triggers.
+   */
   readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
   /**
-   * Ends that. @param realign - the statement that the down migration runs when all triggers exist again,
-   * because one of the two columns may have been written meanwhile.
+   * Drops these triggers.
+   *
+   * @param realign - the statement that the down migration runs after all triggers exist again, because one
+   *   of the columns may
+   * have changed meanwhile.
    */
   readonly unmirror: (
     table: TableName,
@@ -93,23 +106,28 @@ export interface ChangeSql {
     columns: Renamed,
     realign: string,
   ) => readonly ChangeFile[]
-  /** A condition that takes the rows whose two columns do not hold the very same. */
+  /** Returns a condition that matches rows whose two columns are not identical. */
   readonly differ: (columns: Renamed, isText: boolean) => string
   /**
-   * Drops a generated column, where it is there and reads another one: that one could not be dropped before.
+   * Drops a generated column if it exists and reads another one. The column that it reads can then be
+   * dropped.
    */
   readonly dropReader: (table: TableName, reader: Reader) => readonly string[]
-  /** Fills rows in chunks. @param where - leaves out the rows that need nothing. */
+  /**
+   * Fills rows in chunks.
+   *
+   * @param where - excludes rows that need no change.
+   */
   readonly backfill: (table: TableName, set: string, where: string) => readonly ChangeFile[]
 }
 
-/** A column that the database computes, and one that it reads. */
+/** A column that the database computes, and the column that it reads. */
 export interface Reader {
   readonly generated: string
   readonly reads: string
 }
 
-/** The two names of a column. */
+/** The old and the new name of a column. */
 export interface Renamed {
   readonly from: string
   readonly to: string

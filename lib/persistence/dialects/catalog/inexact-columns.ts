@@ -1,60 +1,60 @@
 import type { Query, TableName } from './table-definition.js'
 
-/** A column that takes different texts for the same, or alters values. */
+/** A column that treats different strings as equal, or that changes values. */
 export interface InexactColumn {
   readonly column: string
-  /** Its type or collation, for people. */
+  /** The column's type or collation, for messages. */
   readonly what: string
-  /** The way in which it alters values. Undefined if it treats different strings as equal. */
+  /** The change of values, as a clause. Undefined if the column treats different strings as equal. */
   readonly effect?: string
   readonly advice: string
 }
 
-/** A column that has to be compared exactly. */
+/** A column that must be compared exactly. */
 export interface IdentifyingColumn {
   readonly column: string
-  /** The type that it should have. */
+  /** The type that the column should have. */
   readonly type: string
-  /** True if one of a type does, by its name in the catalog. Undefined where a collation decides. */
-  readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
   /**
-   * The way in which a type, by its name in the catalog, alters values. Then nothing else of the column is
-   * compared.
+   * Returns true if a type, by its catalog name, compares exactly. Returns undefined if the collation
+   * decides.
    */
+  readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
+  /** Returns how a type, by its catalog name, changes values. In this case no other property is checked. */
   readonly alteredBy?: ((type: string) => string | undefined) | undefined
   /** The collation that the entity declares. Statements still compare the column by code point. */
   readonly collation?: string | undefined
-  /** The declaration of a collation in an entity; undefined if it cannot declare one. */
+  /** Returns the declaration of a collation in an entity. Undefined if entities cannot declare one. */
   readonly declare?: ((collation: string) => string) | undefined
 }
 
-/** The columns that are not compared exactly; undefined if the table is missing. */
+/** Returns the columns that are not compared exactly, or undefined if the table does not exist. */
 export type InexactColumns = (
   query: Query,
   table: TableName,
   columns: readonly IdentifyingColumn[],
 ) => Promise<readonly InexactColumn[] | undefined>
 
-/** The problem of such a column. */
+/** Returns the description of the problem. */
 export const inexactText = ({ what, effect = 'treats different strings as equal' }: InexactColumn): string =>
   `has the ${what}, which ${effect}`
 
 type Row = readonly unknown[]
 
-/** Why a column that is not a string is not compared exactly; undefined where it is. */
+/** Returns why a column that is not a string is not compared exactly, or undefined if it is. */
 export const wrongType = (
   { column, type, isExactAs }: IdentifyingColumn,
   found: string,
 ): InexactColumn | undefined =>
   isExactAs?.(found) === false ? { column, what: `type ${found}`, advice: `use ${type}` } : undefined
 
-/** The catalog's description of a column that is not exact. */
+/** The problem of a column that does not compare exactly. */
 interface Inexactness extends Omit<InexactColumn, 'column'> {
-  /** Set if it has no other problem. */
+  /** The column's collation, if it is the only problem. */
   readonly collation?: string
 }
 
-/** Nothing is wrong with the collation that the entity declares. */
+/** Returns undefined if the collation is the one that the entity declares. */
 export function unlessDeclared(
   { column, collation: declared, declare }: IdentifyingColumn,
   { what, advice, collation }: Inexactness,
@@ -66,7 +66,7 @@ export function unlessDeclared(
   return [{ column, what, advice: other }]
 }
 
-/** The problem of each column, from a catalog's rows that begin with the name and the type. */
+/** Returns the problems of columns. The rows of the catalog query begin with the column's name and type. */
 export function inexactAmong(
   rows: readonly Row[],
   columns: readonly IdentifyingColumn[],

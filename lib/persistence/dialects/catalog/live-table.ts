@@ -1,55 +1,52 @@
 import type { ChangeSql } from './change-sql.js'
 import type { TableName } from './table-definition.js'
 
-/** A row of a catalog, by the names of its columns. */
+/** A row of a catalog, by column name. */
 export type CatalogRow = Readonly<Record<string, unknown>>
 
-/** A database whose catalogs can be read. `?` in the text stands for a value. */
+/** A database whose catalog can be read. `?` in a query is a placeholder. */
 export interface LiveSchema {
   readonly dialect: 'postgres' | 'mysql'
-  /** The schema of the tables on PostgreSQL; empty on MySQL, where they are in the connection's database. */
+  /** The schema of the tables on PostgreSQL. Empty on MySQL, where they are in the connection's database. */
   readonly schema: string
-  /**
-   * True if a table is looked for in `schema` alone. Else it is where the connection finds it, as its search
-   * path says.
-   */
+  /** True if a table is only looked up in `schema`. Otherwise the connection's search path applies. */
   readonly isSchemaNamed?: boolean
   /** Runs a query against the catalog. */
   rows(text: string, values?: readonly unknown[]): Promise<readonly CatalogRow[]>
 }
 
-/** A column as it is in a database, described like a `ColumnDefinition`. */
+/** A column of a database, described like a `ColumnDefinition`. */
 export interface LiveColumn {
   readonly name: string
-  /** In the words of the catalog. */
+  /** The type as the catalog names it. */
   readonly type: string
-  /** The type below, if the type is a domain. */
+  /** The underlying type of a domain. */
   readonly baseType?: string
-  /** Of text only. */
+  /** The collation of a string column. */
   readonly collation: string | undefined
   readonly nullable: boolean
-  /** A constant as {@link Catalog.defaultText} writes it, or the catalog's expression. */
+  /** The default: a constant in the format of {@link Catalog.defaultText}, or the catalog's expression. */
   readonly fallback: string | undefined
-  /** The catalog shows less of it than it is. */
+  /** True if the catalog shows only a part of the default. */
   readonly isFallbackCut?: boolean
-  /** The expression from which the database generates its values; empty if it has no expression. */
+  /** The expression of a generated column. Empty if the database generates values without an expression. */
   readonly generated: string | undefined
-  /** True if the database generates the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
+  /** True if the database generates the number of a new row: identity, sequence or AUTO_INCREMENT. */
   readonly isIdentity?: boolean
   /**
-   * The rest of its definition, as a statement repeats it that has to write the whole column: how it is
-   * generated, ON UPDATE, CHECK, INVISIBLE, COMMENT.
+   * The rest of the column definition, which a statement that redefines the column must repeat: generation,
+   * ON UPDATE, CHECK, INVISIBLE and COMMENT.
    */
   readonly rest?: string
-  /** A default that the database has and its migrations do not set. */
+  /** A default of the database that no migration sets. */
   readonly ownFallback?: string
 }
 
 export interface LiveIndex extends IndexShape {
   readonly name: string
-  /** It belongs to a constraint, with which it goes. */
+  /** True if the index belongs to a constraint and is dropped with it. */
   readonly isConstraint: boolean
-  /** True for the remains of a failed build, which no query uses. */
+  /** True if the index remains from a failed build. Queries do not use it. */
   readonly isInvalid?: boolean
 }
 
@@ -59,40 +56,43 @@ export interface LiveForeignKey extends ForeignKeyShape {
 
 export interface LiveCheck {
   readonly name: string
-  /** True if every row was checked. */
+  /** True if all rows were validated. */
   readonly isValid: boolean
-  /** The columns that it reads. */
+  /** The columns in its condition. */
   readonly columns: readonly string[]
-  /** The text after `CONSTRAINT name`, such as `CHECK (size > 0)`. */
+  /** The definition after `CONSTRAINT name`, such as `CHECK (size > 0)`. */
   readonly definition: string
 }
 
-/** A table as it is in a database. */
+/** A table of a database. */
 export interface LiveTable {
   readonly columns: readonly LiveColumn[]
   readonly primaryKey: readonly string[]
-  /** Without the index of the primary key. */
+  /** The indexes, without the primary key's. */
   readonly indexes: readonly LiveIndex[]
   readonly foreignKeys: readonly LiveForeignKey[]
-  /** Those that are declared by name; not what an engine keeps for a type of its own. */
+  /** The declared checks. Checks that an engine adds for a type are not included. */
   readonly checks: readonly LiveCheck[]
   readonly triggers: readonly string[]
-  /** The problems of the table as a whole, with their remedies. */
+  /** Problems of the whole table, with advice. */
   readonly faults: readonly string[]
 }
 
-/** The wanted form of an index, for comparison. */
+/** The properties of an index that are compared. */
 export interface IndexShape {
   readonly unique: boolean
   readonly columns: readonly string[]
-  /** The plain kind when undefined. */
+  /** The index type. Undefined for the default type. */
   readonly method?: string | undefined
   readonly where?: string | undefined
-  /** Properties that distinguish it from another index with its columns, such as DEFERRABLE. */
+  /** Further properties that distinguish indexes on the same columns, such as DEFERRABLE. */
   readonly extras?: readonly string[]
 }
 
-/** Two indexes of one shape serve the same statements and refuse the same rows. */
+/**
+ * Returns the shape of an index. Two indexes of the same shape serve the same queries and reject the same
+ * rows.
+ */
 export function shapeOf({ unique, columns, method, where, extras = [] }: IndexShape): string {
   return [
     ...(unique ? ['UNIQUE'] : []),
@@ -103,18 +103,18 @@ export function shapeOf({ unique, columns, method, where, extras = [] }: IndexSh
   ].join(' ')
 }
 
-/** The wanted form of a foreign key, for comparison. */
+/** The properties of a foreign key that are compared. */
 export interface ForeignKeyShape {
   readonly columns: readonly string[]
-  /** `schema.table`, without the schema that the migrations run in. */
+  /** The target as `schema.table`, or without the schema if it is the migrations' schema. */
   readonly target: string
   readonly targetColumns: readonly string[]
-  /** Otherwise than NO ACTION. */
+  /** The action, if it is not NO ACTION. */
   readonly onDelete?: string | undefined
   readonly onUpdate?: string | undefined
-  /** True if existing rows were never checked: NOT VALID. */
+  /** True if existing rows were never validated: NOT VALID. */
   readonly isUnchecked?: boolean
-  /** Such as DEFERRABLE. */
+  /** Further properties, such as DEFERRABLE. */
   readonly extras?: readonly string[]
 }
 
@@ -135,35 +135,37 @@ export const foreignKeyShape = ({
     ...extras,
   ].join(' ')
 
-/** A condition without the quotes and the outer parentheses that a catalog adds or leaves out. */
+/** Removes the quotes and outer parentheses that a catalog may add to a condition. */
 const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').replace(/^\((.*)\)$/s, '$1')
 
-/** Reads the catalog of a live database, and writes the statements that remove differences. */
+/** Reads the catalog of a database and generates the statements that remove differences. */
 export interface Catalog {
-  /** Undefined if the table does not exist. */
+  /** Returns a table, or undefined if it does not exist. */
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
   /**
-   * A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. Two of the
-   * same value in a column of the type have the same text.
-   * @param type - in the words of the catalog.
+   * Normalizes a default of a CREATE TABLE statement or a catalog to the format of {@link LiveColumn}. Equal
+   * defaults of a column type have equal strings.
+   *
+   * @param type - the type as the catalog names it.
    */
   readonly defaultText: (text: string, type: string) => string
-  /** True if the column has that default, as far as the catalog shows it. */
+  /** Returns true if the column has the default, as far as the catalog shows it. */
   readonly hasDefault: (live: LiveColumn, wanted: string) => boolean
   /**
-   * Collations that compare by code point, case and trailing spaces counting; the first is the one to use.
+   * Collations that compare by code point, including case and trailing spaces. The first one is used for new
+   * columns.
    */
   readonly exactCollations: readonly string[]
   readonly changes: ChangeSql
 }
 
-/** The qualifier of a table's name, and the query that checks that one exists; the query has one value. */
+/** The qualifier of table names, and the query that checks whether it exists. The query has one parameter. */
 export interface Namespace {
   readonly kind: 'schema' | 'database'
   readonly find: string
   /**
-   * Selects where the connection finds a table that is not qualified; the value is its quoted name. Undefined
-   * where it looks in one place.
+   * Selects the qualifier of an unqualified table; the parameter is its quoted name. Undefined if the
+   * connection only looks in one place.
    */
   readonly ofTable: string | undefined
 }

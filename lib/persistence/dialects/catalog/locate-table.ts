@@ -2,8 +2,8 @@ import type { Namespace } from './live-table.js'
 import type { Query, TableName } from './table-definition.js'
 
 /**
- * The table where the connection finds it: PostgreSQL looks through its search path for one that names no
- * schema. As it is while there is none.
+ * Returns the table with the schema in which PostgreSQL finds it on the search path. Returns it unchanged if
+ * it is not found or already has a schema.
  */
 export async function locateTable<T extends TableName>(
   query: Query,

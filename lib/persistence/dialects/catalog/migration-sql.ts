@@ -1,11 +1,13 @@
 import type { TableDefinition } from './table-definition.js'
 
-/** The SQL that migrations of generated tables need. */
+/** The SQL that migrations of new tables need. */
 export interface MigrationSql {
-  /** Comments for `migrate lint` about a table that is as it is on purpose; each ends its line. */
+  /** Returns comments that declare intended properties to `migrate lint`. Each ends with a newline. */
   readonly lintComments: (table: TableDefinition) => string
-  /** Statements that make a schema which a table is in; none where a migration has no right to. */
+  /**
+   * Returns the statements that create a table's schema, or an empty list if migrations are not allowed to.
+   */
   readonly createSchema: (schema: string) => readonly string[]
-  /** Notes to read before the table is created, one sentence each. */
+  /** Returns notes for the reader of the migration, one sentence each. */
   readonly notes: (table: TableDefinition) => readonly string[]
 }

@@ -1,35 +1,32 @@
-/** A table as statements name it. */
+/** The qualified name of a table. */
 export interface TableName {
-  /** PostgreSQL's schema, MySQL's database; undefined for the one in which the connection looks. */
+  /** The schema in PostgreSQL or the database in MySQL. Undefined for the connection's default. */
   readonly schema: string | undefined
   readonly name: string
 }
 
-/** One column as its dialect declares it. */
+/** A column as its dialect declares it. */
 export interface ColumnDefinition {
   readonly name: string
-  /** Without its collation. */
+  /** The type without its collation. */
   readonly type: string
-  /** The type in the words of the catalog. */
+  /** The type as the catalog names it. */
   readonly catalogType: string
-  /** True if it holds text, which is ordered and compared by code point. */
+  /** True for a string column, which is compared and ordered by code point. */
   readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
-  /** The expression after GENERATED ALWAYS; undefined for a column that is written. */
+  /** The expression after GENERATED ALWAYS. Undefined if the column is written. */
   readonly generated?: string | undefined
-  /** The value for rows of other writers that omit the column; the repository writes its own. */
+  /** The default for other writers that omit the column. Repositories always write a value. */
   readonly initial?: string | undefined
-  /**
-   * The value of a new required column in existing rows, and in rows of older images that omit it; a
-   * constant.
-   */
+  /** A constant for a new required column, used in existing rows and in rows of older images that omit it. */
   readonly filler?: string | undefined
-  /** The name that the column had before. */
+  /** The old name of a renamed column. */
   readonly renamedFrom?: string | undefined
-  /** True if an application declares `initial` in SQL: a comparison asks whether there is a default. */
+  /** True if the application declares `initial` as SQL. A comparison only checks that a default exists. */
   readonly hasOwnDefault?: true
-  /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
+  /** True if only TypeORM knows the definition. A comparison only checks that the column exists. */
   readonly isInternal?: true
   /** True for a primary key that is an identity or auto-increment column. */
   readonly isIdentity?: true
@@ -39,17 +36,17 @@ export interface IndexDefinition {
   readonly name: string
   readonly columns: readonly string[]
   readonly unique: boolean
-  /** Condition of a partial index, on dialects that have them. */
+  /** The condition of a partial index, if the engine has them. */
   readonly where: string | undefined
-  /** True if an application declares the condition: a comparison asks whether there is one. */
+  /** True if the application declares the condition. A comparison only checks that one exists. */
   readonly hasOwnWhere?: true
-  /** The index type as the catalog names it; a B-tree by default. */
+  /** The index type as the catalog names it. Default: B-tree. */
   readonly method?: string
-  /** MySQL's parser of a full-text index. */
+  /** The parser of a full-text index in MySQL. */
   readonly parser?: string
 }
 
-/** A reference to the rows of a table. A row that is referred to cannot go. */
+/** A foreign key. Rows that it refers to cannot be removed. */
 export interface ForeignKeyDefinition {
   readonly name: string
   readonly columns: readonly string[]
@@ -57,25 +54,25 @@ export interface ForeignKeyDefinition {
   readonly targetColumns: readonly string[]
 }
 
-/** A table as isolation, uniqueness and order need it. */
+/** The definition of a table, limited to what isolation, uniqueness and order require. */
 export interface TableDefinition extends TableName {
-  /** The column that holds the tenant of a row; undefined where rows belong to none. */
+  /** The tenant column. Undefined if rows have no tenant. */
   readonly tenant?: string | undefined
   readonly columns: readonly ColumnDefinition[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexDefinition[]
-  /** Indexes that are created elsewhere: they are left as they are. */
+  /** Indexes that other tools manage. Ashlar does not change them. */
   readonly leftIndexes?: readonly { readonly name: string | undefined; readonly columns: readonly string[] }[]
   readonly foreignKeys: readonly ForeignKeyDefinition[]
-  /** Columns of which a row sets at most one. A new table checks it. */
+  /** Groups of columns of which a row sets at most one. A new table has a check for each. */
   readonly exclusive?: readonly ExclusiveColumns[]
 }
 
 export interface ExclusiveColumns {
-  /** Of the CHECK. */
+  /** The name of the CHECK constraint. */
   readonly name: string
   readonly columns: readonly string[]
 }
 
-/** Runs a statement of this engine and returns its rows by position. */
+/** Runs a statement of this engine. Returns its rows as arrays. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>

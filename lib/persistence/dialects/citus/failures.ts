@@ -1,13 +1,14 @@
 /**
- * The failures of a distributed database's server, by the coordinator's error:
- * - `refused`: it accepts no connection, so the statement did nothing;
- * - `lost`: its connection broke before the commit;
- * - `uncommitted`: its commit failed;
+ * Failures of one server of a distributed database, derived from the coordinator's error:
+ *
+ * - `refused`: the server accepts no connection, so the statement did nothing;
+ * - `lost`: the connection broke before the commit;
+ * - `uncommitted`: the server's commit failed;
  * - `unroutable`: the coordinator cannot run the statement for all tenants.
  */
 export type ServerFailure = 'refused' | 'lost' | 'uncommitted' | 'unroutable'
 
-/** The coordinator's own texts. Their codes are those of other errors too. */
+/** The messages of the coordinator. Other errors have the same codes. */
 const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] = [
   [
     'refused',
@@ -19,7 +20,7 @@ const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] =
   ['uncommitted', 'XX000', /^could not commit transaction for shard \d+ on /],
 ]
 
-/** Returns undefined for any other error. */
+/** Returns the failure that an error describes, or undefined for other errors. */
 export function serverFailure(error: unknown): ServerFailure | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined
   return TEXTS.find(([, code, text]) => error.code === code && text.test(error.message))?.[0]

@@ -14,7 +14,7 @@ import { isConstant, mysqlConstant, mysqlDefault, seemsSameDefault } from './def
 
 /** The differences between the catalogs of MySQL 8 and MariaDB. */
 export interface MysqlCatalogOptions {
-  /** True if JSON columns are text with a CHECK constraint. */
+  /** True if JSON columns are text columns with a CHECK constraint. */
   readonly jsonIsText: boolean
   readonly exactCollations: readonly string[]
 }
@@ -110,10 +110,10 @@ function foreignKeyOf(name: string, rows: readonly CatalogRow[]): LiveForeignKey
 const PRIMARY = 'PRIMARY'
 
 interface Checks {
-  /** The columns that MariaDB reports as text with a JSON check. */
+  /** The text columns that have MariaDB's JSON check. */
   readonly json: ReadonlySet<string>
   readonly checks: LiveTable['checks']
-  /** The checks that MariaDB stores with a column, by the column's name. */
+  /** MariaDB's column-level checks, by column. */
   readonly own: ReadonlyMap<string, string>
 }
 

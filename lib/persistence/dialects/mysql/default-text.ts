@@ -55,8 +55,8 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * True if the catalog's default may be the wanted one. The catalog shows six digits of a float, and question
- * marks for characters beyond U+FFFF.
+ * Returns true if the catalog's default may be the wanted one. The catalog shows six digits of a float, and
+ * question marks for characters beyond U+FFFF.
  */
 export function seemsSameDefault(is: string, wanted: string, type: string): boolean {
   if (type === 'float') return Math.abs(Number(is) - Number(wanted)) <= Math.abs(Number(wanted)) * 5.1e-6

@@ -4,6 +4,6 @@ import { longKeys } from './long-keys.js'
 export const mysqlMigration: MigrationSql = {
   lintComments: () => '',
   createSchema: () => [],
-  /** InnoDB rejects longer keys, so that the migration would fail. */
+  /** InnoDB rejects longer keys, which would make the migration fail. */
   notes: (table) => longKeys(table).map((problem) => `on MySQL ${problem}`),
 }

@@ -3,7 +3,7 @@ import { NUMBER_DIGITS, labelsIn, listPattern } from '../values/kind-sql.js'
 import { mysqlLiteral } from './default-text.js'
 import { elementsOf } from './json.js'
 
-/** Conditions that select the values that an entity can hold: see `KindSql.readable`. */
+/** Conditions for values that an entity can represent: see `KindSql.readable`. */
 
 export const readableTime = (column: string): string =>
   `${column} >= '0001-01-01' AND MONTH(${column}) > 0 AND DAYOFMONTH(${column}) > 0`

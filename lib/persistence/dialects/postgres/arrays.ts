@@ -2,12 +2,12 @@ import type { Element, KindName } from '../../../resource/kinds/kind.js'
 import { doubleOfHex } from './hex.js'
 import { storedTime } from '../values/stored-time.js'
 
-/** An element between proto3 JSON and PostgreSQL's text. */
+/** Converts an element between proto3 JSON and PostgreSQL's string format. */
 interface ElementText {
   readonly write: (json: unknown) => string
-  /** Undefined for a value that JSON does not have. */
+  /** Returns the JSON value, or undefined if JSON cannot represent it. */
   readonly read: (text: string) => unknown
-  /** The text to read, if PostgreSQL's own depends on settings of the session. */
+  /** Returns the expression to select, if PostgreSQL's default format depends on session settings. */
   readonly selected?: (element: string) => string
 }
 
@@ -40,24 +40,29 @@ const TEXTS: Readonly<Partial<Record<KindName, ElementText>>> = {
 }
 const PLAIN: ElementText = { write: String, read: (text) => text }
 
-/** An array's literal. @param json - its elements, as proto3 JSON has them. */
+/**
+ * Returns the literal of an array.
+ *
+ * @param json - the elements as proto3 JSON.
+ */
 export function arrayText(json: readonly unknown[], { kind }: Element): string {
   const { write } = TEXTS[kind] ?? PLAIN
   return `{${json.map((one) => `"${write(one).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 }
 
-/** The SELECT expression of an array's text. */
+/** Returns the SELECT expression that reads an array as a string. */
 export function arraySelected(column: string, { kind }: Element): string {
   const selected = TEXTS[kind]?.selected
   if (selected === undefined) return `${column}::text`
   const elements = `SELECT ${selected('u.e')} FROM unnest(${column}) WITH ORDINALITY AS u(e, o) ORDER BY u.o`
-  // Two dimensions cannot be read.
+  // Selects an unreadable value for arrays of several dimensions.
   return `(CASE WHEN array_ndims(${column}) > 1 THEN '{{}}' WHEN ${column} IS NOT NULL THEN ARRAY(${elements})::text END)`
 }
 
 /**
- * The elements of an array as PostgreSQL returns it.
- * @throws RangeError for NULL among them, several dimensions, or a value that JSON does not have.
+ * Parses an array literal of PostgreSQL.
+ *
+ * @throws RangeError if an element is NULL or has no JSON value, or if the array has several dimensions.
  */
 export function arrayElements(text: string, { kind }: Element): unknown[] {
   const { read } = TEXTS[kind] ?? PLAIN
@@ -78,5 +83,5 @@ export function arrayElements(text: string, { kind }: Element): unknown[] {
   return elements
 }
 
-/** Up to the comma after it. */
+/** Matches an element that a comma or the end of the string follows. */
 const ELEMENT = /(?:"((?:[^"\\]|\\.)*)"|([^",{}\\]+))(?=,|$)/sy

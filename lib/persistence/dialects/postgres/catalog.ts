@@ -54,7 +54,10 @@ const COLUMNS = `
   LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
   WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
-/** The name of a key that is not a plain column, or is ordered or compared unlike its column, shows it. */
+/**
+ * Selects the indexes of a table. The definition of a key is used as its name unless the key is a plain
+ * column in default order and collation.
+ */
 const INDEXES = `
   SELECT relname AS name, indisunique AS is_unique, indisprimary AS is_primary, amname AS method,
          pg_get_expr(indpred, indrelid) AS condition, NOT indimmediate AS is_deferrable,

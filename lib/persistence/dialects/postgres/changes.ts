@@ -39,7 +39,10 @@ const foreignKey = ({ name, columns, target, targetColumns }: ForeignKeyDefiniti
 const alterColumn = ({ column }: ColumnChange, change: string): string =>
   `ALTER COLUMN ${quote(column.name)} ${change}`
 
-/** Every value becomes a text by itself; a cast to a shorter text would cut what is too long. */
+/**
+ * Converts a column's type. Conversions to strings need no cast, and an explicit cast to a shorter string
+ * would truncate values.
+ */
 const typeChange = (name: string, type: string): string => {
   const bare = type.replace(/ COLLATE .*$/, '')
   const using = /^(?:text|varchar|character varying)\b/.test(bare) ? '' : ` USING ${quote(name)}::${bare}`
@@ -101,8 +104,8 @@ $reader$`
 }
 
 /**
- * Most changes of the catalog hold their lock for a moment; what reads every row is split off and runs
- * without it.
+ * Most catalog changes hold their lock only for a moment. Work that reads every row is moved to a statement
+ * without the lock.
  */
 export const postgresChanges: ChangeSql = {
   alter: (table, what, alterations) => [
@@ -183,7 +186,7 @@ export const postgresChanges: ChangeSql = {
         what: `require_${table.name}_${column.name}`,
         up: [
           alterTable(table, `VALIDATE CONSTRAINT ${quote(name)}`),
-          // Not in one statement: PostgreSQL would drop the constraint first, and read every row.
+          // Use two statements. In one, PostgreSQL would drop the constraint first and then read every row.
           alterTable(table, alterColumn(change, 'SET NOT NULL')),
           alterTable(table, drop),
         ],
@@ -233,7 +236,7 @@ export const postgresChanges: ChangeSql = {
       down: [...makeMirror(table, name, columns), realign],
     },
   ],
-  // PostgreSQL compares strings of two collations only if the comparison names one.
+  // PostgreSQL only compares strings of different collations if the comparison names a collation.
   differ: ({ from, to }, isText) =>
     `${quote(from)} IS DISTINCT FROM ${quote(to)}${isText ? ' COLLATE "C"' : ''}`,
   dropReader: (table, reader) => [dropReader(table, reader)],
@@ -253,5 +256,5 @@ const validated = (table: TableName, name: string): ChangeFile => ({
   down: [],
 })
 
-/** As the catalog names it: the schema and a dot, where it is another one. */
+/** Quotes a table name of the catalog, which contains a dot if it has a schema. */
 const targetText = (target: string): string => target.split('.').map(quote).join('.')

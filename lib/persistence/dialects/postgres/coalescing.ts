@@ -2,7 +2,7 @@ import { quoted } from '../values/quoted.js'
 import type { CoalescingSql } from '../values/coalescing-sql.js'
 import { TABLE_RULES } from './table-rules.js'
 
-/** An array for each of the values, with an element of each call. */
+/** Passes values as arrays, one per column, with an element for each call. */
 export const postgresCoalescing: CoalescingSql = {
   rules: ({ schema, name }, identity) => {
     const table = [...(schema === undefined ? [] : [schema]), name].map((one) => quoted(one, '"')).join('.')

@@ -2,9 +2,10 @@ import { spelledNumber } from '../values/spelled-number.js'
 import { textLiteral } from '../values/quoted.js'
 
 /**
- * The canonical form of a default, for each value that a column of the type can hold, however a statement or
- * PostgreSQL writes it; for anything but a constant, the text.
- * @param type - of the column, as the catalog names it.
+ * Returns the canonical form of a constant default, so that defaults can be compared however a statement or
+ * PostgreSQL writes them. Other expressions are returned unchanged.
+ *
+ * @param type - the column's type, as the catalog names it.
  */
 export function postgresDefault(text: string, type: string): string {
   const bare = text.replace(OUTER, '$1')
@@ -16,12 +17,12 @@ export function postgresDefault(text: string, type: string): string {
 
 const CAST = /::(?:[a-z ]+(?:\(\d+(?:,\d+)?\))?|"[^"]+")(?:\[\])?$/
 
-/** Around a literal or a plain word. */
+/** Matches parentheses around a literal or a word. */
 const OUTER = /^\(('(?:[^']|'')*'|[^()']*)\)$/s
 
 const WORD = /^(?:true|false|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i
 
-/** The content of a literal, or a number or a boolean. */
+/** Returns the content of a literal, or a number or boolean. */
 function constantOf(value: string): string | undefined {
   const [, isEscaped, inside] = /^(E?)'((?:[^']|'')*)'$/is.exec(value) ?? []
   if (inside === undefined) return WORD.test(value) ? value : undefined
@@ -29,7 +30,10 @@ function constantOf(value: string): string | undefined {
   return isEscaped === '' ? text : text.replaceAll('\\\\', '\\')
 }
 
-/** Undefined where a cast may have changed the value, or the type has no constants that are compared. */
+/**
+ * Returns the canonical form of a constant, or undefined if a cast may have changed the value or the type is
+ * not compared.
+ */
 function spelled(constant: string, cast: string, type: string): string | undefined {
   if (TEXT.test(type)) return cast === '' || TEXT_CAST.test(cast) ? textLiteral(constant) : undefined
   if (/^(?:smallint|integer|bigint|numeric|real|double precision)/.test(type)) {
@@ -43,7 +47,7 @@ function spelled(constant: string, cast: string, type: string): string | undefin
 }
 
 const TEXT = /^(?:text|character varying|character|bpchar)/
-/** With a length it cuts. */
+/** Casts to a length would truncate the value and are not included. */
 const TEXT_CAST = /^(?:text|character varying|bpchar)$/
 
 const fractionOf = (type: string) => (type === 'double precision' ? 'double' : 'exact')

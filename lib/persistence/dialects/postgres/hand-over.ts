@@ -3,17 +3,17 @@ import type { HandOver } from '../values/hand-over.js'
 import { quoted } from '../values/quoted.js'
 
 /**
- * Settings that last as long as the transaction, which is the round trip outside of others. Later they are
- * empty.
+ * Names of settings that last until the transaction ends. Outside other transactions, that is one round trip.
+ * Afterwards the settings are empty.
  */
 const settingOf = (number: number): string => `'ashlar.kept_${number}'`
 const textSettingOf = (number: number): string => `'ashlar.text_${number}'`
 
 /**
- * A condition that keeps a value is evaluated once, before the first row is returned. It is always true, or
- * always false, because the value that is set is returned and never NULL: without rows it is `{}`. A
- * statement that runs on another server than the page finds no value, or an empty one of an earlier
- * transaction. Then it fails, and does not read that there are no rows.
+ * Hands values from one statement to later ones in the same round trip. A condition stores the value as a
+ * setting. PostgreSQL evaluates it once, before the first row, and its result is constant, because the stored
+ * value is never NULL; without rows it is `{}`. A statement that runs on a different server than the page
+ * finds no value or an empty one. It then fails instead of returning no rows.
  */
 export const postgresHandOver: HandOver = {
   keeping: (columns) => {
@@ -23,9 +23,9 @@ export const postgresHandOver: HandOver = {
     )
     return `(SELECT ${kept.join(' || ')} FROM ${quoted(PAGE, '"')}) IS NOT NULL`
   },
-  // In a query of its own the text is read once, and not for every row that is compared.
+  // In a subquery the setting is read once, and not for every compared row.
   kept: (number, type) => `(SELECT current_setting(${settingOf(number)})::text[])::${type}`,
-  // The gathering query has a WITH, so the two conditions stay separate: the page's first.
+  // The combining query begins with WITH, so its condition stays separate and comes after the page's.
   keepingText: (number, gathering) =>
     `SELECT 1 FROM (${gathering}) AS kept WHERE set_config(${textSettingOf(number)}, ${GATHERED}::text, true) IS NULL`,
   withTexts: (count, gathering) => {
@@ -33,8 +33,8 @@ export const postgresHandOver: HandOver = {
       { length: count },
       (_, number) => `current_setting(${textSettingOf(number)}, true)`,
     )
-    // If a query is planned in parallel, PostgreSQL copies all settings to each worker. A query that sets one
-    // is not planned in parallel.
+    // Change an unused setting. PostgreSQL copies all settings to each worker of a parallel query, but does
+    // not parallelize a query that changes a setting.
     const ended = `set_config(${textSettingOf(count)}, '', true) IS NOT NULL`
     return `SELECT ${[GATHERED, ...texts].join(', ')} FROM (${gathering}) AS last WHERE ${ended}`
   },

@@ -1,7 +1,8 @@
 const eight = new DataView(new ArrayBuffer(8))
 
 /**
- * A column of single precision was widened, which is exact. A Buffer for each would cost four times as much.
+ * Returns the double of a hexadecimal string. Columns of single precision were widened, which is exact.
+ * Creating a Buffer for each value would take four times as long.
  */
 export function doubleOfHex(text: unknown): number {
   eight.setInt32(0, bitsOf(text as string, 0))
@@ -9,7 +10,7 @@ export function doubleOfHex(text: unknown): number {
   return eight.getFloat64(0)
 }
 
-/** Of eight hexadecimal digits. */
+/** Returns the integer of eight hexadecimal digits. */
 function bitsOf(text: string, from: number): number {
   let bits = 0
   for (let at = from; at < from + 8; at++) {

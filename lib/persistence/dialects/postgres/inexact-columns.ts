@@ -1,7 +1,7 @@
 import { inexactAmong, type InexactColumns } from '../catalog/inexact-columns.js'
 import { quoted } from '../values/quoted.js'
 
-/** A domain is as exact as its base type; its collation is the column's. */
+/** Reads a domain as its base type. The collation is the column's own. */
 const COLUMNS =
   'WITH RECURSIVE held AS (SELECT attname, atttypid AS type, attcollation FROM pg_catalog.pg_attribute ' +
   'WHERE attrelid = pg_catalog.to_regclass($1) AND attnum > 0 AND NOT attisdropped ' +

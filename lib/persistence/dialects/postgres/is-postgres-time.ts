@@ -1,11 +1,11 @@
 import { CLOCK, isDate } from '../values/is-date.js'
 
-/** A `date` column has no time of day. */
+/** Matches a `timestamptz` or a `date`, which has no time of day. */
 const TIME = new RegExp(`^(\\d{4,6})-(\\d\\d)-(\\d\\d)(?: ${CLOCK}(?:\\+00)?)?( BC)?$`)
-/** The range of PostgreSQL, less a year at each end. */
+/** PostgreSQL's range, reduced by a year at each end. */
 const [LAST_YEAR, FIRST_YEAR_BC] = [294_275, 4712]
 
-/** True if a `timestamptz` or a `date` column can hold and return this text. */
+/** Returns true if a `timestamptz` or `date` column can store and return this string. */
 export const isPostgresTime = (text: string): boolean => {
   if (text === 'infinity' || text === '-infinity') return true
   const [, digits, month, day, bc] = TIME.exec(text) ?? []

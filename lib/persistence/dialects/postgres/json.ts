@@ -1,7 +1,7 @@
 import { arrayText } from './arrays.js'
 import type { JsonSql, LeafType } from '../values/json-sql.js'
 
-/** A column that another tool made may be text or json. */
+/** The cast is needed because other tools may create the column as text or json. */
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? `(${column})::jsonb` : `((${column})::jsonb #> '{${keys.join(',')}}')`
 
@@ -20,7 +20,7 @@ const boolean = (field: string): string =>
 
 export const booleanInside = (column: string, keys: readonly string[]): string => boolean(at(column, keys))
 
-/** Numeric has every number that JSON can spell; a double would be out of range for some. */
+/** Compare as numeric, which can represent every JSON number. Some are out of range for a double. */
 const number = (field: string): string =>
   `(CASE WHEN jsonb_typeof(${field}) = 'number' THEN ${field}::numeric END)`
 
@@ -38,7 +38,7 @@ const LEAVES: Readonly<Record<LeafType, (field: string) => string>> = {
 }
 
 export const postgresJson: JsonSql = {
-  // The operator `->` with a text does not find an element of an array, whatever the key.
+  // The operator `->` with a string never finds an array element.
   leaf: (column, keys, path, type, write) =>
     LEAVES[type](path.reduce((field, key) => `(${field} -> ${write(key)}::text)`, at(column, keys))),
   isSet: (column, keys) => `jsonb_typeof(${at(column, keys)}) <> 'null'`,

@@ -31,7 +31,7 @@ import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 import { readableDate, readableDecimal, readableEnum, readableList, readableTime } from './readable.js'
 import { exactTimeOf, numberedTime, timeOf } from './time-numbers.js'
 
-/** ORDER BY resolves a name in the select list before a column of the table. No column has this name. */
+/** An alias that no column has. ORDER BY would resolve a column's name to the select list first. */
 const HEX = '"(hex)"'
 
 function bound(value: PlanValue): BoundValue {
@@ -41,7 +41,9 @@ function bound(value: PlanValue): BoundValue {
   return value instanceof Date ? value.toISOString() : bufferOf(value)
 }
 
-/** @throws InvalidArgument for a UUID in another format. */
+/**
+ * @throws InvalidArgument if the UUID has a different format.
+ */
 function canonicalUuid(proto: string, value: unknown): unknown {
   checkValue(
     { property: proto, proto, kind: uuid.name, nullable: true, maxLength: undefined, repeated: false },
@@ -54,8 +56,8 @@ const asText = (column: string): string => `${column}::text`
 const asIs = (column: string): string => column
 
 /**
- * @param type - as a statement names it. @param kept - other types, as the catalog names them, that give back
- * each value.
+ * @param type - the type as a statement names it.
+ * @param kept - other types, as the catalog names them, that store every value exactly.
  */
 const entry = (type: string, more: Partial<KindSql>, ...kept: readonly string[]): KindSql =>
   boundBy({
@@ -66,7 +68,7 @@ const entry = (type: string, more: Partial<KindSql>, ...kept: readonly string[])
     placeholder: (_, index) => `$${index}`,
     value: bound,
     selected: asIs,
-    // A decoder expects the server's text form of a column.
+    // Decoders expect the server's string format.
     gathered: asText,
     decoder: () => asStored,
     beginning: (column, length) => `LEFT(${column}, ${length})`,
@@ -75,7 +77,10 @@ const entry = (type: string, more: Partial<KindSql>, ...kept: readonly string[])
 
 const asStored = (value: unknown): unknown => value
 
-/** Trailing spaces that a shorter column has no room for are cut off without an error. */
+/**
+ * Matches a string type with an optional length. A column that is shorter than its field would truncate
+ * trailing spaces without an error.
+ */
 const VARCHAR = /^character varying(?:\((\d+)\))?$/
 
 const varchar = (length: number | undefined): string => (length === undefined ? 'text' : `varchar(${length})`)
@@ -91,9 +96,8 @@ const TEXT = {
 } satisfies Partial<KindSql>
 
 /**
- * The text of bytes and floating-point numbers depends on settings of the session (`bytea_output`,
- * `extra_float_digits`). Behind a transaction pooler any session may serve a statement. Hexadecimal text does
- * not depend on them.
+ * Selects bytes and floats as hexadecimal strings. Their default format depends on session settings
+ * (`bytea_output`, `extra_float_digits`), and behind a transaction pooler any session may run a statement.
  */
 const FRACTION = {
   ...READS.all,
@@ -104,10 +108,10 @@ const FRACTION = {
 } satisfies Partial<KindSql>
 
 const narrow = ({ stored }: Facets): string => stored ?? 'integer'
-/** A smallint has no room for all of those without a sign. */
+/** A smallint cannot hold every unsigned 16-bit number. */
 const narrowUnsigned = ({ stored }: Facets): string => (stored === undefined ? 'bigint' : 'integer')
 
-/** Of a kind whose columns have several types. */
+/** The SQL of a kind whose columns may have different types. */
 const typed = (type: (field: Facets) => string) => ({
   type,
   arrayType: (field: Facets) => `${type(field)}[]`,
@@ -130,7 +134,7 @@ export const postgresKinds: KindsSql = {
   uuid: entry('uuid', {
     ...OF_TEXT,
     exactAs: (_, type) => type === 'uuid',
-    // The type takes every format of a UUID: a row would have several names.
+    // The type accepts UUIDs in every format, so one row would have several names.
     value: (value) => (isUuid(value) ? value : null) as BoundValue,
     encoder: ({ proto, otherFormats }) =>
       otherFormats === undefined ? undefined : (value) => canonicalUuid(proto, value),
@@ -147,7 +151,7 @@ export const postgresKinds: KindsSql = {
       return type === undefined ? TEXT.keeps(field, live) : isType(live, type)
     },
     gathered: (column, field) => (typeOf(field) === undefined ? column : asText(column)),
-    // A type of the engine orders by position, and has no collation.
+    // An enum type of the engine sorts by position and has no collation.
     ordered: (column, field) => (typeOf(field) === undefined ? undefined : `${asText(column)} COLLATE "C"`),
     inside: nameInside,
   }),
@@ -212,7 +216,7 @@ export const postgresKinds: KindsSql = {
     {
       catalogType: () => 'timestamp with time zone',
       value: (value) => (typeof value === 'bigint' ? isoMicros(value) : bound(value)),
-      // A column of texts may hold times, too.
+      // The column may also be a string column with times.
       gathered: (column) => `${column}::timestamptz`,
       numbered: numberedTime,
       ...READS.some,
@@ -270,7 +274,7 @@ export const postgresKinds: KindsSql = {
   any: entry('text', { holds: () => true }),
 }
 
-/** The type of an array of the list's elements; undefined for a list that is not one. */
+/** Returns the type of an array column, or undefined if the list is stored in another form. */
 function typeOfArray(list: ListForm | undefined, by: 'type' | 'catalogType'): string | undefined {
   if (list?.as !== 'array') return undefined
   const { element } = list
@@ -287,13 +291,16 @@ function enumeration(field: Facets): string {
   return parts.map((part) => quoted(part, '"')).join('.')
 }
 
-/** The catalog quotes a name where it has to, and omits the schema of a type that is on the search path. */
+/**
+ * Returns the catalog's name of an enum type: quoted if necessary, and without the schema if it is on the
+ * search path.
+ */
 function catalogEnum(field: Facets): string | undefined {
   const name = typeOf(field)?.name
   return name === undefined || /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoted(name, '"')
 }
 
-/** The name of a type as the catalog has it, with or without its schema and quotes. */
+/** Returns true if the catalog's name, with or without schema and quotes, is the type's. */
 function isType(live: string, { name }: EnumType): boolean {
   return [name, quoted(name, '"')].some((one) => live === one || live.endsWith(`.${one}`))
 }

@@ -2,17 +2,17 @@ import type { MigrationSql } from '../catalog/migration-sql.js'
 import type { TableDefinition } from '../catalog/table-definition.js'
 import { quoted, textLiteral } from '../values/quoted.js'
 
-/** PostgreSQL counts in columns of these types. */
+/** The column types for which PostgreSQL can generate numbers. */
 const COUNTED: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
 
-/** The generated keys whose column types cannot count. */
+/** Returns the generated keys whose column type does not support generated numbers. */
 export const uncountedKeys = ({ columns }: TableDefinition): readonly string[] =>
   columns
     .filter(({ isIdentity, type }) => isIdentity === true && !COUNTED.has(type))
     .map(({ name, type }) => `${name} is ${type}, which cannot be an identity column: remove unsigned`)
 
 export const postgresMigration: MigrationSql = {
-  /** A proto int32 ends where the column does. */
+  /** An `integer` column has the same range as a proto int32. */
   lintComments: ({ columns }) =>
     columns.some(({ type }) => type === 'integer') ? '-- ashlar:allow prefer-bigint-over-int\n' : '',
   /**

@@ -2,7 +2,7 @@ import type { Element, Facets } from '../../../resource/kinds/kind.js'
 import { NUMBER_DIGITS, labelsIn, listPattern } from '../values/kind-sql.js'
 import { textLiteral } from '../values/quoted.js'
 
-/** Conditions of values that an entity can hold: see `KindSql.readable`. */
+/** Conditions for values that an entity can represent: see `KindSql.readable`. */
 
 export const readableTime = (column: string): string =>
   `${column} >= '0001-01-01 00:00:00+00' AND ${column} < '10000-01-01 00:00:00+00'`
@@ -18,13 +18,15 @@ export function readableDecimal(column: string, { decimal }: Facets): string {
   return `${isFinite} AND length(trim(BOTH '0' FROM replace(abs(${column})::text, '.', ''))) <= ${NUMBER_DIGITS}`
 }
 
-/** @param ofElement - the condition of one element. */
+/**
+ * @param ofElement - returns the condition on one element.
+ */
 export function readableList(
   column: string,
   { list }: Facets,
   ofElement: (value: string, element: Element) => string | undefined,
 ): string | undefined {
-  // JSON has no infinities.
+  // JSON cannot represent infinities.
   const isFraction = list?.element.kind === 'float' || list?.element.kind === 'double'
   if (list?.as === 'array')
     return readableArray(

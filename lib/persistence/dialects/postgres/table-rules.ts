@@ -1,18 +1,18 @@
 /**
- * The unique indexes and exclusion constraints of the table: who writes one of their columns may wait for
+ * The unique indexes and exclusion constraints of the table. Writing one of their columns may wait for
  * another transaction.
  */
 const EXCLUSIVE = `
   SELECT * FROM pg_index WHERE indrelid = to_regclass($1) AND (indisunique OR indisexclusion)`
 
-/** True if an index holds a column: as a key, in an expression, or in its condition. */
+/** A condition that is true if an index contains a column as a key, in an expression or in its condition. */
 const HOLDS = `
   a.attnum = ANY(e.indkey) OR EXISTS (
     SELECT FROM pg_depend
     WHERE classid = 'pg_class'::regclass AND objid = e.indexrelid
       AND refclassid = 'pg_class'::regclass AND refobjid = e.indrelid AND refobjsubid = a.attnum)`
 
-/** True if a row in which the column is set is not in the index. */
+/** A condition that is true if the index excludes rows in which the column is set. */
 const LEAVES = `
   e.indexprs IS NULL AND a.attnum <> ALL(e.indkey)
   AND pg_get_expr(e.indpred, e.indrelid) = format('(%I IS NULL)', a.attname)`
@@ -20,7 +20,7 @@ const LEAVES = `
 const REFERS = `
   EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f' AND a.attnum = ANY(conkey))`
 
-/** Generated keys, which no other row can have. */
+/** A condition that is true for an index on keys that Ashlar generates, which cannot conflict. */
 const IDENTIFIES = `
   e.indexprs IS NULL AND e.indpred IS NULL AND e.indimmediate
   AND (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey))
@@ -30,8 +30,9 @@ const IDENTIFIES = `
     WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey) AND attname = ($2::text[])[1])`
 
 /**
- * The type that a domain is made of. A cast to the domain itself would fail all calls of a statement for a
- * value that its rules refuse, which alone finds nothing; where it is written the column checks it.
+ * Selects the base type of a domain. A cast to the domain would fail all calls of a shared statement if one
+ * value violates the domain's rules. On its own, such a value matches no row. Writes are checked by the
+ * column.
  */
 const BASE = `
   (WITH RECURSIVE d AS (
@@ -40,9 +41,9 @@ const BASE = `
   SELECT oid FROM d WHERE typtype <> 'd')`
 
 /**
- * Which calls on a table may share a statement, as `TableRulesQuery` says. Values: the quoted table, the
- * columns that tell rows apart. `-1` gives the name of a type without a length: a cast to one would cut what
- * is too long.
+ * Selects which calls on a table may share a statement (see `TableRulesQuery`). Parameters: the quoted table
+ * and the columns that identify a row. `-1` selects the type's name without a length, because a cast to a
+ * length would truncate values.
  */
 export const TABLE_RULES = `
   WITH e AS (${EXCLUSIVE})
@@ -64,8 +65,8 @@ export const TABLE_RULES = `
   WHERE c.oid = to_regclass($1)`
 
 /**
- * Row triggers before a write, and rules, of the table, of its partitions and of tables that inherit it, and
- * of what a view reads. Value: the quoted table.
+ * Selects triggers that run before a row is written, and rules. It covers the table, its partitions, the
+ * tables that inherit it, and the tables that a view reads. Parameter: the quoted table.
  */
 export const SUPPRESSING_TRIGGERS = `
   WITH RECURSIVE t(oid) AS (

@@ -9,7 +9,7 @@ import type { TableName } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
 /**
- * SQLite reports a column's type, from which it follows whether `01` becomes 1, but not its collation. The
+ * SQLite reports a column's type, which determines whether `01` is stored as 1, but not its collation. The
  * collation is tested with a query that reads no rows.
  */
 export const inexactColumns: InexactColumns = async (query, table, columns) => {
@@ -30,14 +30,14 @@ export const inexactColumns: InexactColumns = async (query, table, columns) => {
   })
 }
 
-/** By how many texts are left of `a` and `A`, and of `a` and `a `. */
+/** The collation by the number of distinct strings among `a` and `A`, and among `a` and `a `. */
 const COLLATIONS: ReadonlyMap<string, string> = new Map([
   ['1 2', 'NOCASE'],
   ['2 1', 'RTRIM'],
 ])
 
 /**
- * The collation of the first part of a UNION says what is the same:
+ * Selects these numbers with a UNION, which compares by the collation of its first part:
  * https://www.sqlite.org/lang_select.html#collateseqcompound
  */
 const trial = ({ name }: TableName, columns: readonly IdentifyingColumn[]): string => {
@@ -49,6 +49,9 @@ const trial = ({ name }: TableName, columns: readonly IdentifyingColumn[]): stri
   return `SELECT ${counts.join(', ')}`
 }
 
-/** Text affinity, or none: https://www.sqlite.org/datatype3.html#determination_of_column_affinity */
+/**
+ * Returns true for text affinity or none:
+ * https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+ */
 const isText = (type: string): boolean =>
   !/INT/i.test(type) && (type === '' || /CHAR|CLOB|TEXT|BLOB/i.test(type))

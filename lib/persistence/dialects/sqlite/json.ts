@@ -3,7 +3,10 @@ import type { JsonSql, LeafType } from '../values/json-sql.js'
 const path = (keys: readonly string[]): string => `'$${keys.map((key) => `."${key}"`).join('')}'`
 const typeAt = (column: string, keys: readonly string[]): string => `json_type(${column}, ${path(keys)})`
 
-/** @param types - of JSON, that are values. @param type - of SQL, where the value is cast to it. */
+/**
+ * @param types - the accepted JSON types.
+ * @param type - the SQL type for a cast, if needed.
+ */
 const inside =
   (types: string, type?: string, as: (value: string) => string = (value) => value) =>
   (column: string, keys: readonly string[]): string => {
@@ -16,10 +19,13 @@ export const textInside = inside(`= 'text'`)
 export const nameInside = inside(`IN ('text', 'integer')`, 'TEXT')
 export const booleanInside = inside(`IN ('true', 'false')`)
 export const integerInside = inside(`IN ('integer', 'real')`)
-/** A double without a fraction is stored as an integer, of more digits than a double has. */
+/**
+ * Integers are included, because JSON stores a double without a fraction as an integer. Its digits may exceed
+ * a double's.
+ */
 export const doubleInside = inside(`IN ('integer', 'real')`, 'REAL')
 
-/** The types of JSON, and the value as SQL has it. */
+/** The JSON types of a leaf, and its value in SQL. */
 const LEAVES: Readonly<Record<LeafType, readonly [types: string, value: (value: string) => string]>> = {
   string: [`= 'text'`, (value) => value],
   number: [`IN ('integer', 'real')`, (value) => `CAST(${value} AS REAL)`],
@@ -30,7 +36,7 @@ const LEAVES: Readonly<Record<LeafType, readonly [types: string, value: (value: 
 }
 
 export const sqliteJson: JsonSql = {
-  // No path can spell every key.
+  // Keys are compared as values, because a JSON path cannot express every key.
   leaf: (column, keys, path, type, write) => {
     const valid = `(CASE WHEN json_valid(${column}) THEN ${column} END)`
     const [types, value] = LEAVES[type]
@@ -52,7 +58,10 @@ export const sqliteJson: JsonSql = {
   isSet: (column, keys) => `${typeAt(column, keys)} <> 'null'`,
   isObject: (column, keys) => `${typeAt(column, keys)} = 'object'`,
   literal: (value) => String(Number(value)),
-  /** The column is renamed first, because one called `key` or `json` would mean one of json_each's own. */
+  /**
+   * The column is renamed first, because a column named `key` or `json` would be mistaken for one of
+   * json_each's own.
+   */
   holds: (column, value, write) => {
     const elements = `SELECT 1 FROM (SELECT ${column} AS held) AS list, json_each(list.held) AS element`
     if (typeof value === 'boolean') return `EXISTS (${elements} WHERE element.type = '${value}')`

@@ -36,18 +36,15 @@ function bound(value: PlanValue): BoundValue {
 }
 
 /**
- * The casts of what is gathered are for what other writers have stored. JSON holds no bytes, and SQLite
- * writes a fraction into it with too few digits.
+ * Values are cast before they are combined, because other writers may have stored a different type. Bytes are
+ * not combined, since JSON cannot contain them, nor are fractions, which SQLite writes to JSON with too few
+ * digits.
  */
 const asText = (column: string): string => `CAST(${column} AS TEXT)`
 const asNumber = (column: string): string => `CAST(${column} AS NUMERIC)`
 
-/** An entry of SQLite. */
 export interface SqliteKind extends KindSql {
-  /**
-   * The type that a value is cast to where it is written, and where it is read. Undefined where it is not
-   * cast.
-   */
+  /** The types to which a value is cast when it is written and read. Undefined without a cast. */
   readonly casts?: { readonly written: string; readonly read: string }
 }
 
@@ -60,25 +57,27 @@ const entry = (type: string, more: Partial<SqliteKind> = {}): SqliteKind =>
     value: bound,
     selected: (column) => column,
     decoder: () => (value) => value,
-    // Of no bytes at all, `substr` returns NULL.
+    // `substr` returns NULL for an empty blob.
     beginning: (column, length) => `COALESCE(substr(${column}, 1, ${length}), ${column})`,
     ...more,
   })
 
-/** Integer affinity: https://www.sqlite.org/datatype3.html#determination_of_column_affinity */
+/**
+ * Returns true for integer affinity: https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+ */
 function isInteger(_: unknown, type: string): boolean {
   return /INT/i.test(type)
 }
 
 /**
- * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond
- * 2^53 it returns another one.
+ * Binds and reads 64-bit integers as strings. `sqlite3` stores a bound bigint as NULL, and returns wrong
+ * numbers beyond 2^53.
  */
 const wide = (written: string, decoded = OF_BIGINT) => ({
   ...decoded,
   decoder: (field: StoredField): Decode => {
     const decode = decoded.decoder(field)
-    // The column may have text.
+    // The column may contain other strings.
     return (value) => (/^-?\d+$/.test(value as string) ? decode(value) : undefined)
   },
   exactAs: isInteger,
@@ -119,7 +118,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   uint32: entry('INTEGER', { ...OF_UINT32, holds: () => true, exactAs: isInteger, gathered: asNumber }),
   int64: entry('INTEGER', wide('INTEGER')),
   uint64: entry('INTEGER', {
-    // NUMERIC keeps what INTEGER would clamp to 2^63-1.
+    // NUMERIC preserves numbers that INTEGER would limit to 2^63-1.
     ...wide('NUMERIC', OF_UNSIGNED_BIGINT),
     range: UINT64,
     encoder:
@@ -134,15 +133,15 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   duration: entry('INTEGER', wide('INTEGER')),
   float: entry('REAL', {
     ...READS.all,
-    // Otherwise it would keep 64 bits, and a filter would not find the stored value.
+    // Without rounding, SQLite would store 64 bits and a filter would not find the value.
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
     decoder: () => (value) => Math.fround(Number(value)),
     holds: isInfinity,
   }),
   double: entry('REAL', {
     ...OF_NUMBER,
-    // Inside of JSON it is read from its text, which may lose the last bit. The value it is compared with is
-    // read in the same way.
+    // SQLite parses a number in JSON from its string, which may lose the last bit. The compared value is
+    // parsed in the same way.
     placeholder: ({ inside }) => (inside === undefined ? '?' : 'CAST(? AS REAL)'),
     value: (value, { inside }) => (inside === undefined ? bound(value) : String(value)),
     holds: isInfinity,
@@ -173,12 +172,12 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     ...READS.some,
     decoder: () => storedTime,
     readable: readableTime,
-    // It compares the texts.
+    // SQLite compares strings, so a cursor needs the stored one.
     exact: (stored, value) => {
       if (stored === null || stored === undefined) return value
       return value instanceof Date && value.toJSON() === stored ? value : stored
     },
-    // It compares the texts: one with more digits stands between them.
+    // SQLite compares strings. One with more digits sorts between these two.
     millisecond: (time) => [time.toISOString().slice(0, -1), time.toISOString()],
     holds: () => true,
   }),

@@ -2,22 +2,22 @@ import type { Facets } from '../../../resource/kinds/kind.js'
 import { NUMBER_DIGITS, labelsIn, listPattern } from '../values/kind-sql.js'
 import { textLiteral } from '../values/quoted.js'
 
-/** Conditions of values that an entity can hold: see `KindSql.readable`. */
+/** Conditions for values that an entity can represent: see `KindSql.readable`. */
 
-/** SQLite reads no offset without a colon. */
+/** SQLite does not accept an offset without a colon, so both forms are tried. */
 export function readableTime(column: string): string {
   const withColon = `substr(${column}, 1, length(${column}) - 2) || ':' || substr(${column}, -2)`
   return `${readableDate(column)} AND COALESCE(datetime(${column}), datetime(${withColon})) IS NOT NULL`
 }
 
-/** SQLite reads the 30th of February as the first of March. */
+/** SQLite reads 30 February as 1 March. The comparison with the input excludes such dates. */
 export const readableDate = (column: string): string =>
   `typeof(${column}) = 'text' AND substr(${column}, 1, 4) > '0000' AND date(substr(${column}, 1, 10)) = substr(${column}, 1, 10)`
 
 export const readableEnum = (column: string, field: Facets): string | undefined =>
   labelsIn(field, textLiteral, (labels) => `${column} COLLATE BINARY IN (${labels})`)
 
-/** A number of more digits is stored as a fraction of 15. */
+/** SQLite stores a number with more digits as a fraction of 15 digits. */
 export function readableDecimal(column: string, { decimal }: Facets): string {
   const isNumber = `typeof(${column}) IN ('integer', 'real') AND abs(${column}) < 1e100`
   if (decimal?.inProperty !== 'number') return isNumber

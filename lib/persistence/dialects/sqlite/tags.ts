@@ -1,8 +1,9 @@
 import type { TagSql } from '../values/tag-sql.js'
 
 /**
- * The one row of the tag. JSON paths cannot spell every key, json_each compares them as text. The column is
- * renamed first, because a column called `key` or `json` would mean one of json_each's own.
+ * Returns a FROM clause with the row of one tag. json_each compares keys as strings, because JSON paths
+ * cannot express every key. The column is renamed first, because a column named `key` or `json` would be
+ * mistaken for one of json_each's own.
  */
 const tag = (column: string, key: string): string =>
   `FROM (SELECT ${column} AS held) AS tags, json_each(tags.held) AS tag WHERE tag.key = ${key}`

@@ -1,6 +1,6 @@
 import type { ColumnOptions } from 'typeorm'
 
-/** A type with its length, or its precision and scale. */
+/** Returns a type with its length, or its precision and scale. */
 export function sizedType(type: string, { length, precision, scale }: ColumnOptions): string {
   const digits = [precision, scale].filter((one) => one !== undefined && one !== null)
   const size = length !== undefined && length !== '' ? [length] : digits

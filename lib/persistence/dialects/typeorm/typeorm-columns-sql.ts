@@ -1,15 +1,15 @@
 import type { ColumnOptions } from 'typeorm'
 
-/** The SQL of columns that only TypeORM knows. */
+/** The SQL of columns that TypeORM manages and Ashlar does not read. */
 export interface TypeormColumnsSql {
-  /** The storage of a computed column; undefined for the declared one. */
+  /** The storage of a computed column, or undefined to use the declared one. */
   readonly computed: string | undefined
-  /** The types that the engine has by the names that TypeORM takes; `Date` by its constructor's. */
+  /** The types of the engine by TypeORM's names. `Date` stands for the constructor. */
   readonly types: ReadonlySet<string>
-  /** A type with the length, precision or values that an entity declares. */
+  /** Returns a type with the length, precision or values that the entity declares. */
   readonly typed: (type: string, options: ColumnOptions) => string
-  /** The clauses after a type: the collation, and the value that an update sets. */
+  /** Returns the clauses after a type: the collation and the ON UPDATE value. */
   readonly attributes: (options: ColumnOptions) => string
-  /** The clause after the type of a generated number; empty if the engine has none. */
+  /** The clause after the type of an auto-increment column. Empty if the engine has none. */
   readonly generated: string
 }

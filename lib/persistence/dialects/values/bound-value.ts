@@ -1,40 +1,41 @@
-/** A value as a driver takes it. */
+/** A value that a driver accepts. */
 export type BoundValue = string | number | bigint | boolean | Uint8Array
 
-/** `YYYY-MM-DDTHH:MM:SS.sssZ` of microseconds since the epoch, cut. */
+/** Formats microseconds since the epoch as `YYYY-MM-DDTHH:MM:SS.sssZ`, rounding down. */
 export const isoMillis = (micros: bigint): string => {
   const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
   return new Date(Number(ms)).toISOString()
 }
 
-/** The last microsecond that is cut to the millisecond. */
+/** Returns the last microsecond of a time's millisecond. */
 export const lastMicrosecond = (time: Date): string => `${time.toISOString().slice(0, -1)}999Z`
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffffZ` of microseconds since the epoch. */
+/** Formats microseconds since the epoch as `YYYY-MM-DDTHH:MM:SS.ffffffZ`. */
 export const isoMicros = (micros: bigint): string => {
   const rest = ((micros % 1000n) + 1000n) % 1000n
   return `${isoMillis(micros).slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }
 
 /**
- * Repeats the value that is this many positions before. A numbered placeholder is written again; if
- * placeholders have no numbers, the text marks it, and the statement gets the positions of its values.
+ * Repeats the value that is `before` positions earlier. A numbered placeholder is simply written again. If
+ * placeholders have no number, the SQL marks the repetition, and {@link repeating} determines the positions
+ * of the values.
  */
 export const again = (placeholder: string, before = 1): string =>
   placeholder.includes('?') ? placeholder.replace('?', `?\0${before}\0`) : placeholder
 
-/** SQL in which several placeholders can share a value. */
+/** SQL in which several placeholders share a value. */
 export interface Repeating {
-  /** As it is sent. */
+  /** The SQL to send. */
   readonly text: string
-  /** For each placeholder the position of its value; undefined where each has a value of its own. */
+  /** The position of each placeholder's value, or undefined if each has its own. */
   readonly positions?: readonly number[]
 }
 
-/** Quoted text has no placeholders. */
+/** Quoted strings and names contain no placeholders. */
 const PLACEHOLDER = /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\?(?:\0(\d+)\0)?/g
 
-/** Reads what {@link again} has written. */
+/** Resolves the marks of {@link again}. */
 export function repeating(written: string): Repeating {
   if (!written.includes('\0')) return { text: written }
   const positions: number[] = []
@@ -47,7 +48,7 @@ export function repeating(written: string): Repeating {
   return { text, positions }
 }
 
-/** The values in the order of the placeholders. */
+/** Returns the values in the order of the placeholders. */
 export const inPositions = (
   values: readonly unknown[],
   { positions }: Pick<Repeating, 'positions'>,

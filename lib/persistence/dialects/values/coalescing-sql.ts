@@ -1,25 +1,34 @@
 import type { TableName } from '../catalog/table-definition.js'
 
-/** The SQL of statements that calls share. */
+/** The SQL of statements that several calls share. */
 export interface CoalescingSql {
   readonly rules: TableRulesQuery
   /**
-   * The table `k` after FROM: a row for each call, with its number from 1 as `o`, and with its values as
-   * `v0`, `v1` and so on.
-   * @param types - of the values, as the catalog names them.
+   * Returns the relation `k` for FROM. It has one row per call with the call's number, starting at 1, as `o`,
+   * and its values as `v0`, `v1` and so on.
+   *
+   * @param types - the types of the values, as the catalog names them.
    */
   readonly calls: (types: readonly string[]) => string
-  /** The parameters that hold the values of calls, of which there is at least one. */
+  /** Returns the parameters for the values of at least one call. */
   readonly bound: (calls: readonly (readonly unknown[])[]) => readonly unknown[]
 }
 
 /**
- * Selects a row for each column of a table, `t` for true: whether the name is that of a table; whether
- * policies decide who sees its rows; whether a statement that writes many rows does nothing else than as many
- * statements of one row; whether a new row can wait for no other transaction; then the column, its type,
- * whether it holds arrays, whether who writes it may wait for another transaction, whether even who sets it
- * where it was NULL may, and its type with a length or precision.
- * @param identity - the columns that tell rows apart, the key first.
+ * Returns a query with one row per column of a table. Booleans are `t` or `f`. The columns of the result are:
+ *
+ * - true if the name is a table's;
+ * - true if row-level security applies;
+ * - true if writing many rows in one statement has the same effect as one statement per row;
+ * - true if inserting a row never waits for another transaction;
+ * - the column's name;
+ * - its type;
+ * - true if it is an array;
+ * - true if writing it may wait for another transaction;
+ * - true if even replacing NULL may wait;
+ * - its type with length or precision.
+ *
+ * @param identity - the columns that identify a row, the key first.
  */
 export type TableRulesQuery = (
   table: TableName,

@@ -1,14 +1,13 @@
 import type { JsonSql } from './json-sql.js'
 
-/** The SQL of constants. */
 interface Literals {
   readonly text: { readonly literal: (text: string) => string }
   readonly values: { readonly json: Pick<JsonSql, 'literal'> }
 }
 
 /**
- * A constant of a declaration as SQL. Undefined where no column has one as its default: for a time, bytes and
- * objects.
+ * Returns a declared constant as SQL. Returns undefined for times, bytes and objects, which cannot be
+ * defaults.
  */
 export function constantText(value: unknown, dialect: Literals): string | undefined {
   switch (typeof value) {

@@ -2,23 +2,23 @@ import type { Column } from '../../../resource/fields/field.js'
 import { kindOf } from '../../../resource/kinds/kinds.js'
 import type { KindsSql } from './kind-sql.js'
 
-/** The most arguments of a function. */
+/** The maximum number of arguments of a function. */
 const MAX_COLUMNS = 100
 
-/** JSON writes some characters as six, and JavaScript's strings have 512 MiB at most. */
+/** JSON may write a character as six, and JavaScript limits strings to 512 MiB. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** The name that a statement gives to the rows that it gathers, or keeps. */
+/** The name of the rows that a statement combines or retains. */
 export const PAGE = '(page)'
 
-/** The one column of a statement that gathers. */
+/** The only column of a statement that combines rows. */
 export const GATHERED = 'gathered'
 
 /**
- * Selects all rows of a SELECT as one text, which costs both sides less than a message for each: a JSON array
- * with an array for each of the columns, or null for one, of its values in the order of the rows. NULL where
- * the rows are too large for that. Decoders take the values as they take what `selected` gives. Undefined for
- * columns that the engine cannot gather.
+ * Returns SQL that combines all rows of a SELECT into one string. For both sides this takes less time than a
+ * message per row. The result is a JSON array with one array per column, or null for a column whose type does
+ * not fit, holding the values in row order. It is NULL if the rows are too large. Decoders accept the values
+ * like those of `selected`. Returns undefined for columns that the engine cannot combine.
  */
 export type Gathered = (
   columns: readonly Pick<Column, 'kind' | 'column' | 'enumNames'>[],
@@ -26,21 +26,21 @@ export type Gathered = (
 ) => GatheredSql | undefined
 
 export interface GatheredSql {
-  /** The text before the SELECT, which selects the columns as they are, under their names. */
+  /** The SQL before the SELECT. The SELECT must return the columns unchanged under their names. */
   readonly before: string
-  /** The text after it. A condition can follow. */
+  /** The SQL after the SELECT. A condition can follow. */
   readonly after: string
   /** The name of each column in the page. */
   readonly names: readonly string[]
 }
 
-/** The SQL of an engine for gathering. */
+/** The engine-specific SQL for combining rows. */
 interface Gathering {
   readonly quote: (name: string) => string
   readonly kinds: KindsSql
   readonly all: (element: string) => string
   readonly array: (elements: readonly string[]) => string
-  /** The number of bytes a text has. */
+  /** Returns the size of a string in bytes. */
   readonly bytes: (text: string) => string
 }
 
@@ -48,7 +48,7 @@ export const gatheredBy =
   ({ quote, kinds, all, array, bytes }: Gathering): Gathered =>
   (columns, maxBytes = MAX_BYTES) => {
     if (columns.length > MAX_COLUMNS) return undefined
-    // In ORDER BY a selected name takes precedence over a column's: no column has one of these.
+    // ORDER BY resolves these names before those of columns, so no column may have one.
     const names = columns.map((_, i) => quote(`(${i})`))
     const elements: string[] = []
     for (const [i, column] of columns.entries()) {

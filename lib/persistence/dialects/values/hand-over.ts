@@ -1,28 +1,32 @@
 import type { Field } from '../../../resource/fields/field.js'
 
-/** Passes values of a list to the statements after it. */
+/** Passes values of a page to later statements of the same round trip. */
 export interface HandOver {
   /**
-   * A condition that is always true, also of no row, and keeps the texts of some columns of the rows in
-   * `(page)` until the round trip ends.
-   * @param columns - by name.
+   * Returns a condition that is always true and stores the strings of columns of `(page)`, even without rows,
+   * until the round trip ends.
+   *
+   * @param columns - the columns' names.
    */
   readonly keeping: (columns: readonly string[]) => string
-  /** The values of the column with this number, from 0, as an array of a type. */
+  /** Returns the stored values of the column with this number, starting at 0, as an array. */
   readonly kept: (number: number, type: string) => string
   /**
-   * A statement that gathers, without a row of its own: its text is kept under a number, from 0, for the last
-   * statement of the round trip. The server sends what it has whenever that is a few KiB, and this process
-   * wakes up each time.
+   * Returns a statement without result rows that combines rows and stores the string under a number, starting
+   * at 0, for the last statement of the round trip. Otherwise the server would send results every few KiB,
+   * and each time wake this process.
    */
   readonly keepingText: (number: number, gathering: string) => string
-  /** A statement that gathers, with the kept texts behind its own; one that was not kept is NULL or empty. */
+  /**
+   * Returns a combining statement that also selects the stored strings. A string that was not stored is NULL
+   * or empty.
+   */
   readonly withTexts: (count: number, gathering: string) => string
 }
 
-/** The values that a page keeps for later statements of the same round trip. */
+/** The values of a page that later statements of the same round trip use. */
 export interface KeptOfPage {
   readonly columns: readonly Field[]
-  /** True if the last of them returns its rows, where they are gathered. */
+  /** True if the combined rows of the page are returned by the last statement. */
   readonly text: boolean
 }

@@ -2,21 +2,25 @@ import type { Shape } from '../../../resource/free-form/shape.js'
 import type { Facets } from '../../../resource/kinds/kind.js'
 import type { WriteText } from './tag-sql.js'
 
-/** A leaf of free-form JSON as a condition reads it: a value of one type, or 1 for JSON of a shape. */
+/** The type of a leaf of free-form JSON in a condition. A shape yields 1 if the JSON has it. */
 export type LeafType = 'string' | 'number' | 'boolean' | Shape
 
 /**
- * SQL about the JSON of messages and lists; `column` is SQL. The keys come from a declaration and are plain
- * words. What another writer stored in another shape is as if it were not there, and never an error.
+ * Reads the JSON of messages and lists. `column` is SQL. Keys come from declarations and are plain words.
+ * Values that another writer stored in a different shape count as missing and never cause an error.
  */
 export interface JsonSql {
-  /** True if the field has a value; may be unknown where it has none. */
+  /** Returns a condition that is true if the field has a value, and false or NULL otherwise. */
   readonly isSet: (column: string, keys: readonly string[]) => string
-  /** True if a message is there; the column's own without keys. */
+  /**
+   * Returns a condition that is true if the message exists. Without keys, the message is the column's own.
+   */
   readonly isObject: (column: string, keys: readonly string[]) => string
   /**
-   * A leaf of free-form JSON; NULL where there is none of the type, and for JSON's null.
-   * @param keys - of a declaration. @param path - of a caller.
+   * Returns a leaf of free-form JSON. NULL if it is missing, has a different type, or is JSON's null.
+   *
+   * @param keys - keys of a declaration.
+   * @param path - keys of a caller.
    */
   readonly leaf: (
     column: string,
@@ -25,9 +29,9 @@ export interface JsonSql {
     type: LeafType,
     write: WriteText,
   ) => string
-  /** A number or a boolean as a field inside of it gives it. */
+  /** Returns a number or boolean in the form that fields inside JSON are selected. */
   readonly literal: (value: number | boolean) => string
-  /** True if a list holds a scalar; never NULL. */
+  /** Returns a condition that is true if a list contains a scalar, and otherwise false but never NULL. */
   readonly holds: (
     column: string,
     value: string | number | boolean,

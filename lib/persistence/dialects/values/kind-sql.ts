@@ -7,120 +7,127 @@ import { ownOf } from '../../../resource/kinds/kinds.js'
 import type { BoundValue } from './bound-value.js'
 import { storedDate } from './stored-time.js'
 
-/** A field whose values are stored. */
+/** A field with a column. */
 export type StoredField = Facets & { readonly proto: string }
 
 /**
- * An entity's value → what the driver is given. Never asked about undefined and null, which are NULL in every
- * column.
+ * Converts an entity's value to the driver's. Not called for undefined and null, which are stored as NULL.
  */
 export type Encode = (value: unknown) => unknown
 
-/** A stored value → an entity's value. Never asked about NULL. */
+/** Converts a stored value to an entity's. Not called for NULL. */
 export type Decode = (value: unknown) => unknown
 
-/** The differences between TypeORM's own manager and repositories. */
+/** A difference between TypeORM's own manager and repositories. */
 export interface ManagedOtherwise {
-  /** Follows "TypeORM's own manager". */
+  /** The difference, as a predicate that follows "TypeORM's own manager". */
   readonly what: string
   readonly advice: string
 }
 
-/** Values of which JSON holds most as numbers, which cost less than texts. */
+/** Values that JSON can mostly contain as numbers, which are faster to read than strings. */
 export interface Numbered {
   readonly number: string
   readonly text: string
-  /** True if the number is not the value. Then all of the page are texts. */
+  /** The condition for a number that is not exact. If one is not, all values of the page are strings. */
   readonly isInexact: string
 }
 
 /**
- * The SQL of one engine for one kind of column. The functions receive the field, because it has the length of
- * a string and the names of an enum. A text is SQL, and so is `column`, unless its comment says otherwise.
+ * The SQL of one engine for one kind of column. Functions receive the field for facets such as a string's
+ * length or an enum's names. Strings, including `column`, are SQL unless their comment says otherwise.
  */
 export interface KindSql {
-  /** The type of the column, without its collation. */
+  /** Returns the column's type without its collation. */
   readonly type: (field: Facets) => string
-  /** The same in the words of the catalog, where they differ. */
+  /** Returns the type as the catalog names it, if it differs. */
   readonly catalogType?: (field: Facets) => string
-  /** The type of a value in a statement that passes many at once, where the column's own type cannot. */
+  /** Returns the type for passing many values in one statement, if it cannot be the column's own type. */
   readonly passedAs?: (field: Facets) => string | undefined
-  /** The constant for existing rows of a new column, where it is not the kind's. */
+  /** Returns the constant for existing rows of a new column, if it is not the kind's. */
   readonly filler?: (field: Facets) => string | undefined
-  /** True if such a column has a collation. */
+  /** True if the column has a collation. */
   readonly isText: boolean
-  /** The type of an array of values. Undefined where a value cannot be an array. */
+  /** Returns the type of an array of values. Undefined if arrays cannot contain such values. */
   readonly arrayType?: (field: Facets) => string
-  /** True if a column of that type, as the catalog names it, gives back each value as it was written. */
+  /**
+   * Returns true if a column of that type, as the catalog names it, returns every value as it was written.
+   */
   readonly keeps: (field: Facets, type: string) => boolean
   /**
-   * True if a column of that type, as the catalog names it, compares values of a key exactly, and takes all
-   * of them. Undefined where a collation says it.
+   * Returns true if a column of that type, as the catalog names it, compares keys exactly and accepts all of
+   * them. Returns undefined if the collation decides.
    */
   readonly exactAs?: (field: Facets, type: string) => boolean | undefined
   /**
-   * The way in which a column of that type, as the catalog names it, stores, orders or returns other values
-   * than those written. Undefined if it does not. An existing table with such a column fails at startup.
+   * Returns how a column of that type, as the catalog names it, changes values when it stores, sorts or
+   * returns them. Returns undefined if it does not. Startup fails for an existing table with such a column.
    */
   readonly alteredBy?: (type: string, field: Facets) => string | undefined
   /**
-   * The canonical string of a value, if the column's own type may treat other strings as equal. Undefined if
-   * the column compares canonically.
+   * Returns a function to the canonical string of a value. Undefined if the column itself compares
+   * canonically.
    */
   readonly textOf?: (field: Facets) => ((value: string) => string) | undefined
   /**
-   * The condition of rows whose UUID is stored as text in another format, and the canonical text of one.
-   * Undefined if the column holds no other.
+   * Returns the condition for rows whose UUID is stored as a string in a different format, and the canonical
+   * string. Undefined if there can be none.
    */
   readonly otherFormat?: (
     field: Facets,
     column: string,
   ) => { readonly condition: string; readonly canonical: string } | undefined
-  /** A key as text, where a statement keeps that beside it. Undefined where the engine converts it. */
+  /**
+   * Returns a key as a string, for statements that store it in this form. Undefined if the engine converts it
+   * implicitly.
+   */
   readonly keyText?: (column: string, field: Facets) => string
-  /** The range of the engine, if it is smaller than the kind's. */
+  /** The engine's range, if it is smaller than the kind's. */
   readonly range?: Range
 
-  /** Stands for a value; `index` counts the parameters of the statement from 1. */
+  /**
+   * Returns the placeholder of a value. `index` is the number of the statement's parameter, starting at 1.
+   */
   readonly placeholder: (column: Pick<PlanColumn, 'inside'>, index: number) => string
-  /** A plan's value as the column stores it, for a filter and for a write alike. */
+  /** Converts a plan's value to the stored form, for filters and writes alike. */
   readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside' | 'stored' | 'decimal'>) => BoundValue
-  /** Undefined where values are bound as they are. */
+  /** Returns undefined if values are bound unchanged. */
   readonly encoder: (field: StoredField) => Encode | undefined
   /**
-   * The same for a key that rows are looked for by, where the column cannot hold each: then no row has it.
-   * Undefined where it is bound as it is written.
+   * Converts a key for lookups, if the column cannot hold every key. Such a key matches no row. Undefined if
+   * keys are bound as for writes.
    */
   readonly keyEncoder?: Encode
 
-  /** The SELECT expression of the column that its decoder expects. */
+  /** Returns the SELECT expression that the decoder expects. */
   readonly selected: (column: string, alias: string, field: Facets) => string
-  /** The same in rows that are gathered as one text. Undefined where the engine cannot. */
+  /** Returns the same for rows that are combined into one string. Undefined if the engine cannot. */
   readonly gathered?: (column: string, field: Facets) => string
-  /**
-   * Elements that JSON may contain as numbers, by their name. Undefined if they stay as they are.
-   */
+  /** Returns the SQL for values that JSON may contain as numbers. Undefined if they are not converted. */
   readonly numbered?: (name: string) => Numbered
   /**
-   * The values that the decoder reads: all, or some, and undefined for the others. Undefined if it may throw.
+   * Returns `all` if the decoder accepts every value, or `some` if it returns undefined for others. Undefined
+   * if it may throw.
    */
   readonly reads?: (field: Facets) => 'all' | 'some' | undefined
-  /** Returns undefined, or throws, for a value that the entity cannot hold. */
+  /** Returns a decoder. It returns undefined or throws for a value that the entity cannot represent. */
   readonly decoder: (field: StoredField) => Decode
   /**
-   * The condition of a stored value that is not NULL and that the entity can hold. Undefined if it can hold
-   * all. A full update keeps the others where the field is unset.
+   * Returns the condition for a stored, non-NULL value that the entity can represent. Undefined if it can
+   * represent all. A full update preserves other values if the field is unset.
    */
   readonly readable?: (column: string, field: Facets) => string | undefined
   /**
-   * JavaScript that decodes in place, of the JavaScript that reads the value. Undefined where that costs more
-   * than a call.
+   * Returns JavaScript that decodes the value of a JavaScript expression inline. Undefined if a function call
+   * is faster.
    */
   readonly inline?: (value: string) => string
 
   /**
-   * The way in which TypeORM's own manager reads and writes such a column differently, with these options of
-   * a DataSource. Undefined if it never does. @param isExisting - true if TypeORM has the column as declared.
+   * Returns how TypeORM's own manager, with these DataSource options, reads and writes the column
+   * differently. Undefined if it never does.
+   *
+   * @param isExisting - true if TypeORM has the column as declared.
    */
   readonly managed?: (
     options: Readonly<Record<string, unknown>>,
@@ -128,45 +135,50 @@ export interface KindSql {
     isExisting: boolean,
   ) => ManagedOtherwise | undefined
 
-  /** The number of bytes a value has. Undefined for as many as its text. */
+  /** Returns the size of a value in bytes. Undefined if it is the size of its string. */
   readonly byteLength?: (column: string) => string
 
-  /** The zero value as a constant, where it is not a number, boolean or text. */
+  /** The constant for the zero value, if it is not a number, boolean or string. */
   readonly zero?: string
 
   /**
-   * The column in orders and in comparisons other than equality, if its type orders values otherwise.
-   * Undefined if it does not.
+   * Returns the column for sort orders and for comparisons other than equality, if its type sorts
+   * differently. Undefined if it does not.
    */
   readonly ordered?: (column: string, field: Facets) => string | undefined
-  /** The first characters or bytes of a column. */
+  /** Returns the first characters or bytes of a column. */
   readonly beginning: (column: string, length: number) => string
   /**
-   * A field of a message that is stored as JSON. NULL where it has no value, or one of another type.
-   * Undefined where it cannot be compared.
+   * Returns a field of a message that is stored as JSON. NULL if it is missing or of a different type.
+   * Undefined if it cannot be compared.
    */
   readonly inside?: (column: string, keys: readonly string[]) => string
   /**
-   * A stored value exactly, as a cursor needs it: another writer's may be finer than the entity's value, or
-   * none that we write, and the entity's value in its place would repeat its row or lose others. Undefined
-   * where the entity's value is exact.
+   * Returns the exact stored value for a cursor. The value of another writer may be more precise than the
+   * entity's. A cursor with the entity's value would then repeat the row or skip others. Undefined if the
+   * entity's value is always exact.
    */
   readonly exact?: (stored: unknown, value: unknown, field: Facets) => unknown
-  /** The first and the last value of a column that are read as this time, which is cut to the millisecond. */
+  /**
+   * Returns the first and last stored value that is read as this time, which is truncated to the millisecond.
+   */
   readonly millisecond?: (time: Date) => readonly [first: BoundValue, last: BoundValue]
-  /** True if a column can hold this, which is not written by us. Undefined where it holds nothing else. */
+  /** Returns true if a column can hold this value of another writer. Undefined if it holds no such values. */
   readonly holds?: (value: unknown) => boolean
 }
 
-/** `any` is a column of unknown type, which no resource has. */
+/** The SQL of all kinds. `any` is a column of unknown type, which resources do not have. */
 export type KindsSql = Readonly<Record<KindName | 'any', KindSql>>
 
-/** The part of a dialect about kinds. */
+/** The part of a dialect that concerns kinds. */
 export interface OfKinds {
   readonly values: { readonly kinds: KindsSql }
 }
 
-/** The encoder of a field's values: in the form that filters use, so that both find the same row. */
+/**
+ * Returns the encoder of a field's values. It produces the same form as filters, so that both match the same
+ * rows.
+ */
 export function encoderOf(
   field: StoredField & Pick<Field, 'kind' | 'transformed'>,
   { values: { kinds } }: OfKinds,
@@ -184,13 +196,13 @@ export function encoderOf(
   }
 }
 
-/** The encoder of a key by which rows are searched for. */
+/** Returns the encoder of a key for lookups. */
 export const keyEncoderOf = (
   field: StoredField & { readonly kind: KindName },
   { values: { kinds } }: OfKinds,
 ): Encode | undefined => kinds[field.kind].keyEncoder ?? kinds[field.kind].encoder(field)
 
-/** Parts of entries that are the same on several engines. */
+/** Entries that several engines share. */
 const readsAll = () => 'all' as const
 const readsSome = () => 'some' as const
 export const READS = { all: { reads: readsAll }, some: { reads: readsSome } } as const
@@ -205,13 +217,13 @@ export const OF_TEXT = {
 export const OF_DATE = {
   ...READS.some,
   decoder: (): Decode => storedDate,
-  // `infinity` and dates of zero are sorted as they are stored.
+  // `infinity` and zero dates are sorted as they are stored.
   exact: (stored: unknown) => stored,
 }
 
 /**
- * A name that another version of the message has is read as the zero value, and sorted as what it is. A label
- * that the message does not know is unset in the entity.
+ * A name that a different version of the message defines is read as the zero value but sorted by its stored
+ * value. A label that the message does not define is unset in the entity.
  */
 export const OF_ENUM = {
   encoder:
@@ -230,7 +242,7 @@ export const OF_ENUM = {
   reads: ({ enumNames }: Facets) => (enumNames?.labels === undefined ? ('all' as const) : undefined),
 }
 
-/** Bound and read as text. */
+/** Decimals are bound and read as strings. */
 export const OF_DECIMAL = {
   value: (value: PlanValue, field: Facets): BoundValue => decimalText(value, field),
   encoder:
@@ -241,12 +253,12 @@ export const OF_DECIMAL = {
     (field: Facets): Decode =>
     (value) =>
       decimalOf(String(value), field),
-  // A value that the property cannot hold is unset in the entity.
+  // A value that the property cannot represent is unset in the entity.
   exact: (stored: unknown, value: unknown, field: Facets) =>
     stored === null || stored === undefined ? value : exactDecimal(String(stored as string), field),
 }
 
-/** Of an engine without arrays. Repositories store JSON there. */
+/** For engines without arrays. Repositories store the list as JSON there. */
 export const noArrays = (_: unknown, { list }: Facets): ManagedOtherwise | undefined =>
   list?.as === 'array'
     ? {
@@ -255,7 +267,7 @@ export const noArrays = (_: unknown, { list }: Facets): ManagedOtherwise | undef
       }
     : undefined
 
-/** `(10,2)`, or nothing if the column states no digits. */
+/** Returns the precision and scale such as `(10,2)`, or an empty string if the column has none. */
 export const digitsOf = ({ decimal }: Facets, unstated = ''): string =>
   decimal?.precision === undefined ? unstated : `(${decimal.precision},${decimal.scale ?? 0})`
 
@@ -264,10 +276,10 @@ export const OF_JSON = {
   decoder: ({ json }: Facets): Decode => json?.decode as Decode,
 }
 
-/** Digits that a property with a number holds exactly. */
+/** The number of decimal digits that a JavaScript number represents exactly. */
 export const NUMBER_DIGITS = 15
 
-/** SQL of the labels of a column; undefined if it has none. */
+/** Returns the labels of an enum column as SQL, or undefined if it has none. */
 export function labelsIn(
   { enumNames }: Facets,
   literal: (text: string) => string,
@@ -277,7 +289,9 @@ export function labelsIn(
   return labels && sql([...labels.numberOf.keys()].map(literal).join(', '))
 }
 
-/** The regular expression of a list with commas between its elements; undefined if it may have any. */
+/**
+ * Returns the regular expression of a comma-separated list, or undefined if its elements can be any string.
+ */
 export function listPattern(list: ListForm | undefined): string | undefined {
   if (list === undefined || (list.element.kind === 'string' && list.form === undefined)) return undefined
   const labels = [...(list.element.enumNames?.labels?.numberOf.keys() ?? [])].map(escaped)
@@ -292,7 +306,10 @@ export const OF_NUMBER = {
   decoder: (): Decode => Number,
   inline: (value: string) => `+${value}`,
 }
-/** A property may hold the digits of an integer. Another writer's may be beyond its range. */
+/**
+ * Integers that may exceed the property's range, because another writer stored them. A property may also hold
+ * them as digits.
+ */
 const ofInteger = (inRange: (value: number) => number, inline: (value: string) => string) => ({
   ...READS.some,
   decoder: ({ hasDigits }: Facets): Decode =>
@@ -315,7 +332,7 @@ export const OF_UINT32 = ofInteger(
   (value) => `(${value} >>> 0)`,
 )
 
-/** Of 0 and 1. */
+/** Booleans that are stored as 0 and 1. */
 export const OF_FLAG = {
   ...READS.some,
   decoder: (): Decode => (value) => (Number(value) === 1 ? true : Number(value) === 0 ? false : undefined),
@@ -332,7 +349,7 @@ const ofWide = (inRange: (value: bigint) => bigint) => ({
   ...READS.some,
   decoder: ({ hasDigits, inProperty }: Facets): Decode => {
     if (inProperty === 'number') return safeNumber
-    // A key is read as it is stored.
+    // Keys are read as stored.
     if (hasDigits === true && inProperty === undefined) return String
     return (value) => {
       const integer = BigInt(value as string)
@@ -340,7 +357,7 @@ const ofWide = (inRange: (value: bigint) => bigint) => ({
       return hasDigits === true ? String(integer) : integer
     }
   },
-  // An integer that the entity cannot hold is unset in it.
+  // An integer that the entity cannot represent is unset in it.
   exact: (stored: unknown, value: unknown) => (stored === null ? value : BigInt(stored as string)),
   readable: (column: string, { inProperty }: Facets) =>
     inProperty === 'number' ? `${column} BETWEEN -9007199254740991 AND 9007199254740991` : undefined,
@@ -348,20 +365,22 @@ const ofWide = (inRange: (value: bigint) => bigint) => ({
 export const OF_BIGINT = ofWide((value) => BigInt.asIntN(64, value))
 export const OF_UNSIGNED_BIGINT = ofWide((value) => BigInt.asUintN(64, value))
 
-/** @throws RangeError for an integer that a number does not hold exactly. */
+/**
+ * @throws RangeError if a JavaScript number cannot represent the integer exactly.
+ */
 function safeNumber(value: unknown): number {
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number
   throw new RangeError('the integer is beyond 2^53-1, and the property is a number')
 }
 
-/** The most characters of a column whose names are declared without a length. */
+/** The maximum length of an enum column without a declared length. */
 export const ENUM_LENGTH = 255
 
-/** Stands for the names of an enum that the field does not have. */
+/** Stands in for the names of an enum if the field has none. */
 export const NO_NAMES: Partial<EnumNames> = {}
 
-/** An entry whose values are bound by one function. */
+/** Returns an entry whose encoder binds values in the same way as filters. */
 export const boundBy = (entry: Omit<KindSql, 'encoder'> & Partial<Pick<KindSql, 'encoder'>>): KindSql => ({
   encoder: () => (value) => entry.value(value as PlanValue, {}),
   ...entry,

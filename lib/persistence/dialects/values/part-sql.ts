@@ -2,11 +2,11 @@ import type { Field } from '../../../resource/fields/field.js'
 import { keyPartOf } from '../../../resource/keys/key-part.js'
 import { keyEncoderOf, type OfKinds } from './kind-sql.js'
 
-/** A part of a key, a reference or a tenant, which is text in the process, in the rows of an engine. */
+/** Converts keys, references and tenants between strings and column values of an engine. */
 export interface PartSql {
-  /** The parameter for a string: NULL, which no row has, if it is not canonical. */
+  /** Returns the parameter for a string, or NULL if the string is not canonical. NULL matches no row. */
   readonly bind: (text: string) => unknown
-  /** The text of what a statement has selected. */
+  /** Returns a selected value as a string. */
   readonly read: (stored: unknown) => string
 }
 

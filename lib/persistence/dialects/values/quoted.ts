@@ -1,6 +1,6 @@
-/** A name between quotation marks. */
+/** Quotes a name. */
 export const quoted = (name: string, mark: '"' | '`'): string =>
   mark + (name.includes(mark) ? name.replaceAll(mark, mark + mark) : name) + mark
 
-/** A text as a literal, where a backslash is one. */
+/** Returns a string literal for engines in which a backslash is an ordinary character. */
 export const textLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`

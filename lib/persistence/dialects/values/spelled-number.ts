@@ -1,6 +1,6 @@
 /**
- * The canonical form of a number: for a double or a float the shortest that is read as the same value,
- * otherwise all of its digits without insignificant zeros. Undefined for a string that is not a finite
+ * Returns the canonical form of a number. For a double or float it is the shortest string with the same
+ * value, otherwise all digits without insignificant zeros. Returns undefined if the string is not a finite
  * number.
  */
 export function spelledNumber(text: string, as: 'exact' | 'double' | 'float'): string | undefined {

@@ -3,8 +3,8 @@ const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns ours. It is parsed by
- * hand, because `Date.parse` costs ten times as much. Other writers store more: see `foreignTime`.
+ * Parses the time of a row: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns times that Ashlar
+ * wrote. This parser is ten times as fast as `Date.parse`. Other formats are parsed by `foreignTime`.
  */
 export function storedTime(stored: unknown): Date | undefined {
   if (stored === last.text) return new Date(last.ms)
@@ -20,8 +20,8 @@ export function storedTime(stored: unknown): Date | undefined {
   }
   const month = digits(stored, 5)
   const day = digits(stored, 8)
-  // A year that begins in March ends in its leap day, and the lengths of its months have a pattern.
-  // `Date.UTC` costs twice as much.
+  // If a year begins in March, it ends with the leap day, and the month lengths follow a pattern. `Date.UTC`
+  // takes twice as long.
   const isLate = month > 2
   const year = digits(stored, 0) * 100 + digits(stored, 2) - (isLate ? 0 : 1)
   const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400)
@@ -29,7 +29,7 @@ export function storedTime(stored: unknown): Date | undefined {
   const days = year * 365 + leapDays + dayOfYear - DAYS_TO_1970
   const seconds = digits(stored, 11) * 3600 + digits(stored, 14) * 60 + digits(stored, 17)
   const time = new Date(days * DAY_MS + seconds * 1000 + ms)
-  // SQLite stores the 30th of February.
+  // SQLite can store 30 February.
   if (day > 28 && time.getUTCDate() !== day) return undefined
   last.text = stored
   last.ms = time.getTime()
@@ -37,10 +37,10 @@ export function storedTime(stored: unknown): Date | undefined {
 }
 
 const DAY_MS = 86_400_000
-/** From the first of March of the year 0. */
+/** The number of days from 1 March of the year 0 to 1970. */
 const DAYS_TO_1970 = 719_468
 
-/** A row that was never updated has the same time twice. */
+/** Caches the last time, because a row that was never updated has the same time twice. */
 const last = { text: '', ms: 0 }
 
 const [ZERO, NINE, DASH, COLON, DOT, PLUS, Z] = [48, 57, 45, 58, 46, 43, 90]
@@ -48,7 +48,7 @@ const [ZERO, NINE, DASH, COLON, DOT, PLUS, Z] = [48, 57, 45, 58, 46, 43, 90]
 const digits = (text: string, at: number): number =>
   (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
 
-/** A date of the years 1000 to 9999, a time to the second, and an end that says nothing but UTC. */
+/** Returns true for a date in the years 1000 to 9999 with a time to the second and at most a UTC suffix. */
 function isUsual(text: string): boolean {
   const first = text.charCodeAt(0)
   if (first <= ZERO || first > NINE) return false
@@ -72,8 +72,9 @@ function isUsual(text: string): boolean {
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 
 /**
- * A time in another format. Undefined for a value that a Timestamp cannot hold: `infinity`, a year before 1
- * or after 9999, a month or a day of zero, and text that is not a time, which only SQLite stores.
+ * Parses a time in another format. Returns undefined for values that a Timestamp cannot represent:
+ * `infinity`, years before 1 or after 9999, a month or day of zero, and other strings, which only SQLite
+ * stores.
  */
 function foreignTime(stored: unknown): Date | undefined {
   const parts = typeof stored === 'string' ? FOREIGN.exec(stored) : null
@@ -108,16 +109,16 @@ function foreignTime(stored: unknown): Date | undefined {
 const DATE = /([0-9]{4})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])/.source
 const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
 const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
-/** The formats of PostgreSQL and MySQL, and of a time in UTC or with an offset that SQLite reads. */
+/** Matches the formats of PostgreSQL and MySQL, and SQLite's with UTC or an offset. */
 const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?$`)
 
-/** A date of the years 1 to 9999; undefined for a value that is not one. */
+/** Returns a date in the years 1 to 9999, or undefined for other values. */
 export const storedDate = (stored: unknown): string | undefined =>
   typeof stored === 'string' && stored.length === 10 && foreignTime(stored) !== undefined ? stored : undefined
 
 /**
- * A stored time to the microsecond: the Date where that is all, a bigint of microseconds, or the text of
- * another writer.
+ * Returns a stored time to the microsecond: the Date if that is exact, a bigint of microseconds, or the
+ * string of another writer.
  */
 export function exactMicros(stored: unknown, value: unknown): unknown {
   if (typeof stored !== 'string') return value
@@ -127,5 +128,5 @@ export function exactMicros(stored: unknown, value: unknown): unknown {
   return rest === '000' ? value : BigInt(value.getTime()) * 1000n + BigInt(rest)
 }
 
-/** A time of the years 1000 to 9999 as PostgreSQL and MySQL return it. */
+/** Matches a time in the years 1000 to 9999 as PostgreSQL and MySQL return it. */
 const USUAL = /^[1-9]\d{3}-(?!00)\d\d-(?!00)\d\d \d\d:\d\d:\d\d(?:\.(\d{1,6}))?(?:\+00)?$/

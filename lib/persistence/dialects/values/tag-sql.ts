@@ -1,14 +1,18 @@
-/** Writes a string into a statement: as a placeholder, or as a literal of a declaration. */
+/** Writes a string into a statement, as a placeholder or as a literal. */
 export type WriteText = (text: string) => string
 
-/** SQL about the tags of a JSON column; `column` is SQL. */
+/** Reads the tags of a JSON column. `column` is SQL. */
 export interface TagSql {
-  /** The value of one tag, as text; NULL where there is none. */
+  /** Returns a tag's value as a string, or NULL if the tag is missing. */
   readonly value: (column: string, key: string, write: WriteText) => string
-  /** True if the tags have the key; never NULL. @param nullable - whether the column may be. */
+  /**
+   * Returns a condition that is true if the tags contain the key, and never NULL.
+   *
+   * @param nullable - true if the column may be NULL.
+   */
   readonly has: (column: string, key: string, write: WriteText, nullable: boolean) => string
-  /** A tag's value as `=` and `<` compare it: by code point, trailing spaces counting. */
+  /** Returns a tag's value for `=` and `<`, which compare by code point, including trailing spaces. */
   readonly compared: (value: string) => string
-  /** A tag's value as the search for a substring takes it. */
+  /** Returns a tag's value for substring searches. */
   readonly searched: (value: string) => string
 }

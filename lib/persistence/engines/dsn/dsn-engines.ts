@@ -4,24 +4,25 @@ import { decoded, secretsOf, urlOf } from './dsn-url.js'
 
 export type DsnDriver = 'postgres' | 'mysql' | 'sqlite'
 
-/** TypeORM's `type` for a DSN of `mysql`, the default first. */
+/** TypeORM's `type` for a `mysql` DSN. The first one is the default. */
 export const MYSQL_TYPES = ['mysql', 'mariadb'] as const
 
-/** Parses a DSN of one engine. */
+/** The DSNs of one engine. */
 export interface DsnEngine {
   readonly driver: DsnDriver
-  /** The prefixes of DSNs of this engine, in lower case, or complete DSNs. */
+  /** The lower-case prefixes of this engine's DSNs, or complete DSNs. */
   readonly begins: readonly string[]
   /**
-   * The DSN in the driver's form.
-   * @throws TypeError that repeats nothing of it.
+   * Returns the DSN in the driver's format.
+   *
+   * @throws TypeError without any part of the DSN in its message.
    */
   readonly checked: (dsn: string, scheme: string) => string
-  /** The checked DSN without passwords and parameters. */
+  /** Returns a checked DSN without passwords and parameters. */
   readonly redacted: (dsn: string) => string
 }
 
-/** An engine whose DSN is a URL. */
+/** Returns the engine of a DSN that is a URL. */
 const server = (driver: DsnDriver, begins: readonly string[], needsHost: boolean): DsnEngine => ({
   driver,
   begins,
@@ -59,6 +60,6 @@ export const DSN_ENGINES: readonly DsnEngine[] = [
   sqlite,
 ]
 
-/** The file of a checked DSN, or `:memory:`, if its engine has no server. */
+/** Returns the file of a checked SQLite DSN, or `:memory:`. Returns undefined for engines with a server. */
 export const databaseFile = ({ driver, dsn }: { readonly driver: DsnDriver; readonly dsn: string }) =>
   driver === 'sqlite' ? dsn : undefined

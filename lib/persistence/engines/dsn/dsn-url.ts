@@ -1,6 +1,6 @@
 /**
- * A DSN as a URL. `pg` accepts a user without a host, as in `postgres://ada@/app?host=/run/postgresql`;
- * Node's URL does not.
+ * Parses a DSN as a URL. `pg` accepts a user without a host, as in
+ * `postgres://ada@/app?host=/run/postgresql`, but Node's URL does not.
  */
 export function urlOf(dsn: string): URL {
   if (URL.canParse(dsn)) return new URL(dsn)
@@ -11,7 +11,9 @@ export function urlOf(dsn: string): URL {
   )
 }
 
-/** @throws TypeError for a % that does not begin a percent-encoding. */
+/**
+ * @throws TypeError if a % does not begin a percent-encoding.
+ */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -20,7 +22,7 @@ export function decoded(text: string): string {
   }
 }
 
-/** Every password in a DSN, in each of its encodings. */
+/** Returns the passwords in a DSN, in every encoding. */
 export function secretsOf(url: URL): readonly string[] {
   const { password, username, searchParams } = url
   decoded(username)

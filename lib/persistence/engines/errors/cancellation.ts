@@ -1,9 +1,7 @@
 import type { CallEnd } from '../../../call-end.js'
 import { AshlarError, Cancelled, DeadlineExceeded } from '../../../errors.js'
 
-/**
- * The error for the caller of an aborted signal: the signal's reason, when that is an error of the framework.
- */
+/** Returns the caller's error for an aborted signal: the signal's reason if it is an Ashlar error. */
 export function cancellation(signal: CallEnd | undefined, cause?: unknown): AshlarError {
   const reason: unknown = signal?.reason
   if (reason instanceof AshlarError) return reason

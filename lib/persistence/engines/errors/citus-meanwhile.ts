@@ -1,6 +1,6 @@
 /**
- * A read failed, and the database has distributed its tables over several servers since the process last
- * asked. The same read succeeds in the form for several servers.
+ * A read failed because the database has become distributed since the process last checked. The same read
+ * succeeds in its distributed form.
  */
 export class DistributedMeanwhile extends Error {
   constructor(cause: unknown) {

@@ -10,11 +10,11 @@ export { isSchemaMismatch } from './schema-mismatch.js'
 type Kind = 'conflict' | 'precondition'
 
 /**
- * An error that a trigger raises against a write (P0001, P0004, SIGNAL's 45000, RAISE) is a failed
- * precondition on every database.
+ * Maps SQLSTATEs to errors. An exception that a trigger raises against a write (P0001, P0004, SIGNAL's 45000,
+ * RAISE) is a failed precondition on every database.
  */
 
-/** PostgreSQL's SQLSTATEs. */
+/** The SQLSTATEs of PostgreSQL. */
 const SQLSTATES: Readonly<Record<string, Kind>> = {
   '23505': 'conflict',
   '23000': 'precondition',
@@ -27,7 +27,7 @@ const SQLSTATES: Readonly<Record<string, Kind>> = {
   P0004: 'precondition',
 }
 
-/** By number, because MariaDB uses other names than MySQL (4025 is its CHECK). */
+/** MySQL's error numbers. MariaDB's names differ (4025 is its CHECK error). */
 const ERRNOS: Readonly<Record<number, Kind>> = {
   1022: 'conflict',
   1062: 'conflict',
@@ -49,25 +49,25 @@ const ERRNOS: Readonly<Record<number, Kind>> = {
   4025: 'precondition',
 }
 
-/** The class of user-defined exceptions, which SIGNAL uses and RAISE may use. */
+/** The class of user-defined exceptions, which SIGNAL and RAISE can use. */
 const USER_DEFINED = /^45[0-9A-Z]{3}$/
 
-/** SQLite's extended codes, as `better-sqlite3` reports them; any other constraint is a precondition. */
+/** SQLite's extended codes, as `better-sqlite3` reports them. Other constraint codes are preconditions. */
 const SQLITE_CODES: Readonly<Record<string, Kind>> = {
   SQLITE_CONSTRAINT_UNIQUE: 'conflict',
   SQLITE_CONSTRAINT_PRIMARYKEY: 'conflict',
   SQLITE_CONSTRAINT_ROWID: 'conflict',
 }
 
-/** `sqlite3` has one number for all constraints. Its text begins with words of SQLite, never with a value. */
+/** `sqlite3` uses one number for all constraints. Its message begins with fixed words, never with a value. */
 const SQLITE_CONSTRAINT = 19
 const SQLITE_UNIQUE = /^SQLITE_CONSTRAINT: (?:UNIQUE constraint failed|PRIMARY KEY must be unique)/
 
 /**
- * The error for the caller of a violated constraint: {@link ErrConflict} for a unique one,
- * {@link ErrPreconditionFailed} for a foreign key, NOT NULL, CHECK or exclusion, undefined for any other
- * error. It uses the driver's codes: in the text, a client's value could imitate a conflict. The cause has
- * the driver's codes, not its values. Never throws.
+ * Returns the caller's error for a violated constraint: {@link ErrConflict} for a unique index, {@link
+ * ErrPreconditionFailed} for a foreign key, NOT NULL, CHECK or exclusion constraint. Returns undefined for
+ * other errors. Only the driver's codes are read, because a client's value in the message could imitate a
+ * conflict. The cause contains the codes but no values. Never throws.
  */
 export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
   if (isInstance(error, ErrConflict) || isInstance(error, ErrPreconditionFailed)) return error
@@ -93,7 +93,7 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
   return Object.hasOwn(SQLSTATES, code) ? SQLSTATES[code] : undefined
 }
 
-/** True if a write was rejected because of NULL in a NOT NULL column. Never throws. */
+/** Returns true if a write was rejected because of NULL in a NOT NULL column. Never throws. */
 export const isNullError = (error: unknown): boolean =>
   driverErrors(error).some(
     ({ code, errno, message }) =>

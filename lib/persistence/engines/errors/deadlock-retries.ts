@@ -9,13 +9,13 @@ import { StaleStatement } from './stale-statement.js'
 const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
 const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
 
-/** The codes of a locked row, reported at once (NOWAIT) or after the engine's lock timeout. */
+/** The codes for a locked row, which is reported immediately (NOWAIT) or after the engine's lock timeout. */
 const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
 
 /**
- * True if the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock
- * timeout or an outdated plan, however the error is wrapped. False when the commit may have succeeded, or the
- * caller is gone.
+ * Returns true if repeating the same work may succeed: after a deadlock, a serialization failure, a lock
+ * timeout or an outdated plan, even if the error is wrapped. Returns false if the commit may have succeeded
+ * or the caller has left.
  */
 export function retryable(error: unknown): boolean {
   if ([Unavailable, Cancelled, DeadlineExceeded].some((type) => isInstance(error, type))) return false
@@ -28,7 +28,7 @@ export function retryable(error: unknown): boolean {
   )
 }
 
-/** The caller's error for a {@link retryable} one, with advice when a lock was the cause. */
+/** Returns the caller's error for a {@link retryable} error, with advice if a lock was the cause. */
 export function abortedBy(error: unknown): Aborted {
   if (isInstance(error, Aborted)) return error as Aborted
   const isLocked = driverErrors(error).some(
@@ -41,14 +41,15 @@ export function abortedBy(error: unknown): Aborted {
 }
 
 export interface RetryOptions {
-  /** The number of times it runs, the first time included. Default: 4. */
+  /** The maximum number of attempts, including the first. Default: 4. */
   readonly maxAttempts?: number
   readonly signal?: CallEnd | undefined
 }
 
 /**
  * Runs an operation, and repeats it after conflicts with other writers, with growing random pauses.
- * @throws Aborted when the last attempt has failed.
+ *
+ * @throws Aborted if the last attempt fails.
  */
 export async function withRetries<T>(
   operation: () => Promise<T>,

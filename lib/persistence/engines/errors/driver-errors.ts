@@ -1,8 +1,8 @@
 import { propertyOf } from '../../../faults/readable.js'
 
-/** Fields of a driver's error, each read once. Every field is untrusted until it is compared. */
+/** The fields of a driver error, each read once. Values are untrusted until they are compared. */
 export interface DriverError {
-  /** The error with these fields. */
+  /** The error that has these fields. */
   readonly thrown: object
   readonly code: unknown
   readonly errno: unknown
@@ -11,11 +11,11 @@ export interface DriverError {
   readonly fatal: unknown
 }
 
-/** The most nested errors that are read. */
+/** The maximum number of nested errors to read. */
 const MAX = 16
 
 /**
- * The errors inside an error, innermost first: TypeORM and the framework wrap what a driver threw. Never
+ * Returns the errors inside an error, innermost first. TypeORM and Ashlar wrap what a driver throws. Never
  * throws.
  */
 export function driverErrors(error: unknown): readonly DriverError[] {

@@ -4,8 +4,8 @@ import { SEARCH_VECTOR } from '../../dialects/search-predicate.js'
 const UNDEFINED_COLUMN = '42703'
 
 /**
- * Of a search that failed because no migration has made the stored vector yet, the log says what to do; any
- * other error as it is.
+ * Adds advice to the error of a search without its stored vector, which no migration has created yet. Returns
+ * other errors unchanged.
  */
 export function explainMissingVector(error: unknown, type: string): unknown {
   const isMissing =

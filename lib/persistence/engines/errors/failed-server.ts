@@ -7,11 +7,11 @@ export const REFUSES_CONNECTIONS = 'a server of the database does not accept con
 const NEEDS_TENANT =
   'the distributed database cannot run this for all tenants at once: call it for one tenant'
 
-/** The state of a transaction in which a server of a distributed database failed. */
+/** The state of a transaction at the time when a server of a distributed database failed. */
 export interface CommittedTransaction {
-  /** True if it is `repeatable read` or `serializable`. */
+  /** True for `repeatable read` and `serializable`. */
   readonly isSerial: boolean
-  /** True if a server reported a serialization failure in it. */
+  /** True if a server reported a serialization failure. */
   readonly isAborted: boolean
 }
 
@@ -30,7 +30,7 @@ const OUTCOMES: Readonly<
         ),
 }
 
-/** The caller's error if a server of a distributed database failed. Undefined for any other error. */
+/** Returns the caller's error if a server of a distributed database failed, or undefined for other errors. */
 export function failedServer(error: unknown, transaction: CommittedTransaction): AshlarError | undefined {
   const failure = serverFailure(error)
   return failure && OUTCOMES[failure](new DriverFault(error), transaction)

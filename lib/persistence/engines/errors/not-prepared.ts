@@ -1,8 +1,8 @@
 import { Unavailable } from '../../../errors.js'
 
 /**
- * The server had no room to prepare a statement, so that it has not run. Another client may have taken all
- * that there is.
+ * The server could not prepare a statement, because all clients together have reached its limit. The
+ * statement was not run.
  */
 export class NotPrepared extends Unavailable {
   constructor(cause: unknown) {

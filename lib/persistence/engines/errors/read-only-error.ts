@@ -2,19 +2,22 @@ import { Unavailable } from '../../../errors.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
 import { type DriverError, driverErrors } from './driver-errors.js'
 
-/** read_only_sql_transaction, of PostgreSQL. */
+/** PostgreSQL's read_only_sql_transaction. */
 const SQLSTATE = '25006'
 
-/** A read-only transaction, or a server that is read-only as a whole. */
+/** The errors of a read-only transaction or server. */
 const ERRNOS = new Set<unknown>([1792, 1836, 1874])
 
-/** MySQL and MariaDB name the option that prevents a statement; other options concern only the statement. */
+/**
+ * The error that an option of MySQL or MariaDB prevents the statement. Only the read-only options concern all
+ * writes.
+ */
 const OPTION = 1290
 const READ_ONLY_OPTION = /--(?:super[-_]|innodb[-_])?read[-_]only\b/
 
 /**
- * The caller's error for a write that a read-only database refused: a demoted primary, a replica, a server in
- * maintenance. Undefined for any other error.
+ * Returns the caller's error for a write that a read-only database rejected, such as a demoted primary, a
+ * replica, or a server in maintenance. Returns undefined for other errors.
  */
 export function readOnlyError(error: unknown): Unavailable | undefined {
   return driverErrors(error).some(isReadOnly)

@@ -4,7 +4,7 @@ import { type DriverError, driverErrors } from './driver-errors.js'
 
 export const LACKS_RESOURCES = 'the database has no disk space, memory or connections left: retry later'
 
-/** insufficient_resources of PostgreSQL, and its io_error, which a full disk can be as well. */
+/** PostgreSQL's insufficient_resources, and io_error, which may be caused by a full disk. */
 const SQLSTATE = /^(?:53[0-9A-Z]{3}|58030)$/
 
 /**
@@ -15,18 +15,18 @@ const SQLSTATE = /^(?:53[0-9A-Z]{3}|58030)$/
 const ERRNOS = new Set<unknown>([5, 20, 1021, 1037, 1038, 1040, 1041, 1114, 1135, 1203, 1206, 1226, 1637])
 
 /**
- * EE_WRITE, ER_ERROR_ON_WRITE and ER_GET_ERRNO say in their text what the operating system said: ENOMEM,
+ * EE_WRITE, ER_ERROR_ON_WRITE and ER_GET_ERRNO. Their message contains the operating system's error: ENOMEM,
  * ENOSPC or EDQUOT.
  */
 const OF_SYSTEM = new Set<unknown>([3, 1026, 1030])
 const SYSTEM_ERROR = /\b(?:Errcode|errno|error):? ?(?:12|28|122)\b/i
 
-/** SQLite has no room, no memory, or cannot write to the disk. */
+/** SQLite has no space, no memory, or cannot write to the disk. */
 const SQLITE = /^SQLITE_(?:FULL|NOMEM|IOERR)/
 
 /**
- * The caller's error where the database lacks what it needs, such as room on its disk. Such a statement has
- * had no effect. Undefined for any other error.
+ * Returns the caller's error if the database lacks a resource such as disk space, so that the statement had
+ * no effect. Returns undefined for other errors.
  */
 export function resourceError(error: unknown): Unavailable | undefined {
   return driverErrors(error).some(lacksResources)
@@ -35,7 +35,7 @@ export function resourceError(error: unknown): Unavailable | undefined {
 }
 
 /**
- * True if it is room that it lacks, which other writes will lack as well. Memory may suffice for any other
+ * Returns true if space is missing, which affects other writes, too. A lack of memory may affect only one
  * statement.
  */
 export const lacksRoom = (error: unknown): boolean =>
@@ -47,7 +47,7 @@ export const lacksRoom = (error: unknown): boolean =>
       (typeof code === 'string' && SQLITE_ROOM.test(code)),
   )
 
-/** A file that may not grow any more is an error of its write. */
+/** SQLite reports a file that cannot grow as an I/O error of the write. */
 const SQLITE_ROOM = /^SQLITE_(?:FULL|IOERR_(?:WRITE|SHMSIZE))$/
 
 /** EE_DISK_FULL, ER_DISK_FULL, ER_RECORD_FILE_FULL */

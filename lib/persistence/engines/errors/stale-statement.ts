@@ -1,21 +1,21 @@
 import { DriverFault } from '../../../faults/driver-fault.js'
 
 /**
- * A prepared statement failed, perhaps because the tables have changed, or because the server has forgotten
- * it. When it is sent again, it is prepared again.
+ * A prepared statement failed, possibly because tables have changed or the server has discarded it. Sending
+ * it again prepares it again.
  */
 export class StaleStatement extends DriverFault {}
 
 /**
- * invalid_sql_statement_name, and the errors of a value that is read, written or compared as the column's
+ * invalid_sql_statement_name, and errors of values that are read, written or compared with the column's
  * previous type.
  */
 const CODES = new Set<unknown>(['26000', '22003', '22007', '22008', '22P02', '22P03', '42804', '42883'])
 
 /**
- * True if a prepared statement may succeed when it is prepared again. A returned column with a new type is
- * recognized by the place in PostgreSQL that reports it: its SQLSTATE, feature_not_supported, has many other
- * causes, and its text is in the server's language.
+ * Returns true if a prepared statement may succeed when it is prepared again. A result column with a new type
+ * is recognized by the source location in PostgreSQL that reports it. Its SQLSTATE, feature_not_supported,
+ * has many other causes, and its message is localized.
  */
 export function maybeStale(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false

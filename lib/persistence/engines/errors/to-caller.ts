@@ -11,7 +11,7 @@ import { constraintError } from './constraint-error.js'
 import { abortedBy, retryable } from './deadlock-retries.js'
 import { driverErrors } from './driver-errors.js'
 
-/** The indexes of a table, as far as they are known. */
+/** Translates errors of a table's indexes, as far as the indexes are known. */
 export interface TableIndexes {
   conflict(error: unknown): ErrConflict | Internal
   tooLong(error: unknown): InvalidArgument | undefined
@@ -20,10 +20,11 @@ export interface TableIndexes {
 }
 
 /**
- * The error of a failure that a caller receives: never a driver's error unchanged, which contains SQL and
- * values.
- * @param indexes - those of the table that was written, if it is known.
- * @param isReferring - true if values were written that may refer to other rows; undefined if not known.
+ * Returns the error that a caller receives for a failure. It is never the driver's own error, which contains
+ * SQL and values.
+ *
+ * @param indexes - the indexes of the written table, if known.
+ * @param isReferring - true if written values may refer to other rows. Undefined if unknown.
  */
 export function toCaller(error: unknown, indexes?: TableIndexes, isReferring?: boolean): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
@@ -42,8 +43,8 @@ export function toCaller(error: unknown, indexes?: TableIndexes, isReferring?: b
 }
 
 /**
- * The server has ended the statement: PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's
- * max_execution_time.
+ * Returns true if the server ended the statement because of PostgreSQL's statement_timeout, MariaDB's
+ * max_statement_time or MySQL's max_execution_time.
  */
 const isTimedOut = (error: unknown): boolean =>
   driverErrors(error).some(

@@ -2,10 +2,10 @@ import type { CallEnd } from '../../../call-end.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 
-/** Milliseconds a cancelled statement may continue before its connection is cut. */
+/** The time in milliseconds that a cancelled statement may continue before its connection is closed. */
 const GRACE_MS = 1000
 
-/** Milliseconds between the first two cancel requests; each further pause is twice as long. */
+/** The pause in milliseconds between the first two cancel requests. Each further pause is twice as long. */
 const AGAIN_MS = 100
 
 export interface Cancelling {
@@ -13,13 +13,14 @@ export interface Cancelling {
   readonly late?: (signal: CallEnd) => void
   /** Asks the server to stop the statement. The connection must not be used until this has finished. */
   readonly cancel: () => Promise<void>
-  /** Cuts the connection. */
+  /** Closes the connection. */
   readonly destroy: () => void
 }
 
 /**
- * Waits for a statement, and cancels it when the signal aborts. A statement that finishes nevertheless
- * returns its result.
+ * Waits for a statement, and cancels it when the signal aborts. If the statement finishes nevertheless, its
+ * result is returned.
+ *
  * @throws Cancelled, DeadlineExceeded
  */
 export function cancellable<T>(
@@ -55,17 +56,17 @@ async function untilAborted<T>(
   } finally {
     signal.removeEventListener('abort', abort)
     clearTimeout(timer)
-    // A delayed cancel request would cancel the connection's next statement. A connection that was cut has no
-    // next statement.
+    // Wait, because a delayed cancel request would cancel the connection's next statement. A closed
+    // connection has none.
     const ended = cancels?.end()
     if (!isCut) await ended
   }
 }
 
 /**
- * Sends cancel requests until the statement is over. The server ignores a request that arrives before it has
- * read the statement. It also does not notice during execution that the connection was cut, so without
- * another request the statement would run to its end.
+ * Sends cancel requests until the statement ends. The server ignores a request that arrives before it has
+ * read the statement. It also does not notice a closed connection while it executes, so that without further
+ * requests the statement would run to its end.
  */
 class Cancels {
   readonly #sending: Promise<void>
@@ -104,7 +105,7 @@ class Cancels {
 
 /**
  * Waits for transaction control, which is never cancelled. A connection that does not respond soon after the
- * signal aborts is cut; otherwise a dead network would occupy it until TCP times out.
+ * signal aborts is closed. Otherwise a dead network would block it until TCP times out.
  */
 export async function unlessSilent<T>(
   running: Promise<T>,
@@ -127,7 +128,7 @@ export async function unlessSilent<T>(
   }
 }
 
-/** Waits for the preparation of a new connection, and cuts the connection after `ms` milliseconds. */
+/** Waits for the preparation of a new connection, and closes the connection after `ms` milliseconds. */
 export async function unlessTooLate<T>(running: Promise<T>, ms: number, destroy: () => void): Promise<T> {
   const timer = setTimeout(destroy, ms)
   try {

@@ -2,8 +2,9 @@ import type { Dialect } from '../../dialects/dialect.js'
 
 /**
  * Rejects values that drivers would convert or treat differently.
- * @throws TypeError naming the position of the value.
- * @throws RangeError if there are more values than one statement can carry.
+ *
+ * @throws TypeError with the position of the value.
+ * @throws RangeError if there are more values than one statement can have.
  */
 export function checkValues(values: readonly unknown[], dialect: Dialect): void {
   const {

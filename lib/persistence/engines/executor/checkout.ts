@@ -8,8 +8,9 @@ import type { ConnectionWaits } from './connection-waits.js'
 export type Connect<C> = (done: (error: Error | null | undefined, connection: C | undefined) => void) => void
 
 /**
- * Gets a connection from a pool. Neither driver can remove a waiting caller, so a caller that left releases
- * the connection when it gets it.
+ * Gets a connection from a pool. The drivers cannot remove a waiting caller. A caller that has left releases
+ * the connection when it receives it.
+ *
  * @throws Unavailable after 10 seconds, regardless of the pool's options.
  * @throws Cancelled, DeadlineExceeded
  */
@@ -42,8 +43,8 @@ export function checkout<C extends { release(): void }>(
     const endWait = waits.begin(refuse)
     signal?.addEventListener('abort', leave, { once: true })
     connect((error, connection) => {
-      // The release runs in its own tick: the pool serves the next caller inside `release`, and thousands of
-      // callers in a row may have left after an outage.
+      // Release in a separate tick. The pool serves the next caller inside `release`, and after an outage
+      // thousands of callers may have left.
       if (isOver) return process.nextTick(() => connection?.release())
       end()
       if (connection !== undefined) return resolve(connection)

@@ -4,16 +4,16 @@ import { cancellation } from '../errors/cancellation.js'
 import { type HeldConnection, holdersAround, type OpenTransaction } from '../../contract/open-transaction.js'
 
 /**
- * Milliseconds a caller waits for a connection, and a new connection for the server, regardless of the
- * DataSource's options.
+ * The maximum wait in milliseconds for a connection, and for the server to accept a new one, regardless of
+ * the DataSource's options.
  */
 export const CONNECT_MS = 10_000
 
-/** Milliseconds without activity after which callers that hold all connections are rejected. */
+/** Callers that hold all connections are rejected after this time in milliseconds without activity. */
 const STILL_MS = 100
 const LOOKS = 4
 
-/** The facts about a pool that concern its waiting callers. */
+/** The state of a pool that decides about waiting callers. */
 export interface WaitedPool {
   readonly database: object
   /** The maximum number of open connections. */
@@ -24,27 +24,26 @@ export interface WaitedPool {
 
 interface Wait {
   readonly since: number
-  /** Transactions that hold a connection of the same pool and, as far as is known, wait for this caller. */
+  /** Transactions that hold a connection of the same pool and presumably wait for this caller. */
   readonly holders: readonly OpenTransaction[]
   readonly refuse: (error: Error) => void
 }
 
 /**
- * The error of a caller that holds a connection and waits for another one, while every other connection is
- * held by a caller that also waits.
+ * The error of a caller that holds a connection and waits for another, while waiting callers hold all of
+ * them.
  */
 export class ConnectionsHeld extends Unavailable {}
 
-/**
- * The callers that wait for a connection of a pool. Every wait ends, regardless of how the driver's pool
- * behaves.
- */
+/** The callers that wait for a connection of a pool. Limits every wait, independent of the driver's pool. */
 export class ConnectionWaits {
   readonly #waits = new Set<Wait>()
   #timer: NodeJS.Timeout | undefined
   #look: NodeJS.Timeout | undefined
 
-  /** @param limitMs - the maximum wait; 0 if other code ends it. */
+  /**
+   * @param limitMs - the maximum wait in milliseconds, or 0 if other code limits it.
+   */
   constructor(
     private readonly pool: WaitedPool,
     private readonly limitMs = CONNECT_MS,
@@ -52,7 +51,8 @@ export class ConnectionWaits {
 
   /**
    * Begins a wait.
-   * @param refuse - called with Unavailable when the caller has waited for too long, or would wait in vain.
+   *
+   * @param refuse - receives Unavailable when the caller has waited too long or could never be served.
    * @returns a function that ends the wait.
    */
   begin(refuse: (error: Error) => void): () => void {
@@ -63,13 +63,14 @@ export class ConnectionWaits {
     return () => void this.#waits.delete(wait)
   }
 
-  /** True if a caller might wait for itself because it runs inside a transaction that holds a connection. */
+  /** True if a caller might wait for itself, because it runs in a transaction that holds a connection. */
   get isNeeded(): boolean {
     return holdersAround(this.pool.database).length > 0
   }
 
   /**
-   * Waits as `enter` does, unless the caller would wait for itself.
+   * Calls `enter`, and waits unless the caller would wait for itself.
+   *
    * @param enter - waits until the signal aborts.
    */
   wait<R extends Promise<unknown> | undefined>(
@@ -104,7 +105,7 @@ export class ConnectionWaits {
       : `all ${size} are in use: raise poolSize, or look for transactions that take long`
   }
 
-  /** One timer for all callers: the first one has waited longest. */
+  /** Starts one timer for all callers; the first one has waited longest. */
   #refuseLateIn(ms: number): NodeJS.Timeout {
     return setTimeout(() => {
       this.#timer = undefined
@@ -120,7 +121,7 @@ export class ConnectionWaits {
     }, Math.ceil(ms)).unref()
   }
 
-  /** Returns all connections if transactions around waiting callers hold every one of them. */
+  /** Returns all connections if they are held by the transactions of waiting callers. */
   get #held(): ReadonlySet<HeldConnection> | undefined {
     const held = new Set<HeldConnection>()
     for (const { holders } of this.#waits)
@@ -130,16 +131,15 @@ export class ConnectionWaits {
   }
 
   /**
-   * Rejects the callers whose transactions hold all connections, if nothing happens on the connections for a
-   * while. A transaction that still sends statements does not wait for its caller, and will return its
-   * connection.
+   * Rejects callers whose transactions hold all connections if the connections stay inactive for a while. A
+   * transaction that still sends statements does not wait for its caller and will return its connection.
    */
   #lookSoon(): void {
     const held = this.#held
     if (this.#look === undefined && held !== undefined) this.#lookAgain(held, usesOf(held), LOOKS)
   }
 
-  /** Checks several times: if the process itself was blocked, a single timer would find nothing changed. */
+  /** Checks several times. If the process was blocked, a single timer would wrongly find no activity. */
   #lookAgain(before: ReadonlySet<HeldConnection>, uses: number, looks: number): void {
     this.#look = setTimeout(() => {
       this.#look = undefined

@@ -1,14 +1,15 @@
 /** The reason why it is unknown whether a database responds or accepts writes. */
 export interface DatabaseDoubt {
-  /** Reported in the log if calls received less detail. Not repeated within a minute. */
+  /** Logged if calls received less detail. Not repeated within a minute. */
   readonly report?: { readonly message: string; readonly error: Error }
 }
 
 const listeners = new Set<(doubt: DatabaseDoubt) => void>()
 
 /**
- * Registers a listener that is called when a database of this process begins to fail, so that a server need
- * not wait for its next probe.
+ * Registers a listener for the first failure of a database of this process, so that a server does not have to
+ * wait for its next probe.
+ *
  * @returns a function that removes the listener.
  */
 export function onDatabaseDoubt(listener: (doubt: DatabaseDoubt) => void): () => void {

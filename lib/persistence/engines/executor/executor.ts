@@ -3,46 +3,50 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import type { RequestContext } from '../../../context.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
-/** SQL with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and reuse it. */
+/**
+ * A SQL statement with placeholders of its dialect: `$1` on PostgreSQL, `?` elsewhere. Build it once and
+ * reuse it.
+ */
 export interface Statement {
-  /** Unique in the process: the same name always belongs to the same SQL. At most 63 bytes. */
+  /** A name of at most 63 bytes that is unique in the process. The same name always has the same SQL. */
   readonly name: string
   readonly text: string
-  /** The index of each placeholder's value, if a value is used by several placeholders. */
+  /** The index of each placeholder's value, if placeholders share values. */
   readonly positions?: readonly number[]
   /**
-   * True if the rows it reads depend on the tenant or on other values. The server then plans it for the
-   * values of each run, because a cached plan would only fit an average tenant. Omitted for statements that
-   * find rows by keys.
+   * True if the number of rows depends on the tenant or another value. The server then plans each run for its
+   * values, because a cached plan only fits an average tenant. Omitted for statements that find rows by key.
    */
   readonly isPlannedByValue?: boolean
   /** The listed resource, if the statement is a repository's list. */
   readonly listed?: ListedRows
 }
 
-/** The description of a list in logs: names of the entity and its table, never a value. */
+/** The description of a list in logs: the names of the entity and its table, never a value. */
 export interface ListedRows {
   readonly entity: string
   readonly table: string
-  /** The sort order in the syntax of `order_by`, including the key. */
+  /** The sort order in `order_by` syntax, including the key. */
   readonly order: string
-  /** The properties of the index that serves most of the order; undefined if no index helps. */
+  /**
+   * The properties of the index that serves the largest part of the order, or undefined if no index helps.
+   */
   readonly index: { readonly on: readonly string[]; readonly isDeclared: boolean } | undefined
-  /** The reason why the index does not cover the whole order. */
+  /** The reason why the index does not serve the whole order. */
   readonly unserved: Unserved | undefined
 }
 
 /**
- * The reason why an index covers only a part of a list's sort order: a property, a direction, or the tenant.
+ * The reason why an index serves only a part of a list's sort order: a property, a direction, or the tenant.
  */
 export type Unserved =
   | { readonly why: 'unbounded' | 'nullable' | 'collation' | 'elsewhere'; readonly field: string }
   | { readonly why: 'directions' | 'tenants' }
 
 /**
- * Values in the order of the select list; NULL is null. PostgreSQL returns every value as a string. MySQL
- * returns strings, Buffers, and numbers for floats and integers up to 32 bits. SQLite returns strings,
- * numbers and Buffers, and needs a distinct name for every selected column.
+ * A row's values in the order of the select list; NULL is null. PostgreSQL returns every value as a string.
+ * MySQL returns strings, Buffers, and numbers for floats and integers up to 32 bits. SQLite returns strings,
+ * numbers and Buffers, and requires a distinct name for every selected column.
  */
 export type Row = readonly unknown[]
 
@@ -56,18 +60,21 @@ export interface Result {
 }
 
 export interface RunOptions {
-  /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL if the driver can. */
+  /**
+   * If it aborts, `run` rejects with Cancelled or DeadlineExceeded, and cancels the statement if the driver
+   * can.
+   */
   readonly signal?: CallEnd
   /**
-   * The call's context. Calls that wait for a connection take turns by its tenant. Default: the current
+   * The call's context. Calls of different tenants take turns on the pool's connections. Default: the current
    * context.
    */
   readonly context?: RequestContext
-  /** The number of repository calls that the statement carries. Default: 1. */
+  /** The number of repository calls in the statement. Default: 1. */
   readonly calls?: number
   /**
    * The maximum size of the result. If the executor `endsReads`, `run` rejects with TooManyBytes when the
-   * arriving rows exceed it, and discards the rest. It always accepts the first row.
+   * rows exceed it, and discards the rest. The first row is always accepted.
    */
   readonly maxBytes?: number
 }
@@ -79,18 +86,19 @@ export interface BoundStatement {
 }
 
 /**
- * Runs a repository's SQL on a database: through a pool, or in the transaction of the context. Values may be
- * null, boolean, string, finite number, bigint, Buffer or Uint8Array. Arrays of these are allowed on
- * PostgreSQL, infinities on SQLite. Anything else (`undefined`, a Date, an object) causes a TypeError.
- * Rejects with a DriverFault that contains the driver's codes, without values.
+ * Runs a repository's SQL on a database, through a pool or in the context's transaction. Values may be null,
+ * boolean, string, finite number, bigint, Buffer or Uint8Array. PostgreSQL also accepts arrays of these, and
+ * SQLite infinities. Other values (`undefined`, a Date, an object) cause a TypeError. Rejects with a
+ * DriverFault that contains the driver's codes but no values.
  */
 export interface Executor {
   readonly dialect: Dialect
-  /** True if it can stop a read whose rows are too large without affecting later statements. */
+  /** True if the executor can end a read whose rows are too large without affecting later statements. */
   readonly endsReads?: boolean
   /**
-   * True if tables may be spread over several servers (Citus): a transaction's settings do not reach all
-   * servers, and a statement for several tenants queries all of them. Undefined until the first connection.
+   * True if tables may be distributed over several servers (Citus). Settings of a transaction then do not
+   * reach all servers, and a statement for several tenants queries all of them. Undefined before the first
+   * connection.
    */
   readonly isDistributed?: boolean | undefined
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
@@ -99,18 +107,19 @@ export interface Executor {
 /** One connection for a single user until it is released. */
 export interface Lease extends Executor {
   /**
-   * Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). Rejects if the server responds to
-   * COMMIT with ROLLBACK.
+   * Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). Rejects if the server answers COMMIT
+   * with ROLLBACK.
    */
   control(text: string): Promise<void>
   /** Returns a TypeORM query runner that uses this connection and never releases it. */
   queryRunner(): QueryRunner
   /**
-   * Waits for what such a query runner sends, with the same cancellation and errors as `run`.
+   * Waits for statements that such a query runner sends, with the cancellation and errors of `run`.
+   *
    * @throws Aborted if the database has ended the transaction.
    */
   sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T>
-  /** Returns the connection to the pool. With `broken`, closes it instead because its state is unknown. */
+  /** Returns the connection to the pool, or closes it if `broken` is set because its state is unknown. */
   release(options?: { readonly broken?: boolean }): void
 }
 
@@ -133,18 +142,16 @@ export interface Database extends Executor {
   readonly connections: number
   /** Undefined if the engine has a single connection and no pool. */
   readonly use?: PoolUse
-  /**
-   * The maximum number of connections that calls of one tenant hold: at least one, and at most all but one.
-   */
+  /** The maximum number of connections that one tenant's calls may hold: between one and all but one. */
   maxTenantConnections?: number
   /**
-   * Lets waiting calls request a connection regardless of how many are in use: the pool moved to another DSN,
+   * Lets waiting calls request a connection even if all are in use, because the pool has moved to another DSN
    * or is closing.
    */
   serveWaiting?(): void
-  /** Runs several reads in one round trip; if one fails, all fail. Undefined if the engine cannot do this. */
+  /** Runs several reads in one round trip. If one fails, all fail. Undefined if the engine cannot. */
   runAll?(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]>
-  /** Waits for a connection. */
+  /** Waits for a connection and reserves it. */
   lease(options?: RunOptions): Promise<Lease>
   /**
    * Returns the connection of a TypeORM query runner that has an open transaction. Only the query runner
@@ -152,10 +159,10 @@ export interface Database extends Executor {
    */
   borrow(runner: QueryRunner): Promise<Lease>
   /**
-   * @throws Unavailable while the database is read-only: from the first rejected write until writes work
-   * again.
+   * @throws Unavailable while the database is read-only, from the first rejected write until writes succeed
+   *   again.
    */
   checkWrites(): Promise<void>
-  /** The `host:port` of the other servers of a distributed database that do not answer its coordinator. */
+  /** Returns `host:port` of the workers of a distributed database that its coordinator cannot reach. */
   unreachableWorkers?(): readonly string[]
 }

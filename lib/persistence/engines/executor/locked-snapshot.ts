@@ -4,38 +4,39 @@ import type { Dialect } from '../../dialects/dialect.js'
 import type { Executor, RunOptions } from './executor.js'
 import { named } from './named.js'
 
-/** Matches reads that leave nothing behind for a later rollback to undo: no rows, locks or settings. */
+/** Matches reads without side effects that a later rollback would have to undo, such as locks or settings. */
 export const PLAIN_READ =
   /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 
 /**
- * Detects a transaction that locks rows while its reads still use an older snapshot. In repeatable read, a
- * read after the lock would then miss the changes that the lock waited for.
+ * Detects transactions that lock rows while their reads use an older snapshot. In repeatable read, a read
+ * after the lock would miss the changes that the lock waited for.
  */
 export class LockedSnapshot {
   #hasRead = false
   #isLocked = false
   #isStale: boolean | undefined
 
-  /** @param level - undefined if the database or TypeORM chooses the isolation level. */
+  /**
+   * @param level - the isolation level. Undefined if the database or TypeORM chooses it.
+   */
   constructor(
     private readonly dialect: Dialect,
     private readonly level: Isolation | undefined,
   ) {}
 
-  /** Notes that a statement that may read without a lock was sent. */
+  /** Records that a statement was sent that may read without a lock. */
   read(): void {
     this.#hasRead = true
   }
 
-  /** Notes that rows were locked that the transaction does not necessarily write. */
+  /** Records that rows were locked that the transaction may not write. */
   locked(): void {
     if (this.#hasRead || this.dialect.transactions.lockBeginsSnapshot !== undefined) this.#isLocked = true
   }
 
   /**
-   * @throws ErrPreconditionFailed if a list or count of the type would miss changes that others have
-   * committed.
+   * @throws ErrPreconditionFailed if a list or count of the type would miss committed changes.
    */
   async check(on: Executor, type: string, run: RunOptions): Promise<void> {
     if (!this.#isLocked) return

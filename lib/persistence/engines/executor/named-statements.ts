@@ -1,29 +1,34 @@
 import type { Statement } from './executor.js'
 
 /**
- * Bounds server memory: a prepared statement uses it until the connection closes, and clients choose the
+ * Limits server memory. A prepared statement uses memory until the connection closes, and clients choose the
  * filters.
  */
 const MAX = 500
 
 const seen = new WeakSet<Statement>()
 
-/** Closes prepared statements, if the driver can. */
+/** Closes prepared statements, if the driver supports it. */
 export interface Closing {
-  /** The maximum number of prepared statements. One more closes the least recently used. */
+  /** The maximum number of prepared statements. Beyond it, the least recently used one is closed. */
   readonly most: number
   readonly close: (statement: Statement) => void
 }
 
 /** The prepared statements of one connection. */
 export class NamedStatements {
-  /** By name; the most recently used statement is last. */
+  /** Statements by name. The most recently used one is last. */
   readonly #kept = new Map<string, Statement>()
 
-  /** @param closing - undefined if statements can only be closed together with their connection. */
+  /**
+   * @param closing - undefined if statements only close with their connection.
+   */
   constructor(private readonly closing?: Closing) {}
 
-  /** True if the statement should be prepared. False on its first run, because most filters are used once. */
+  /**
+   * Returns true if the statement should be prepared. Returns false on its first run, because most filters
+   * are used only once.
+   */
   isWorthwhile(statement: Statement): boolean {
     const { name } = statement
     if (this.#kept.has(name)) {
@@ -56,7 +61,7 @@ export class NamedStatements {
     this.closing?.close(statement)
   }
 
-  /** True if the connection should be closed: a new connection starts without prepared statements. */
+  /** True if the connection should be closed, because a new one starts without prepared statements. */
   get isFull(): boolean {
     return this.closing === undefined && this.#kept.size >= MAX
   }

@@ -3,8 +3,8 @@ import { repeating } from '../../dialects/values/bound-value.js'
 import type { Statement } from './executor.js'
 
 /**
- * Returns a statement whose name is a hash of its SQL. Behind a pooler, processes share sessions: an older
- * process may have prepared different SQL under an ordinary name, and that SQL would run instead.
+ * Returns a statement named by a hash of its SQL. Behind a pooler, processes share sessions. With an ordinary
+ * name, an older process could have prepared different SQL under it, which would run instead.
  */
 export const named = (text: string): Statement => ({
   name: `ashlar_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,

@@ -19,7 +19,7 @@ export class Placeholders {
     this.#count += values
   }
 
-  /** Returns the placeholder of a row count, which every driver binds unchanged. */
+  /** Returns a placeholder for a number of rows, in a form that every driver accepts. */
   count(): string {
     return this.#dialect.values.countPlaceholder(++this.#count)
   }

@@ -13,10 +13,10 @@ import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './
 import { type Held, NO_TENANT, TenantTurns } from './tenant-turns.js'
 import { Writability, type WriteQuestions } from './writability.js'
 
-/** A call's turn to use a connection of the pool. */
+/** A call's turn to use a connection. */
 export interface Turn {
   readonly tenant: string
-  /** The usage count that includes this connection; undefined while the call waits for its turn. */
+  /** The counter that includes this connection. Undefined while the call waits for its turn. */
   held: Held | undefined
   /** Ends the wait. */
   leave?: () => void
@@ -27,7 +27,7 @@ export interface PooledConnection extends Lease {
   signal: CallEnd | undefined
   /** The turn of the call that holds the connection. */
   turn?: Turn
-  /** Called once, when the lease's holder returns the connection. */
+  /** Called once when the holder returns the connection. */
   onRelease: (() => void) | undefined
 }
 
@@ -104,7 +104,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   async #taken({ signal, context = RequestContext.current() }: RunOptions = {}): Promise<C> {
     const tenant = context.system === undefined ? (context.tenant ?? NO_TENANT) : NO_TENANT
     this.#use.waiting++
-    // A call that already holds a connection must not wait for calls that may wait for it.
+    // A call that already holds a connection must not wait for others, because they may be waiting for it.
     const held = this.#turns.takeFree(tenant) ?? (this.waits.isNeeded ? this.#turns.take(tenant) : undefined)
     const turn: Turn = { tenant, held }
     try {
@@ -145,7 +145,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
         try {
           connect(done)
         } catch (error) {
-          // Fails this call, not the call whose connection it was given.
+          // Fail this call, not the call that has just returned the connection.
           done(error as Error, undefined)
         }
       })
@@ -170,13 +170,13 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   protected abstract connect(signal: CallEnd | undefined, turn: Turn): Promise<C>
 }
 
-/** True if the server responded without executing anything. */
+/** Returns true if the server responded without executing the statement. */
 const isResponse = (error: Unavailable): boolean =>
   error instanceof NotPrepared || error.message === LACKS_RESOURCES || error.message === REFUSES_CONNECTIONS
 
 /**
- * True if the write may have been saved. Outside a transaction, a write takes effect before its result
- * arrives.
+ * Returns true if the write may have been saved. Outside a transaction, a write takes effect before its
+ * result arrives.
  */
 const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
   error instanceof Unavailable &&
@@ -188,7 +188,9 @@ const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =
 /** The default pool size of both drivers. */
 const CONNECTIONS = 10
 
-/** @param option - the driver's own name for the pool size, which TypeORM lets override its `poolSize`. */
+/**
+ * @param option - the driver's name for the pool size, which takes precedence over TypeORM's `poolSize`.
+ */
 export function poolSizeOf({ options }: DataSource, option: string): number {
   const { poolSize, extra } = options as { poolSize?: number; extra?: Readonly<Record<string, unknown>> }
   const asked = extra?.[option] ?? poolSize

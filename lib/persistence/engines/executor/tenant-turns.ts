@@ -1,7 +1,7 @@
-/** The key for calls without a tenant and system calls, which may use every connection. */
+/** The key of calls without a tenant and of system calls, which may use every connection. */
 export const NO_TENANT = ''
 
-/** Counts the connections in use. */
+/** Counts connections in use. */
 export interface Held {
   all: number
   readonly byTenant: Map<string, number>
@@ -11,17 +11,19 @@ export interface Held {
 type Waiter = (held: Held) => void
 
 /**
- * Shares the connections of a pool among tenants. Tenants whose calls wait take turns, and one tenant uses at
- * most all connections but one, so that its calls never make all others wait.
+ * Shares the connections of a pool among tenants. Tenants with waiting calls take turns. One tenant uses at
+ * most all connections but one, so that its calls cannot block all others.
  */
 export class TenantTurns {
-  /** The maximum number of connections that one tenant uses: at least one, and at most all but one. */
+  /** The maximum number of connections of one tenant: between one and all but one. */
   maxOfTenant = Infinity
   #held: Held = { all: 0, byTenant: new Map() }
-  /** The waiting calls by tenant; the tenant whose turn is next comes first. */
+  /** The waiting calls by tenant. The first tenant is the next one to be served. */
   readonly #waiting = new Map<string, Set<Waiter>>()
 
-  /** @param size - returns the maximum number of connections in the pool. */
+  /**
+   * @param size - returns the maximum number of connections.
+   */
   constructor(private readonly size: () => number) {}
 
   /**
@@ -35,8 +37,8 @@ export class TenantTurns {
   }
 
   /**
-   * Takes a connection without waiting for a turn: the call already holds one, and other calls may wait for
-   * it.
+   * Takes a connection without waiting for a turn, for a call that already holds one and that others may be
+   * waiting for.
    */
   take(tenant: string): Held {
     this.#held.all++
@@ -65,13 +67,13 @@ export class TenantTurns {
     while (this.#next());
   }
 
-  /** Serves waiting calls as if no connection were in use. */
+  /** Serves waiting calls as if no connections were in use. */
   renew(): void {
     this.#held = { all: 0, byTenant: new Map() }
     while (this.#next());
   }
 
-  /** Serves the next waiting caller. Returns false if no caller can be served now. */
+  /** Serves the next waiting call. Returns false if none can be served now. */
   #next(): boolean {
     if (this.#waiting.size === 0 || this.#held.all >= this.size()) return false
     for (const [tenant, waiters] of this.#waiting)

@@ -2,23 +2,20 @@ import type { CallEnd } from '../../../call-end.js'
 import { Unavailable } from '../../../errors.js'
 import { cancellation } from '../errors/cancellation.js'
 
-/**
- * The number of parts into which the longest wait is divided. While the process itself is blocked, at most
- * one part passes.
- */
+/** The number of parts of the maximum wait. If the process is blocked, only one part elapses. */
 const PARTS = 4
 
 interface Waiter {
   readonly alone: boolean
-  /** The first part that the caller waits for in full. */
+  /** The first part of which the caller waits for the whole. */
   readonly from: number
   readonly admit: () => void
   readonly refuse: (error: Error) => void
 }
 
 /**
- * Turns on a single resource: either several single statements side by side, or one transaction. First come,
- * first served, so that neither kind starves the other.
+ * Grants turns on a resource, either to several single statements at once or to one transaction. Turns are
+ * granted in order of arrival, so that neither kind starves the other.
  */
 export class Turns {
   readonly #waiting: Waiter[] = []
@@ -26,14 +23,14 @@ export class Turns {
   #alone = false
   #closed = false
   #timer: NodeJS.Timeout | undefined
-  /** The number of parts that have passed while callers waited. */
+  /** The number of parts that have elapsed while callers waited. */
   #passed = 0
-  /** The first part in which no turn has ended. */
+  /** The first part in which no turn ended. */
   #still = 0
 
   /**
-   * @param timeoutMs - the maximum wait while no turn ends. While turns end, a caller waits until its own
-   * deadline.
+   * @param timeoutMs - the maximum wait in milliseconds while no turn ends. While turns end, callers wait
+   *   until their own deadline.
    * @param abreast - the number of single statements that run at once.
    */
   constructor(
@@ -42,8 +39,9 @@ export class Turns {
   ) {}
 
   /**
-   * Waits for a turn; returns undefined if the caller may proceed at once.
-   * @throws Unavailable if no turn has ended within the timeout.
+   * Waits for a turn. Returns undefined if the caller may proceed immediately.
+   *
+   * @throws Unavailable if no turn ends within the timeout.
    * @throws Cancelled, DeadlineExceeded
    */
   enter(alone: boolean, signal?: CallEnd): Promise<void> | undefined {
@@ -107,12 +105,12 @@ export class Turns {
     this.#timer?.unref()
   }
 
-  /** The part that begins next. */
+  /** The number of the part that begins next. */
   get #begun(): number {
     return this.#timer === undefined ? this.#passed : this.#passed + 1
   }
 
-  /** Starts one timer for the whole queue: the first caller has waited longest. */
+  /** Starts one timer for the whole queue; the first caller has waited longest. */
   #watch(): void {
     if (this.#waiting.length === 0) return
     if (this.#timer !== undefined) {

@@ -2,7 +2,8 @@ import type { CallEnd } from '../../../call-end.js'
 import { cancellation } from '../errors/cancellation.js'
 
 /**
- * Waits for work that several callers share and that continues if one of them leaves.
+ * Waits for work that several callers share. The work continues if one of them leaves.
+ *
  * @throws Cancelled, DeadlineExceeded if this caller's signal aborts first.
  */
 export function unlessAborted<T>(running: Promise<T>, signal: CallEnd | undefined): Promise<T> {

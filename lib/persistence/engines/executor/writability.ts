@@ -7,41 +7,43 @@ import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { tellDatabaseDoubt } from './database-doubts.js'
 import type { BoundStatement, Lease, RunOptions } from './executor.js'
 
-/** Milliseconds a query may take, the same as for readiness checks. */
+/** The maximum duration of a query in milliseconds, as for readiness checks. */
 const ASKING_MS = 2000
 
 /** An engine's queries about writes. */
 export interface WriteQuestions {
-  /** True if the connection's server rejects writes. */
+  /** Returns true if the connection's server rejects writes. */
   isReadOnly(on: Lease, options: RunOptions): Promise<boolean>
-  /** True if a rollback undoes everything that a statement did. If omitted, it always does. */
+  /** Returns true if a rollback undoes everything that a statement did. If omitted, it always does. */
   isUndone?(on: Lease, sent: BoundStatement, options: RunOptions): Promise<boolean>
-  /** Commits a write that changes nothing, for engines that may only detect a full disk at commit. */
+  /** Commits a write that changes nothing. Some engines only detect a full disk at the commit. */
   commit?(on: Lease, options: RunOptions): Promise<void>
 }
 
-/** Matches the statements that another transaction can repeat and roll back. */
+/** Matches statements that another transaction can repeat and roll back. */
 const CAN_REPEAT = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
 
 /**
- * Tracks whether a database responds and accepts writes. The database is queried only after a failure: after
- * it could not be reached or did not respond in time, it has to respond; after it rejected a write, it has to
- * accept writes.
+ * Tracks whether a database responds and accepts writes. It is queried only after a failure: after a lost
+ * connection or a timeout it must respond, and after a rejected write it must accept writes.
  */
 export class Writability {
   #refusals = 0
   #losses = 0
-  /** The number of responses so far. While it grows, the database responds, however many calls wait. */
+  /** The number of responses so far. While it grows, the database responds, even if calls wait. */
   #responses = 0
-  /** Set after a write failed for lack of space: the last such write that can be repeated, if any. */
+  /**
+   * Set after a write failed for lack of space: the last such write that can be repeated, or undefined if
+   * none can.
+   */
   #unstored: { readonly sent: BoundStatement | undefined } | undefined
   #asking: Promise<void> | undefined
   #question: AbortSignal | undefined
   readonly #reports = new ReportLimit()
 
   /**
-   * @param lease - leases a connection of the database.
-   * @param questions - the engine's queries, each run on one connection.
+   * @param lease - reserves a connection of the database.
+   * @param questions - the engine's queries, each of which runs on one connection.
    */
   constructor(
     private readonly lease: (options: RunOptions) => Promise<Lease>,
@@ -49,19 +51,21 @@ export class Writability {
     private readonly askingMs = ASKING_MS,
   ) {}
 
-  /** Notes that a write was rejected. */
+  /** Records that a write was rejected. */
   refused(): void {
     if (this.#refusals++ === 0) tellDatabaseDoubt({})
   }
 
-  /** Notes that a connection could not be made or was lost. */
+  /** Records that a connection failed or was lost. */
   unreachable(): void {
     if (this.#losses++ === 0) tellDatabaseDoubt({})
   }
 
   /**
-   * Notes that a write failed for lack of space. `check` repeats it and rolls it back until it succeeds.
-   * @param sent - undefined for a COMMIT or a write that other code sent.
+   * Records that a write failed for lack of space. `check` repeats the write and rolls it back until it
+   * succeeds.
+   *
+   * @param sent - undefined for a COMMIT, or for a write of other code.
    */
   full(sent?: BoundStatement): void {
     if (sent !== undefined && /^\s*SELECT\b/i.test(sent.statement.text)) return
@@ -71,19 +75,20 @@ export class Writability {
     if (before === undefined) tellDatabaseDoubt({})
   }
 
-  /** Notes that a statement returned a result. */
+  /** Records that a statement returned a result. */
   responded(): void {
     this.#responses++
   }
 
-  /** Notes that a call ended before the database returned its result. */
+  /** Records that a call ended before the database returned its result. */
   late(signal: CallEnd): void {
     if (signal !== this.#question) this.unreachable()
   }
 
   /**
-   * Notes that a call's deadline passed before it got a connection. Its caller may have left already, so the
-   * reason is logged.
+   * Records that a call's deadline passed before it got a connection. The reason is logged, because the
+   * caller may have left.
+   *
    * @param why - the state of the pool.
    */
   waited(signal: CallEnd, why: string): void {
@@ -98,7 +103,8 @@ export class Writability {
 
   /**
    * Queries the database once for all concurrent callers.
-   * @throws Unavailable while the database is read-only or does not respond.
+   *
+   * @throws Unavailable if the database is read-only or does not respond.
    */
   check(): Promise<void> {
     if (this.#refusals === 0 && this.#losses === 0 && this.#unstored === undefined) return Promise.resolve()
@@ -126,7 +132,7 @@ export class Writability {
         lease.release({ broken })
       }
     } catch (error) {
-      // The query got no connection because other calls use them all, which shows that the database responds.
+      // The query got no connection because other calls use all of them. So the database responds.
       const isBusy =
         options.signal.aborted &&
         refusals === 0 &&
@@ -140,10 +146,11 @@ export class Writability {
   }
 
   /**
-   * Repeats the write. Any failure other than the first one, such as a duplicate key, shows that there was
+   * Repeats the write. A different failure than the first, such as a duplicate key, shows that there is
    * space.
-   * @throws Unavailable if there is still no space, and once if no write can be repeated: the next write will
-   * show whether there is space.
+   *
+   * @throws Unavailable if there is still no space. If no write can be repeated, throws once; the next
+   *   write shows whether there is space.
    */
   async #write(lease: Lease, sent: BoundStatement | undefined, options: RunOptions): Promise<void> {
     const { questions } = this

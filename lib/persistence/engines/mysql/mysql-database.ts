@@ -24,11 +24,16 @@ import { readRows } from './read-rows.js'
 import type { Connection, Module, MysqlDriver, Pool } from './mysql-driver.js'
 
 /**
- * READ COMMITTED as on PostgreSQL. A row that is read after a write found nothing must be the row that the
- * write saw; MySQL's own REPEATABLE READ returns an older one. It also locks gaps, so that plain inserts
- * deadlock. The mode is strict, so that nothing is cut or rounded silently. It omits NO_BACKSLASH_ESCAPES, on
- * which escaping relies. By default only 1024 bytes of a text would be sorted: an order needs 512 characters,
- * and the longest key of InnoDB has 3072 bytes.
+ * The settings of a session.
+ *
+ * - READ COMMITTED, as on PostgreSQL. If a write finds no row, the read that follows must see the same state;
+ *   MySQL's default,
+ * REPEATABLE READ, may return an older one. It also locks gaps, which causes deadlocks between plain inserts.
+ * - A strict mode, so that no value is silently truncated or rounded. It omits NO_BACKSLASH_ESCAPES, because
+ *   escaping relies on backslashes.
+ * - A longer sort length. By default only 1024 bytes of a string are compared, but sort orders need 512
+ *   characters, and InnoDB's longest key
+ * has 3072 bytes.
  */
 const SESSION = [
   `SET NAMES utf8mb4, time_zone = '+00:00'`,
@@ -36,7 +41,10 @@ const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ]
 
-/** Of one connection. `max_prepared_stmt_count`, 16,382 by default, is shared by all clients of a server. */
+/**
+ * The maximum number of prepared statements of one connection. All clients of a server share
+ * `max_prepared_stmt_count`, by default 16,382.
+ */
 const MAX_PREPARED = 128
 /** ER_MAX_PREPARED_STMT_COUNT_REACHED */
 const NO_ROOM = 1461
@@ -44,7 +52,7 @@ const NO_ROOM = 1461
 const FOUND_ROWS = 2
 const UTF8MB4 = 224
 
-/** Sends statements to TypeORM's pool, for MySQL and MariaDB. */
+/** Runs statements on TypeORM's pool for MySQL and MariaDB. */
 export class MysqlDatabase extends PooledDatabase {
   readonly isDistributed = false
   readonly #connections = new WeakMap<Connection, MysqlConnection>()
@@ -61,8 +69,8 @@ export class MysqlDatabase extends PooledDatabase {
   }
 
   /**
-   * Distinguished by VERSION(), which TypeORM has queried: MariaDB counts from 10, MySQL has not reached
-   * that.
+   * The dialect by VERSION(), which TypeORM has queried. MariaDB's versions start at 10, which MySQL has not
+   * reached.
    */
   get dialect(): Dialect {
     if (this.forced !== undefined) return this.forced === 'mariadb' ? mariadb : mysql8
@@ -75,14 +83,14 @@ export class MysqlDatabase extends PooledDatabase {
     return this.#connections.get(connection) ?? this.#setUp(connection)
   }
 
-  /** The members that TypeORM's type does not declare. */
+  /** The driver with members that TypeORM's type does not declare. */
   get #driver(): MysqlDriver {
     return this.dataSource.driver as unknown as MysqlDriver
   }
 
   protected async connect(signal: CallEnd | undefined, turn: Turn): Promise<MysqlConnection> {
     const pool = initialized(this.#driver.pool)
-    // Without one, a connection that the server never accepts would keep its place in the pool.
+    // Without a timeout, a connection that the server never accepts would keep its place in the pool.
     pool.config.connectionConfig.connectTimeout ||= CONNECT_MS
     const connection = await this.checkout<Connection>((done) => pool.getConnection(done), signal, turn)
     const known = this.#connections.get(connection)
@@ -93,7 +101,7 @@ export class MysqlDatabase extends PooledDatabase {
 
   async #setUp(connection: Connection): Promise<MysqlConnection> {
     const { mysql, pool } = this.#driver
-    connection.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
+    connection.on('error', () => {}) // The current or next statement reports the error. Without a listener the error would end the process.
     connection.config.charsetNumber = UTF8MB4
     connection.config.jsonStrings = true
     try {
@@ -122,14 +130,14 @@ export class MysqlDatabase extends PooledDatabase {
 }
 
 class MysqlConnection implements PooledConnection {
-  /** The signal of the lease's holder. */
+  /** The signal of the call that holds the lease. */
   signal: CallEnd | undefined
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements({
     most: MAX_PREPARED,
     close: ({ text }) => this.connection.unprepare({ ...TEXT, sql: text }),
   })
-  /** The transaction state that the server reported last. */
+  /** False if the server's last message reported an open transaction. */
   isIdle = true
   #isCut = false
   #isGivenUp = false
@@ -149,7 +157,7 @@ class MysqlConnection implements PooledConnection {
       return await timed(this.dataSource, statement, () => this.#execute(statement, values, options))
     } catch (error) {
       if (!hasNoRoom(error)) throw error
-      // It was not prepared, so that it has not run.
+      // The statement was not prepared and so has not run.
       this.#named.closeAll()
       return this.#execute(statement, values, options).catch((again: unknown) => {
         throw hasNoRoom(again) ? new NotPrepared(again) : again
@@ -206,7 +214,7 @@ class MysqlConnection implements PooledConnection {
 
   readonly #cancelling: Cancelling = {
     cancel: () => kill(this.mysql, this.pool, this.connection),
-    // Not by `destroy()` of the connection, which says goodbye and lets the statement wait for the response.
+    // Destroys the stream. `destroy()` of the connection would first wait for the statement's response.
     destroy: () => this.connection.stream.destroy(),
     late: (signal) => {
       if (!(signal instanceof ReadLimit && signal.isExceeded)) this.writes.late(signal)
@@ -235,7 +243,10 @@ class MysqlConnection implements PooledConnection {
     this.connection.destroy()
   }
 
-  /** `mysql2` binds every number as a float, which fails in comparisons with 64-bit columns and in LIMIT. */
+  /**
+   * Binds integers as integers. `mysql2` binds every number as a float, which fails in comparisons with
+   * 64-bit columns and in LIMIT.
+   */
   readonly #bound = (value: unknown): unknown => {
     const typed = this.mysql.TypedParameter
     if (value instanceof Uint8Array) return bufferOf(value)
@@ -249,7 +260,7 @@ class MysqlConnection implements PooledConnection {
 const hasNoRoom = (error: unknown): boolean =>
   error instanceof Error && 'errno' in error && error.errno === NO_ROOM
 
-/** Text for values that a JavaScript number or Date would change. */
+/** Options that return values as strings if a JavaScript number or Date would change them. */
 const TEXT = {
   rowsAsArray: true,
   supportBigNumbers: true,
@@ -261,14 +272,14 @@ const TEXT = {
   namedPlaceholders: false,
 }
 
-/** Some exist on one engine only. */
+/** Some of these variables exist on only one of the engines. */
 const READ_ONLY = named(
   `SHOW VARIABLES WHERE variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only')`,
 )
 
 /**
- * Of the schema, and of others that a statement names: their engine decides whether a rollback takes back a
- * write.
+ * Counts tables whose engine does not undo writes in a rollback. It covers the connection's schema and
+ * schemas that a statement names.
  */
 const NOT_UNDONE = named(
   `SELECT COUNT(*) FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE ` +
@@ -302,10 +313,7 @@ function query(connection: Connection, text: string): Promise<unknown> {
 const ENDS = /^(?:COMMIT|ROLLBACK)$/
 const IN_TRANSACTION = 1
 
-/**
- * True if the response to a statement that returns no rows says that a transaction is open; undefined where
- * it says nothing.
- */
+/** Returns the server status in the response to a statement without rows, or undefined if it has none. */
 const statusIn = (header: unknown): number | undefined =>
   typeof header === 'object' && header !== null && 'serverStatus' in header
     ? Number(header.serverStatus)
@@ -313,7 +321,10 @@ const statusIn = (header: unknown): number | undefined =>
 
 const isInTransaction = (header: unknown): boolean => ((statusIn(header) ?? 0) & IN_TRANSACTION) !== 0
 
-/** TypeORM returns the response itself, or what it made of it; a procedure responds with rows first. */
+/**
+ * Returns true if the response shows that no transaction is open. TypeORM returns the response unchanged or
+ * wrapped; a procedure returns rows first.
+ */
 function hasEnded(result: unknown): boolean {
   const raw: unknown = result instanceof QueryResult ? result.raw : result
   const header: unknown = Array.isArray(raw) ? raw.at(-1) : raw
@@ -322,8 +333,8 @@ function hasEnded(result: unknown): boolean {
 }
 
 /**
- * Errors that the server did not report, and those that it reports when it goes away, are connection errors.
- * None keeps its values.
+ * Translates errors. Errors that the server did not report, and those that it reports while it shuts down,
+ * are connection errors. The result contains no values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
@@ -336,8 +347,8 @@ function translated(error: unknown): unknown {
 }
 
 /**
- * Ends a statement through a separate connection: the pool may be full of statements to end. It needs the
- * same user, and the pool may have moved to another one since.
+ * Kills a statement through a separate connection, because the pool may be full of statements to kill. It
+ * logs in as the user of the statement's connection; the pool may have moved to another user since.
  */
 async function kill(mysql: Module, pool: Pool, { threadId, config: own }: Connection): Promise<void> {
   const { connectionConfig } = pool.config

@@ -1,4 +1,4 @@
-/** The part of `mysql2` that is used. */
+/** The part of `mysql2` that Ashlar uses. */
 export interface Module {
   readonly Connection: new (options: { config: object }) => Connection
   readonly TypedParameter?: {
@@ -11,7 +11,7 @@ export interface Pool {
   getConnection(done: (error: Error | null, connection: Connection | undefined) => void): void
 }
 
-/** A statement whose rows are read as they arrive. It ends after an error, too. */
+/** A statement that emits its rows as they arrive. It also emits `end` after an error. */
 export interface RowEvents {
   on(event: 'result', listener: (row: readonly unknown[]) => void): void
   on(event: 'error', listener: (error: Error) => void): void
@@ -28,7 +28,7 @@ export interface Connection {
     jsonStrings?: boolean
   }
   execute(query: object, done: (error: Error | null, result: unknown) => void): void
-  /** Without a callback: rows as events. */
+  /** Runs a statement without a callback. Rows arrive as events. */
   execute(query: object): RowEvents
   query(text: string, done: (error: Error | null, header?: unknown) => void): void
   unprepare(query: object): void

@@ -10,14 +10,14 @@ export function readRows(
   done: (error: Error | null, result?: unknown) => void,
 ): void {
   let rows: Row[] = []
-  /** Of a statement that returns no rows. */
+  /** The response to a statement without rows. */
   let header: object | undefined
   let failed: Error | undefined
   const end = () => {
     connection.removeListener('error', lost)
     done(failed ?? (limit.isExceeded ? (limit.reason as Error) : null), header ?? rows)
   }
-  // A statement without a callback is not notified that its connection was lost.
+  // `mysql2` does not notify a statement without a callback that its connection was lost.
   const lost = (error: Error) => {
     failed = error
     end()

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** The server and process of the statement. */
+/** The server and the process that run the statement. */
 export interface CancelTarget {
   readonly host: string
   readonly port: number
@@ -8,22 +8,22 @@ export interface CancelTarget {
   readonly secretKey: number
 }
 
-/** The time a caller waits for the server to process the request. */
+/** The maximum time that a caller waits for the server to process the request. */
 const WAIT_MS = 1000
 
 /**
- * PgBouncer gives up a request that it cannot forward after 120 s (`query_wait_timeout`); newer versions
- * sooner.
+ * The maximum time that the socket stays open. PgBouncer abandons a request that it cannot forward after 120
+ * s (`query_wait_timeout`), newer versions sooner.
  */
 const LONGEST_MS = 180_000
 
 /**
- * PostgreSQL's CancelRequest: a separate connection that names the process to cancel. The server closes it
- * once the signal is sent, and only the server does, as with libpq: PgBouncer 1.18 exits, with all its
- * clients, when a requester closes even one direction before. So a socket that the server keeps open stays
- * open for a while after the caller stopped waiting.
- * @returns false when the request was sent and the server has not closed in time: it may still cancel
- * whatever runs then.
+ * Sends PostgreSQL's CancelRequest on a separate connection. The server closes that connection when it has
+ * sent the signal. Like libpq, this function does not close it earlier: PgBouncer 1.18 crashes if a requester
+ * closes even one direction first. So the socket stays open for a while after the caller has stopped waiting.
+ *
+ * @returns false if the server did not close the connection in time. The request may then still cancel a
+ *   later statement.
  */
 export function requestCancel({ host, port, processID, secretKey }: CancelTarget): Promise<boolean> {
   const request = Buffer.alloc(16)
@@ -41,11 +41,11 @@ export function requestCancel({ host, port, processID, secretKey }: CancelTarget
       }
     }, WAIT_MS)
     socket.on('connect', () => socket.write(request))
-    socket.on('error', () => {}) // 'close' follows.
+    socket.on('error', () => {}) // The 'close' event follows.
     socket.on('close', () => {
       clearTimeout(timer)
       resolve(true)
     })
-    socket.resume() // Without a reader the server's close would not be noticed.
+    socket.resume() // Without a reader, the server's close would not be noticed.
   })
 }

@@ -25,9 +25,9 @@ import { timed } from '../times/statement-times.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 import { Workers } from './workers.js'
 
-/** The part of `pg` that is used. */
+/** The part of `pg` that Ashlar uses. */
 interface Pool {
-  /** A pool of `pg` connects by it; a HotPool has its own bound. */
+  /** The class with which a pool of `pg` connects. A HotPool has its own timeout. */
   Client?: new (options: object) => object
   connect(done: (error: Error | undefined, client: Client | undefined) => void): void
 }
@@ -39,7 +39,7 @@ interface Client {
   readonly secretKey: number
   readonly connection?: Connection
   readonly pipeline?: boolean
-  /** `I` outside of a transaction, by the server's last message. */
+  /** Returns `I` outside a transaction, according to the server's last message. */
   getTransactionStatus(): string | null
   query(query: PostgresQuery): void
   query(query: { readonly text: string }): Promise<PgResult | readonly PgResult[]>
@@ -54,15 +54,15 @@ interface PgResult {
 }
 
 /**
- * Fixes the format of times, whatever the configuration of server or role. Nothing else may be set: a
- * transaction pooler gives each transaction another session, and carries over only settings that the server
+ * Fixes the format of times, independent of the server's and the role's configuration. Set nothing else here.
+ * A transaction pooler gives each transaction another session, and only transfers settings that the server
  * reports, such as these two.
  */
 const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid, ${LISTS_CITUS} AS citus`
 
 const IS_DISTRIBUTED = named(`SELECT ${LISTS_CITUS}`)
 
-/** Sends statements to TypeORM's pool. */
+/** Runs statements on TypeORM's pool for PostgreSQL. */
 export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
@@ -85,7 +85,9 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     return this.#isDistributed === true ? this.#workers.unreachable() : []
   }
 
-  /** @throws DistributedMeanwhile if the reads fail because of it. */
+  /**
+   * @throws DistributedMeanwhile if the reads fail because the database has become distributed.
+   */
   async runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
     const wasDistributed = this.#isDistributed
     try {
@@ -99,8 +101,8 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   }
 
   /**
-   * Borrows a query runner's connection. A rollback also reverts settings made inside the transaction, so
-   * that a new connection is set up again later.
+   * Borrows a query runner's connection without marking it as set up, because a rollback would also revert
+   * settings made in the transaction.
    */
   async borrow(runner: QueryRunner): Promise<Lease> {
     const client = (await runner.connect()) as Client
@@ -111,7 +113,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     const client = await this.checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal, turn)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
-    client.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
+    client.on('error', () => {}) // The current or next statement reports the error. Without a listener the error would end the process.
     try {
       const connection = await this.#setUp(client, signal)
       this.#connections.set(client, connection)
@@ -129,10 +131,10 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     const result = await unlessTooLate(asked, CONNECT_MS, destroy)
     const [first] = 'rows' in result ? result.rows : []
     this.#isDistributed = first?.['citus'] === true
-    // If another session responds than the one with which the connection began, a pooler has made up the
-    // number. A statement prepared there would be missing on the next session, and stay on the last one.
+    // If the session differs from the one that opened the connection, there is a pooler. A prepared statement
+    // would be missing in the next session and remain in the previous one.
     const isPooled = Number(first?.['pid']) !== client.processID
-    // Behind a pooler it would reach any session. Startup reports the setting there.
+    // Behind a pooler this could reach any session. Startup reports the setting in that case.
     if (this.#isDistributed && !isPooled)
       await unlessTooLate(
         unlessSilent(client.query({ text: EXACT_FLOATS }), signal, { destroy }),
@@ -145,14 +147,14 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
 
 class PostgresConnection implements PooledConnection {
   readonly dialect = postgres
-  /** The signal of the lease's holder. */
+  /** The signal of the call that holds the lease. */
   signal: CallEnd | undefined
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
-  /** The state of the latest transaction. */
+  /** The state of the current or last transaction. */
   readonly #transaction = { isSerial: false, isAborted: false }
-  /** The cancel request of a statement that still runs after its caller left. */
+  /** The cancel request for a statement that runs on after its caller has left. */
   #lastCancel: Promise<unknown> | undefined
 
   constructor(
@@ -173,14 +175,14 @@ class PostgresConnection implements PooledConnection {
     return result as Result
   }
 
-  /** Statements of any kind, in one round trip. */
+  /** Runs statements of any kind in one round trip. */
   async runAll(statements: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
     for (const { values } of statements) checkValues(values, postgres)
     try {
       return await this.#send(statements, options)
     } catch (error) {
-      // A statement that failed outside of a transaction has done nothing, so it can run again. A failed
-      // transaction cannot be repaired here.
+      // A statement that failed outside a transaction had no effect, so it can run again. A failed
+      // transaction cannot continue.
       if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
       return this.#send(statements, options)
     }
@@ -222,7 +224,10 @@ class PostgresConnection implements PooledConnection {
     },
   }
 
-  /** After a failed statement, the server responds to COMMIT with ROLLBACK and no error. */
+  /**
+   * Sends transaction control. After a failed statement, the server answers COMMIT with ROLLBACK and no
+   * error.
+   */
   async control(text: string): Promise<void> {
     if (text.startsWith('BEGIN'))
       Object.assign(this.#transaction, { isSerial: SERIAL.test(text), isAborted: false })
@@ -248,7 +253,10 @@ class PostgresConnection implements PooledConnection {
     return result
   }
 
-  /** A connection with an open transaction was released by code that did not know of it. */
+  /**
+   * Returns the connection, or closes it if a transaction is still open, because its holder did not know of
+   * it.
+   */
   release({ broken = false } = {}): void {
     this.signal = undefined
     this.onRelease?.()
@@ -256,11 +264,14 @@ class PostgresConnection implements PooledConnection {
     const isIdle = this.client.getTransactionStatus() === 'I'
     if (this.#lastCancel === undefined)
       return this.client.release(broken || !isIdle || this.#isGivenUp || this.#named.isFull)
-    // A pooler that loses the connection first does not know any more whose statement to cancel.
+    // A pooler that loses the connection first no longer knows whose statement to cancel.
     void this.#lastCancel.then(() => this.client.release(true))
   }
 
-  /** A cancel request that is still on its way could hit the statement of the connection's next user. */
+  /**
+   * Cancels the statement. Closes the connection if the cancel request may still arrive later, because it
+   * would cancel the next user's statement.
+   */
   async #cancel(): Promise<void> {
     if (await requestCancel(this.client)) return
     this.#isGivenUp = true
@@ -285,7 +296,7 @@ class PostgresConnection implements PooledConnection {
     }
     if (!isTimeout(error))
       return resourceError(error) ?? failedServer(error, this.#transaction) ?? translated(error)
-    // The statement still runs, and the connection's next user would wait for it.
+    // The statement is still running, and the connection's next user would wait for it.
     this.#lastCancel = requestCancel(this.client)
     return new Unavailable('the database did not respond within query_timeout', new DriverFault(error))
   }
@@ -293,14 +304,14 @@ class PostgresConnection implements PooledConnection {
 
 const SERIAL = /REPEATABLE READ|SERIALIZABLE/
 
-/** True on a standby, or by a setting of the role or the database. */
+/** Selects `on` on a standby, or if a setting of the role or database makes transactions read-only. */
 const READ_ONLY = named(`SELECT current_setting('transaction_read_only')`)
 
 const QUESTIONS: WriteQuestions = {
   isReadOnly: async (on, options) => (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on',
 }
 
-/** `pg` has waited for its option `query_timeout`. */
+/** Returns true if the `query_timeout` option of `pg` has expired. */
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout' && !('severity' in error)
 
@@ -317,8 +328,8 @@ function poolOf(dataSource: DataSource): Pool {
 }
 
 /**
- * A connection that the server never accepts would keep its place in the pool until the operating system
- * gives up, long after the server is back.
+ * Limits the time to connect. Otherwise a connection that the server never accepts would keep its place in
+ * the pool until the operating system gives up, long after the server has recovered.
  */
 function boundConnecting(pool: Pool): void {
   bounded.add(pool)
@@ -327,7 +338,7 @@ function boundConnecting(pool: Pool): void {
   pool.Client = class extends Client {
     constructor(options: { readonly connectionTimeoutMillis?: number }) {
       const timeout = { value: options.connectionTimeoutMillis || CONNECT_MS, enumerable: true }
-      // A copy with the password, which no enumeration shows.
+      // Copy the properties including the non-enumerable password.
       super(
         Object.create(Object.prototype, {
           ...Object.getOwnPropertyDescriptors(options),
@@ -345,8 +356,8 @@ function checkClient({ connection, pipeline }: Client): void {
 }
 
 /**
- * An error without a SQLSTATE, or one after which the server closes the connection, is an error of the
- * connection. None keeps its values.
+ * Translates errors. An error without a SQLSTATE, or one after which the server closes the connection, is a
+ * connection error. The result contains no values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error

@@ -7,18 +7,18 @@ const STATEMENT = 0x53
 const [TEXT, BYTES] = [0, 1]
 const NULL = -1
 
-/** The size of most statements. */
+/** The initial size, sufficient for most statements. */
 const SIZE = 512
 
 /**
- * Messages to a PostgreSQL server, one behind the other: a write for each of them costs more than all of the
- * rest.
+ * Builds several messages to a PostgreSQL server for a single write. One write per message would take most of
+ * the time.
  */
 export class PostgresMessages {
   #bytes = Buffer.allocUnsafe(SIZE)
   #at = 0
 
-  /** Forgets a statement, if there is one of this name. */
+  /** Closes a prepared statement, if it exists. */
   close(name: string): void {
     const start = this.#begin(CLOSE)
     this.#room(1)
@@ -35,7 +35,7 @@ export class PostgresMessages {
     this.#end(start)
   }
 
-  /** Results come as text. */
+  /** Binds values and requests results as strings. */
   bind(name: string, values: readonly Value[]): void {
     const start = this.#begin(BIND)
     this.#cstring('')
@@ -48,7 +48,7 @@ export class PostgresMessages {
     this.#end(start)
   }
 
-  /** Every row. */
+  /** Requests all rows. */
   execute(): void {
     const start = this.#begin(EXECUTE)
     this.#cstring('')
@@ -72,7 +72,9 @@ export class PostgresMessages {
     return start
   }
 
-  /** @throws RangeError for a message that is too large. */
+  /**
+   * @throws RangeError if the message is too large.
+   */
   #end(start: number): void {
     this.#bytes.writeInt32BE(this.#at - start, start)
   }

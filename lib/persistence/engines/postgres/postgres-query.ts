@@ -3,7 +3,7 @@ import type { ReadLimit } from '../../bytes/read-limit.js'
 import { PostgresMessages } from './postgres-messages.js'
 import { toPostgres } from './postgres-value.js'
 
-/** The interface that `pg` gives to a query that submits itself, as pg-cursor does. */
+/** The connection that `pg` passes to a query that submits itself, such as pg-cursor's. */
 export interface Connection {
   readonly stream: { readonly writable: boolean; write(bytes: Buffer): void; destroy(): void }
   readonly parsedStatements: Record<string, string | undefined>
@@ -14,14 +14,14 @@ export interface Connection {
 
 /** One statement of a query. */
 export interface QueryPart extends BoundStatement {
-  /** Under which the connection keeps it prepared; '' is the unnamed one, parsed every time. */
+  /** The name under which it is prepared on the connection. An empty name is parsed every time. */
   readonly name: string
 }
 
 /**
- * Statements on a `pg` client in one round trip, with their rows as PostgreSQL sent them. It skips what
- * nothing here reads: the description of the columns, which the server would build and send every time, and
- * `pg`'s own result. The server ends at the first statement that fails.
+ * Runs several statements on a `pg` client in one round trip, and returns rows as PostgreSQL sends them. It
+ * skips the description of columns, which the server would otherwise send every time, and `pg`'s own result
+ * objects. The server stops at the first statement that fails.
  */
 export class PostgresQuery {
   callback: (error: unknown, results?: readonly Result[]) => void
@@ -33,8 +33,8 @@ export class PostgresQuery {
   readonly #limit: ReadLimit | undefined
 
   /**
-   * @param done - called once, with the error or the results.
-   * @param limit - the largest total size of the rows, in bytes.
+   * @param done - called once with the error or the results.
+   * @param limit - the maximum total size of the rows in bytes.
    */
   constructor(
     parts: readonly QueryPart[],
@@ -46,7 +46,7 @@ export class PostgresQuery {
     this.#limit = limit
   }
 
-  /** `pg` marks a statement with this name as parsed. */
+  /** `pg` records the statement with this name as parsed. */
   get name(): string {
     return this.#current.name
   }
@@ -55,12 +55,12 @@ export class PostgresQuery {
     return this.#current.statement.text
   }
 
-  /** True if the server had prepared the statement before to which it responds. */
+  /** True if the current statement was prepared before this query. */
   get wasPrepared(): boolean {
     return this.#prepared[this.#results.length] === true
   }
 
-  /** In one write. Returns the error of values that are too large for a message. */
+  /** Sends all statements in one write. Returns an error if values are too large for a message. */
   submit({ stream, parsedStatements, submittedNamedStatements }: Connection): Error | null {
     const messages = new PostgresMessages()
     try {
@@ -68,8 +68,8 @@ export class PostgresQuery {
         const wasPrepared = name !== '' && parsedStatements[name] !== undefined
         this.#prepared.push(wasPrepared)
         if (!wasPrepared) {
-          // The server may have a statement of this name: one that `pg` no longer tracks, or another client's
-          // behind a pooler.
+          // The server may have a statement with this name that `pg` no longer tracks, or that another client
+          // behind the pooler prepared.
           if (name !== '') messages.close(name)
           messages.parse(name, statement.text)
         }
@@ -91,7 +91,7 @@ export class PostgresQuery {
     else this.#rows = []
   }
 
-  /** The tag ends in the count: `SELECT 3`, `INSERT 0 1`. */
+  /** Reads the number of rows from the end of the command tag, such as `SELECT 3` or `INSERT 0 1`. */
   handleCommandComplete({ text }: { readonly text: string }): void {
     this.#results.push({ rows: this.#rows, affected: Number(text.slice(text.lastIndexOf(' ') + 1)) || 0 })
     this.#rows = []
@@ -114,7 +114,9 @@ export class PostgresQuery {
 
   handlePortalSuspended(): void {}
 
-  /** The server has overlooked the sync that came while it waited for rows. */
+  /**
+   * Fails the COPY. The server ignored the sync that arrived while it waited for data, so it is sent again.
+   */
   handleCopyInResponse(connection: Connection): void {
     connection.sendCopyFail('COPY is not supported here')
     connection.sync()
@@ -122,7 +124,7 @@ export class PostgresQuery {
 
   handleCopyData(): void {}
 
-  /** The statement to which the server responds. After the last one `pg` still asks for a name. */
+  /** The statement to which the server responds. `pg` reads the name after the last one, too. */
   get #current(): QueryPart {
     return (this.#parts[this.#results.length] ?? this.#parts.at(-1)) as QueryPart
   }

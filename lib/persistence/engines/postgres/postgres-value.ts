@@ -1,7 +1,7 @@
 import { bufferOf } from '../../dialects/values/buffer-of.js'
 
 /**
- * A bound value in the text form of PostgreSQL; bytes unchanged. Expects values that `checkValues` accepts.
+ * Converts a value to PostgreSQL's string format. Bytes are unchanged. Values must have passed `checkValues`.
  */
 export function toPostgres(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
@@ -13,7 +13,9 @@ export function toPostgres(value: unknown): string | Buffer | null {
 
 type Scalar = string | number | bigint | boolean
 
-/** `{…}` with every element quoted, so that none is read as NULL or as a delimiter. */
+/**
+ * Returns an array literal `{…}`. Every element is quoted, so that none is read as NULL or as a delimiter.
+ */
 function toArrayLiteral(items: readonly unknown[]): string {
   if (items.length > 0 && items.every(isText) && !SPECIAL.test(items.join('')))
     return `{"${items.join('","')}"}`

@@ -3,13 +3,13 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import type { Lease, RunOptions } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 
-/** Milliseconds between two checks of the workers. */
+/** The interval in milliseconds between two checks of the workers. */
 const EVERY_MS = 4_000
-/** Milliseconds that the coordinator has to respond. It gives up on a worker sooner. */
+/** The coordinator's time limit in milliseconds. It gives up on a worker sooner. */
 const ASKING_MS = 10_000
 const CANCELED = '57014'
 
-/** Checks the workers of a Citus coordinator in the background, so that no caller waits for them. */
+/** Checks the workers of a Citus coordinator in the background, so that no caller waits for the check. */
 export class Workers {
   #unreachable: readonly string[] = []
   #checkedAt = -EVERY_MS
@@ -17,7 +17,7 @@ export class Workers {
 
   constructor(private readonly lease: (options: RunOptions) => Promise<Lease>) {}
 
-  /** Returns the `host:port` of each worker that did not answer the last check, and begins the next one. */
+  /** Returns `host:port` of each worker that did not answer the last check, and starts the next one. */
   unreachable(): readonly string[] {
     if (!this.#isChecking && performance.now() - this.#checkedAt >= EVERY_MS) void this.#check()
     return this.#unreachable
@@ -34,7 +34,8 @@ export class Workers {
         lease.release()
       }
     } catch {
-      // The coordinator itself does not answer, which `checkWrites` reports, or its role may not ask.
+      // Either the coordinator does not answer, which `checkWrites` reports, or its role may not run the
+      // check.
     } finally {
       this.#checkedAt = performance.now()
       this.#isChecking = false

@@ -8,7 +8,7 @@ import {
 } from './connection.js'
 import type { SqliteValue } from './values.js'
 
-/** The part of the `better-sqlite3` package that is used. */
+/** The part of `better-sqlite3` that Ashlar uses. */
 export type BetterSqlite3Module = new (file: string, options: { timeout: number }) => BetterDatabase
 
 interface BetterDatabase {
@@ -25,7 +25,8 @@ interface BetterStatement {
 }
 
 /**
- * Opens a file with the synchronous `better-sqlite3` package: a statement blocks the process while it runs.
+ * Opens a file with the synchronous `better-sqlite3` package. Each statement blocks the process while it
+ * runs.
  */
 export function openBetterSqlite3(
   module: BetterSqlite3Module,
@@ -56,7 +57,7 @@ class BetterSqlite3Connection implements SqliteConnection {
     return { rows: [], affected: changes, lastId: Number(lastInsertRowid) }
   }
 
-  /** The text is read first, because its errors are the same on both engines. */
+  /** Checks the SQL before it is prepared, so that errors are the same on both engines. */
   #prepare(text: string): Prepared<BetterStatement> {
     const known = checkedSqliteText(text)
     return this.#prepared.keep(text, this.#database.prepare(text), known)
@@ -75,10 +76,7 @@ class BetterSqlite3Connection implements SqliteConnection {
   }
 }
 
-/**
- * `better-sqlite3` binds every number as a float, `sqlite3` binds 32-bit integers as integers: here both do
- * the latter.
- */
+/** Binds 32-bit integers as integers, as `sqlite3` does. `better-sqlite3` binds every number as a float. */
 function asInteger(value: SqliteValue): SqliteValue | bigint {
   return typeof value === 'number' && (value | 0) === value ? BigInt(value) : value
 }

@@ -2,33 +2,33 @@ import { readSqliteText, type SqliteText } from './statement-text.js'
 import type { SqliteValue } from './values.js'
 
 export interface SqliteOutcome {
-  /** Arrays or objects, as requested; none for a write without RETURNING. */
+  /** Arrays or objects, as requested. Empty for a write without RETURNING. */
   readonly rows: readonly unknown[]
-  /** The number of changed rows, or of returned rows. */
+  /** The number of changed or returned rows. */
   readonly affected: number
-  /** `rowid` of the last INSERT; undefined when rows are returned. */
+  /** The `rowid` of the last INSERT. Undefined if rows are returned. */
   readonly lastId: number | undefined
 }
 
-/** One open database file, the same on both engines. It does not know about transactions. */
+/** An open database file, with the same behavior on both engines. It does not handle transactions. */
 export interface SqliteConnection {
   run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome>
   /**
-   * Carries out a PRAGMA that changes how statements are prepared. It takes effect when it is prepared, so it
-   * is never kept.
+   * Runs a PRAGMA that changes how statements are prepared. It takes effect when it is prepared, so it is
+   * never cached.
    */
   setting(text: string): Promise<void>
-  /** Makes the running statement fail with SQLITE_INTERRUPT; does nothing on a synchronous engine. */
+  /** Makes the running statement fail with SQLITE_INTERRUPT. Has no effect on a synchronous engine. */
   interrupt(): void
   close(): Promise<void>
 }
 
-/** A prepared statement, and what is known of its text. */
+/** A prepared statement and the facts about its SQL. */
 export interface Prepared<S> extends SqliteText {
   readonly statement: S
 }
 
-/** Prepared statements by text; the least recently used is dropped first. */
+/** Caches prepared statements by SQL. The least recently used one is removed first. */
 export class PreparedStatements<S> {
   readonly #prepared = new Map<string, Prepared<S>>()
 
@@ -45,7 +45,9 @@ export class PreparedStatements<S> {
     return found
   }
 
-  /** Keeps a prepared statement. Two callers may have prepared one text at once: the first stays. */
+  /**
+   * Caches a prepared statement. If two callers prepare the same SQL at once, the first statement is used.
+   */
   keep(text: string, statement: S, known: SqliteText): Prepared<S> {
     const twin = this.#prepared.get(text)
     if (twin !== undefined) {
@@ -68,7 +70,9 @@ export class PreparedStatements<S> {
   }
 }
 
-/** @throws TypeError for text that an engine would run only in part. */
+/**
+ * @throws TypeError if an engine would run only a part of the SQL.
+ */
 export function checkedSqliteText(text: string): SqliteText {
   const known = readSqliteText(text)
   if (known.several)
@@ -76,6 +80,6 @@ export function checkedSqliteText(text: string): SqliteText {
   return known
 }
 
-/** The error if a placeholder would be left NULL, or a value has no placeholder. */
+/** Returns the error for a placeholder without a value, or a value without a placeholder. */
 export const wrongCount = (known: SqliteText, values: readonly SqliteValue[]): RangeError =>
   new RangeError(`the statement takes ${known.placeholders} value(s) but was given ${values.length}`)

@@ -7,7 +7,7 @@ import { SqliteValues } from './managed-values.js'
 import { openSqlite, type SqliteEngineOptions } from './open-engine.js'
 import { SqliteQueryRunner } from './query-runner.js'
 
-/** TypeORM's driver of a SqliteDataSource. It has one connection, which callers lease. */
+/** TypeORM's driver of a SqliteDataSource, which has one connection. */
 export class SqliteDriver extends BetterSqlite3Driver {
   leases: SqliteLeases | undefined
 
@@ -26,8 +26,8 @@ export class SqliteDriver extends BetterSqlite3Driver {
   }
 
   /**
-   * Of a number beyond 2^53 `sqlite3` returns another one, so that 64-bit integers come as text. TypeORM asks
-   * here for all kinds.
+   * Selects 64-bit integers as strings, because `sqlite3` returns wrong numbers beyond 2^53. TypeORM calls
+   * this for columns of every kind.
    */
   override wrapWithJsonFunction(value: string, column: ColumnMetadata, jsonb?: boolean): string {
     const casts = column.transformer instanceof SqliteValues ? column.transformer.casts : undefined
@@ -35,7 +35,9 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return `CAST(${value} AS ${jsonb === true ? casts.written : casts.read})`
   }
 
-  /** @throws RangeError for what a cast would cut. */
+  /**
+   * @throws RangeError if SQLite would truncate the integer.
+   */
   override preparePersistentValue(value: unknown, column: ColumnMetadata): unknown {
     if (typeof value === 'bigint' && value !== BigInt.asIntN(64, value))
       throw new RangeError(`${column.propertyName}: is above 2^63-1, the most SQLite can store`)
@@ -58,6 +60,6 @@ export class SqliteDriver extends BetterSqlite3Driver {
   }
 
   protected override loadDependencies(): void {
-    // Loaded on connecting, so that declaring a DataSource needs no driver.
+    // Load the package when connecting, so that a DataSource can be declared without a driver.
   }
 }

@@ -8,7 +8,8 @@ import { sqliteValues, type SqliteValue } from './values.js'
 type Shape = 'array' | 'object'
 
 /**
- * SQLite runs one statement at a time; more would only block threads of Node's pool that files and DNS need.
+ * The number of statements that are sent at once. SQLite runs one at a time; more would block threads of
+ * Node's pool that file and DNS operations need.
  */
 const ABREAST = 2
 
@@ -21,7 +22,9 @@ const CONTROL = /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|S
 export class SqliteLeases {
   readonly #turns: Turns
 
-  /** @param timeoutMs - how long a statement or a transaction waits while no turn before it ends. */
+  /**
+   * @param timeoutMs - the maximum wait in milliseconds while no earlier statement or transaction ends.
+   */
   constructor(
     readonly connection: SqliteConnection,
     timeoutMs: number,
@@ -30,8 +33,8 @@ export class SqliteLeases {
   }
 
   /**
-   * Runs one statement in its own transaction. Uses plain promises, because every read of a service comes
-   * through here.
+   * Runs one statement in its own transaction. It uses plain promises for speed, because every read of a
+   * service runs through it.
    */
   run(text: string, values: readonly unknown[], shape: Shape, signal?: CallEnd): Promise<SqliteOutcome> {
     try {
@@ -49,7 +52,7 @@ export class SqliteLeases {
     }
   }
 
-  /** Closes the file after the current transaction; later callers are refused. */
+  /** Closes the file after the current transaction. Later callers are rejected. */
   async close(): Promise<void> {
     await this.lease().catch(() => {})
     this.#turns.close()
@@ -71,7 +74,7 @@ export class SqliteLeases {
   }
 }
 
-/** The connection, reserved for one caller. Its statements run in the order in which they were sent. */
+/** The connection while it is reserved for one caller. Statements run in the order in which they are sent. */
 export class SqliteLease {
   #last: Promise<unknown> = Promise.resolve()
   #leave: (() => void) | undefined
@@ -90,12 +93,16 @@ export class SqliteLease {
     return outcome
   }
 
-  /** True if the connection refuses writes for this caller. */
+  /** True if the connection rejects writes for this caller. */
   get isReadOnly(): boolean {
     return this.#isReadOnly
   }
 
-  /** Makes the connection refuse writes until it is free again. @param text - the PRAGMA that does. */
+  /**
+   * Makes the connection reject writes until it is released.
+   *
+   * @param text - the PRAGMA.
+   */
   refuseWrites(text: string): Promise<void> {
     this.#isReadOnly = true
     const outcome = this.#last.then(() => this.connection.setting(text))
@@ -104,8 +111,8 @@ export class SqliteLease {
   }
 
   /**
-   * Frees the connection after the statements that were sent. Rolls back first, unless no transaction is open
-   * (`isClean`).
+   * Releases the connection after the statements that were sent. Rolls back first unless `isClean` states
+   * that no transaction is open.
    */
   async release(isClean = false): Promise<void> {
     const leave = this.#leave
@@ -115,7 +122,7 @@ export class SqliteLease {
     try {
       if (!isClean) await this.connection.run('ROLLBACK', [], 'array')
     } catch {
-      // No transaction was open, which is normal.
+      // It is normal that no transaction is open.
     }
     try {
       if (this.#isReadOnly) await this.connection.setting('PRAGMA query_only = OFF')
@@ -133,8 +140,7 @@ export class SqliteLease {
     if (this.#leave === undefined) throw new TypeError('the connection was already released')
     if (signal?.aborted === true) throw cancellation(signal)
     const bound = sqliteValues(values)
-    // A statement that had not begun when it was interrupted still runs, so it is interrupted again after a
-    // while.
+    // Interrupt repeatedly, because a statement that had not yet begun is not affected.
     const interrupt = () => this.connection.interrupt()
     return cancellable(this.connection.run(text, bound, shape), signal, {
       cancel: () => Promise.resolve(interrupt()),

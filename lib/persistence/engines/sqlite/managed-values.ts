@@ -4,7 +4,7 @@ import { type SqliteKind, sqliteKinds } from '../../dialects/sqlite/kinds.js'
 import { type Decode, type Encode, encoderOf } from '../../dialects/values/kind-sql.js'
 import { heldOf } from '../../../resource/kinds/kinds.js'
 
-/** The values of one column between TypeORM's manager and SQLite: the very same as a repository's. */
+/** Converts the values of one column between TypeORM's manager and SQLite, exactly as a repository does. */
 export class SqliteValues implements ValueTransformer {
   readonly casts: SqliteKind['casts']
   readonly #encode: Encode | undefined
@@ -27,11 +27,11 @@ export class SqliteValues implements ValueTransformer {
   }
 }
 
-/** TypeORM converts no value of a column that is declared as text. */
+/** Installs the conversions, because TypeORM converts no value of a column that is declared as text. */
 export function manageValues(metadatas: readonly EntityMetadata[]): void {
   for (const { columns } of metadatas)
     for (const column of columns) {
-      // A transformer of the application comes before ours.
+      // The application's transformer runs before Ashlar's.
       const all = [column.transformer ?? []].flat()
       const ours = all.find((one) => one instanceof ManagedValues)
       if (ours === undefined || ours instanceof UnclearValues) continue

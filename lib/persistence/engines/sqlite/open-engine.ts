@@ -2,17 +2,17 @@ import { openBetterSqlite3, type BetterSqlite3Module } from './better-sqlite3.js
 import type { SqliteConnection } from './connection.js'
 import { openSqlite3, type Sqlite3Module } from './sqlite3.js'
 
-/** The npm package with SQLite itself. */
+/** The npm package that contains SQLite. */
 export type SqliteEngine = 'sqlite3' | 'better-sqlite3'
 
 export interface SqliteEngineOptions {
-  /** `sqlite3` if it is installed, or `better-sqlite3`. */
+  /** The package. Default: `sqlite3` if it is installed, otherwise `better-sqlite3`. */
   readonly engine?: SqliteEngine
-  /** The package's module object, for a bundle or when the package cannot be found by its name. */
+  /** The package's module object, for a bundle or if the package cannot be found by name. */
   readonly driver?: unknown
 }
 
-/** Opens `file` (or `:memory:`) with the engine asked for. */
+/** Opens `file` or `:memory:` with the requested engine. */
 export async function openSqlite(
   file: string,
   busyTimeoutMs: number,
@@ -24,7 +24,7 @@ export async function openSqlite(
   throw new TypeError('SqliteDataSource: driver must be the module object of sqlite3 or better-sqlite3')
 }
 
-/** `import()` of a CommonJS package gives a namespace around it. */
+/** Returns a CommonJS package without the namespace that `import()` adds. */
 function unwrapped(module: unknown): unknown {
   return typeof module === 'object' && module !== null && 'default' in module ? module.default : module
 }

@@ -7,26 +7,31 @@ import { AshlarError } from '../../../errors.js'
 import type { SqliteDriver } from './driver.js'
 import type { SqliteLease, SqliteLeases } from './leases.js'
 
-/** TypeORM's `any`: rows, a row id, or a QueryResult. */
+/** The result type of TypeORM's `query`: rows, a row id, or a QueryResult. */
 type RawResult = Awaited<ReturnType<BetterSqlite3QueryRunner['query']>>
 
-/** One per caller, unlike TypeORM's own. It reserves the connection while it has a transaction open. */
+/**
+ * A query runner per caller, unlike TypeORM's. It reserves the connection while it has an open transaction.
+ */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   #lease: SqliteLease | undefined
   #isMigrating = false
-  /** By table, the rows that referred to a missing row before the migration; undefined if not countable. */
+  /**
+   * The number of rows, by table, that referred to a missing row before the migration. Undefined if they
+   * could not be counted.
+   */
   #violations: ReadonlyMap<string, number> | undefined
 
   constructor(private readonly sqlite: SqliteDriver) {
     super(sqlite)
   }
 
-  /** The connection, while a transaction has it. */
+  /** The reserved connection, while a transaction is open. */
   get lease(): SqliteLease | undefined {
     return this.#lease
   }
 
-  /** Sends to a connection that other code has leased. */
+  /** Uses a connection that other code has reserved. */
   use(lease: SqliteLease): void {
     this.#lease = lease
   }
@@ -41,7 +46,9 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     }
   }
 
-  /** @throws TypeError for a migration after which more rows refer to a missing row. */
+  /**
+   * @throws TypeError if a migration leaves more rows that refer to a missing row.
+   */
   override async commitTransaction(): Promise<void> {
     if (this.#isMigrating && this.transactionDepth === 1) await this.#checkForeignKeys()
     await super.commitTransaction()
@@ -49,8 +56,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   /**
-   * SQLite may have rolled back by itself, for example on a full disk. The connection is returned in any
-   * case.
+   * Rolls back and releases the connection, even if SQLite has already rolled back, for example because of a
+   * full disk.
    */
   override async rollbackTransaction(): Promise<void> {
     try {
@@ -65,11 +72,11 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     }
   }
 
-  /** Foreign keys are off for the whole connection now, so no other caller may use it. */
+  /** Reserves the connection for a migration, because foreign keys are disabled for the whole connection. */
   override async beforeMigration(): Promise<void> {
     await this.#hold()
     this.#isMigrating = true
-    // A foreign key to columns that are not unique cannot be checked. The migration may be what corrects it.
+    // A foreign key to columns that are not unique cannot be checked. The migration may correct it.
     this.#violations = await this.#foreignKeyViolations().catch(() => undefined)
     await this.query('PRAGMA foreign_keys = OFF')
   }
@@ -133,8 +140,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   async #send(query: string, values: readonly unknown[]): Promise<QueryResult> {
     const on = this.#lease ?? this.#leases
-    // Takes the write lock at once, so that another process cannot make the first write of a transaction
-    // fail.
+    // Take the write lock immediately. Otherwise another process could make the first write of the
+    // transaction fail.
     const text = query === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : query
     const { rows, affected, lastId } = await on.run(text, values, 'object')
     const result = new QueryResult()
@@ -186,6 +193,6 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
 const VIOLATIONS = 'SELECT "table", COUNT(*) FROM pragma_foreign_key_check GROUP BY "table"'
 
-/** Errors of the framework (busy, cancelled) and programming mistakes are not wrapped. */
+/** Returns false for Ashlar's errors (busy, cancelled) and programming errors, which are not wrapped. */
 const isDriverError = (error: Error): boolean =>
   !(error instanceof AshlarError || error instanceof TypeError || error instanceof RangeError)

@@ -22,13 +22,13 @@ import { unwrapped } from '../executor/sent.js'
 import type { SqliteLease, SqliteLeases } from './leases.js'
 import { Writability, type WriteQuestions } from '../executor/writability.js'
 
-/** Sends statements to the one connection of a SqliteDataSource. */
+/** Runs statements on the connection of a SqliteDataSource. */
 export class SqliteDatabase implements Database {
   readonly isDistributed = false
   readonly dialect = sqlite
   readonly connections = 1
   readonly #writes = new Writability((options) => this.lease(options), QUESTIONS)
-  /** The turns have a limit of their own. */
+  /** The turns have their own time limit. */
   readonly #waits = new ConnectionWaits({ database: this, size: 1, used: 1 }, 0)
 
   constructor(readonly dataSource: DataSource) {}
@@ -111,13 +111,13 @@ class SqliteExecutorLease implements Lease {
       .catch((error: unknown) => this.#rethrow(error))
   }
 
-  /** An error of a read-only transaction says nothing about the database. */
+  /** Rethrows an error. In a read-only transaction a rejected write does not concern the database's state. */
   readonly #rethrow = (error: unknown, sent?: BoundStatement): never => {
     if (this.lease.isReadOnly) throw readOnlyError(error) ?? withoutValues(error)
     return this.rethrow(error, sent)
   }
 
-  /** There is only one connection, so a broken one is rolled back rather than closed. */
+  /** Rolls back a broken connection instead of closing it, because there is only one. */
   release({ broken = false } = {}): void {
     void this.lease.release(!broken)
   }
@@ -130,7 +130,7 @@ const TABLE = named(
 const VERSION = named('PRAGMA user_version')
 
 const QUESTIONS: WriteQuestions = {
-  /** SQLite only shows it by refusing a write. */
+  /** Tries a write, because SQLite reports a read-only file only in this way. */
   async isReadOnly(on, options) {
     const [table] = (await on.run(TABLE, [], options)).rows
     if (table === undefined) return false
@@ -142,8 +142,8 @@ const QUESTIONS: WriteQuestions = {
   },
 
   /**
-   * Pages of a transaction reach the disk when it commits. The number in the file's first page is written as
-   * it is.
+   * Commits a write that changes nothing. Pages reach the disk at the commit, and writing the version in the
+   * file's header is enough.
    */
   async commit(on, options) {
     await on.control('BEGIN IMMEDIATE')

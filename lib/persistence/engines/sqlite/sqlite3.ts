@@ -9,12 +9,12 @@ import {
 } from './connection.js'
 import type { SqliteValue } from './values.js'
 
-/** The part of the `sqlite3` package that is used. */
+/** The part of `sqlite3` that Ashlar uses. */
 export interface Sqlite3Module {
   readonly Database: new (file: string, done: (error: Error | null) => void) => Database
 }
 
-/** Opens a file with the asynchronous `sqlite3` package: statements run in the thread pool. */
+/** Opens a file with the asynchronous `sqlite3` package. Statements run in the thread pool. */
 export async function openSqlite3(
   module: Sqlite3Module,
   file: string,
@@ -73,7 +73,7 @@ class Sqlite3Connection implements SqliteConnection {
 
 const NONE: readonly unknown[] = []
 
-/** `all` reads to the end and so never leaves a cursor open, as `get` would. */
+/** Runs a statement. `all` reads to the end and so leaves no cursor open, unlike `get`. */
 function execute(
   prepared: Prepared<Statement>,
   values: readonly SqliteValue[],
@@ -82,11 +82,12 @@ function execute(
   return new Promise((resolve, reject) => {
     if (prepared.placeholders !== values.length) throw wrongCount(prepared, values)
     const { statement } = prepared
-    // A refused COMMIT stays active until it is reset, and would keep an interruption active for all others.
+    // A rejected COMMIT stays active until it is reset. Until then an interrupt would affect all other
+    // statements.
     const fail = (error: Error) => statement.reset(() => reject(error))
     if (prepared.returnsRows) {
       statement.all<Readonly<Record<string, unknown>>>(values, (error, found) => {
-        // `sqlite3` has no rows by position: they come by name, in the order of the select list.
+        // `sqlite3` only returns rows as objects, whose properties are in select order.
         const rows = shape === 'object' || error !== null ? found : found.map(Object.values<unknown>)
         if (error === null) resolve({ rows, affected: rows.length, lastId: undefined })
         else fail(error)

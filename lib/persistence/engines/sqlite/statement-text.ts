@@ -1,12 +1,10 @@
-/**
- * The facts about a statement that must be known before it is sent, because `sqlite3` does not report them.
- */
+/** Facts about a statement that must be known before it is sent, because `sqlite3` does not report them. */
 export interface SqliteText {
-  /** True if it returns rows; otherwise it returns how many rows it changed. */
+  /** True if the statement returns rows. Otherwise it returns the number of changed rows. */
   readonly returnsRows: boolean
-  /** The number of its placeholders; `sqlite3` binds NULL for a missing value. */
+  /** The number of placeholders. `sqlite3` would bind NULL for a missing value. */
   readonly placeholders: number
-  /** True if it holds a second statement, which `sqlite3` would silently ignore. */
+  /** True if the SQL contains a second statement, which `sqlite3` would silently ignore. */
   readonly several: boolean
 }
 
@@ -16,7 +14,7 @@ const TOKEN =
 const READS = new Set(['SELECT', 'VALUES', 'PRAGMA', 'EXPLAIN'])
 const VERBS = new Set(['SELECT', 'VALUES', 'INSERT', 'REPLACE', 'UPDATE', 'DELETE'])
 
-/** Reads the words of one statement that are outside of quotes, comments and parentheses. */
+/** Reads the words of a statement that are outside quotes, comments and parentheses. */
 export function readSqliteText(text: string): SqliteText {
   const named = new Set<string>()
   const words: string[] = []

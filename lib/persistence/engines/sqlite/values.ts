@@ -5,9 +5,10 @@ import { checkValues } from '../executor/check-values.js'
 export type SqliteValue = null | number | string | Buffer
 
 /**
- * The values in a form that both engines store alike: booleans as 0 and 1. 64-bit integers are sent as text,
- * so a statement that does not write them to an INTEGER column uses `CAST(? AS INTEGER)`.
- * @throws TypeError for values that would change, such as undefined or NaN, which become NULL.
+ * Converts values so that both engines store them alike. Booleans become 0 and 1, and 64-bit integers become
+ * strings. A statement that does not write these to an INTEGER column must use `CAST(? AS INTEGER)`.
+ *
+ * @throws TypeError for values that the engines would store as NULL, such as undefined or NaN.
  */
 export function sqliteValues(values: readonly unknown[]): SqliteValue[] {
   checkValues(values, sqlite)

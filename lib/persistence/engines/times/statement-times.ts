@@ -1,17 +1,17 @@
 import type { DataSource } from 'typeorm'
 import type { ListedRows, Statement } from '../executor/executor.js'
 
-/** A statement of a repository or a store that has ended. */
+/** A completed statement of a repository or store. */
 export interface StatementTime {
   readonly dataSource: DataSource
   readonly statement: Statement
-  /** From the moment at which its connection was free, in milliseconds. */
+  /** The time in milliseconds since the statement had a connection. */
   readonly durationMs: number
-  /** Why it failed; undefined for one that did not. */
+  /** The error, if the statement failed. */
   readonly error?: unknown
 }
 
-/** A list of a repository that has ended. */
+/** A completed list of a repository. */
 export interface ListTime extends StatementTime {
   readonly listed: ListedRows
 }
@@ -21,19 +21,27 @@ type Listener = (time: StatementTime) => void
 const listeners = new Set<Listener>()
 const listListeners = new Set<(time: ListTime) => void>()
 
-/** Calls `listener` with each statement of this process that ends. @returns a function that stops it. */
+/**
+ * Calls `listener` with each completed statement of this process.
+ *
+ * @returns a function that removes the listener.
+ */
 export function onStatementTime(listener: Listener): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
 
-/** Calls `listener` with the time of each list, and times nothing else. @returns a function that ends it. */
+/**
+ * Calls `listener` with each completed list. Other statements are not timed.
+ *
+ * @returns a function that removes the listener.
+ */
 export function onListTime(listener: (time: ListTime) => void): () => void {
   listListeners.add(listener)
   return () => void listListeners.delete(listener)
 }
 
-/** The result of `run`. It takes no time without a listener. */
+/** Runs a statement and reports its duration. Adds no overhead without a listener. */
 export function timed<T>(dataSource: DataSource, statement: Statement, run: () => Promise<T>): Promise<T> {
   const { listed } = statement
   const isListHeard = listed !== undefined && listListeners.size > 0
