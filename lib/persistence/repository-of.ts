@@ -42,39 +42,48 @@ type CredentialNames<E> = {
   [K in keyof E]-?: IsCredential<NonNullable<E[K]>> extends true ? K & string : never
 }[keyof E]
 
-/** The type of an entity's key: the type of its property `id`, or `name`; a string if it has neither. */
+/** The type of an entity's key: the type of its property `id` or `name`, or string if it has neither. */
 export type KeyOf<E> = E extends { readonly id: infer K extends PartValue }
   ? K
   : E extends { readonly name: infer K extends PartValue }
     ? K
     : string
 
-/** `lookupBy<Field>Hash` and `reveal<Field>` for every property of the type `Secret`. */
+/** The methods `lookupBy<Field>Hash` and `reveal<Field>` for every property of type `Secret`. */
 export type SecretLookups<E> = {
-  /** @throws ErrNotFound when no live entity of this tenant has the hash. Never compares plaintext. */
+  /**
+   * Returns the live entity with this hash. Plaintext is never compared.
+   *
+   * @throws ErrNotFound if no live entity of this tenant has the hash.
+   */
   readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: {
     <const P extends RelationPath<E> = never>(hash: string, options?: LookupOptions<P>): Promise<Loaded<E, P>>
     (hash: string, options?: LookupOptions): Promise<E>
   }
 } & {
-  /** The plaintext, or undefined when none is set. @throws ErrNotFound, ErrNoEncryptor */
+  /**
+   * Returns the plaintext, or undefined if no secret is set.
+   *
+   * @throws ErrNotFound, ErrNoEncryptor
+   */
   readonly [K in SecretNames<E> as `reveal${Capitalize<K>}`]: (
     key: KeyOf<E>,
     options?: RowOptions,
   ) => Promise<string | undefined>
 }
 
-/** `verify<Field>` and `remint<Field>` for every property typed `Credential`. */
+/** The methods `verify<Field>` and `remint<Field>` for every property of type `Credential`. */
 export type CredentialOps<E> = {
-  /** Searches all tenants. Unknown, malformed, wrong and expired tokens get the same result. */
+  /** Searches all tenants. The result is the same for unknown, malformed, wrong and expired tokens. */
   readonly [K in CredentialNames<E> as `verify${Capitalize<K>}`]: (
     token: string,
     options?: OperationOptions,
   ) => Promise<Verification<E>>
 } & {
   /**
-   * Replaces the credential. Returns the new token, which cannot be read again.
-   * @throws ErrNotFound
+   * Replaces the credential and returns the new token, which cannot be read again.
+   *
+   * @throws ErrNotFound if no live entity of this tenant has the key.
    */
   readonly [K in CredentialNames<E> as `remint${Capitalize<K>}`]: (
     key: KeyOf<E>,
@@ -83,14 +92,13 @@ export type CredentialOps<E> = {
 }
 
 /**
- * One entity of a batch update: a whole entity, or a part of one with a mask. Other combinations do not
- * compile.
+ * An item of a batch update: a whole entity, or a part of one with a mask. Other combinations do not compile.
  */
 export type BatchUpdateItemOf<E> = TouchingItem<E> | WholeItem<E> | MaskedItem<E>
 
 type ItemOf<E> = Pick<BatchUpdateItem<KeyOf<E>, object>, 'key' | 'ifMatch'>
 
-// Named, so that the compiler's message about a wrong mask names the mask.
+// A named type makes the compiler's message about a wrong mask mention the mask.
 interface TouchingItem<E> extends ItemOf<E> {
   readonly entity: Patch<E>
   readonly fieldMask: readonly string[]
@@ -110,8 +118,8 @@ interface MaskedItem<E> extends ItemOf<E> {
 }
 
 /**
- * A repository whose writes the compiler checks against the entity's type. They are methods, so that a
- * subclass can override them.
+ * A repository whose writes are type-checked against the entity. Operations are methods, so that a subclass
+ * can override them.
  */
 interface TypedRepository<
   E extends object,
@@ -119,33 +127,36 @@ interface TypedRepository<
   X extends RequestContext,
 > extends StandardRepository<E, C, X, KeyOf<E>> {
   /**
-   * The live entity of this key, with the relations that `with` names.
+   * Returns the live entity with this key, and the relations that `with` names.
+   *
    * @throws ErrNotFound
    */
   get<const P extends RelationPath<E> = never>(key: KeyOf<E>, options?: ReadOptions<P>): Promise<Loaded<E, P>>
   /**
-   * The live entity of this key.
+   * Returns the live entity with this key.
+   *
    * @throws ErrNotFound
    */
   get(key: KeyOf<E>, options?: ReadOptions): Promise<E>
-  /** A page of the live entities, with the relations that `with` names. */
+  /** Returns a page of the live entities, and the relations that `with` names. */
   list<const P extends RelationPath<E> = never>(
     list?: ListOptions<E> & ReadTogether<P>,
     options?: ListScope,
   ): Promise<Page<Loaded<E, P>>>
-  /** A page of the live entities, in a stable order. */
+  /** Returns a page of the live entities in a stable order. */
   list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
-  /** The entities of these keys, in their order, with the relations that `with` names. */
+  /** Returns the entities with these keys, in order, and the relations that `with` names. */
   batchGet<const P extends RelationPath<E> = never>(
     keys: readonly KeyOf<E>[],
     options?: BatchGetOptions<P>,
   ): Promise<Loaded<E, P>[]>
   /**
-   * The entities of these keys, in their order.
-   * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
+   * Returns the entities with these keys, in order.
+   *
+   * @throws ErrNotFound if a key has no live row, unless `allowMissing` is set.
    */
   batchGet(keys: readonly KeyOf<E>[], options?: BatchGetOptions): Promise<E[]>
-  /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
+  /** Updates a whole entity, or a part of one with a mask. A part without a mask does not compile. */
   update(
     key: KeyOf<E>,
     entity: E,
@@ -153,8 +164,10 @@ interface TypedRepository<
     options?: WriteOptions,
   ): Promise<E>
   /**
-   * Writes the fields of the mask, and returns the whole entity.
-   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
+   * Writes the fields in the mask and returns the whole entity.
+   *
+   * @throws ErrNotFound
+   * @throws ErrPreconditionFailed if the etag differs
    */
   update(
     key: KeyOf<E>,
@@ -163,8 +176,10 @@ interface TypedRepository<
     options: UpdateOptions & { readonly touchOnly: true },
   ): Promise<E>
   /**
-   * Writes the fields of the mask, and returns the whole entity.
-   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
+   * Writes the fields in the mask and returns the whole entity.
+   *
+   * @throws ErrNotFound
+   * @throws ErrPreconditionFailed if the etag differs
    */
   update(
     key: KeyOf<E>,
@@ -172,20 +187,20 @@ interface TypedRepository<
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
   ): Promise<E>
-  /** In the order of the items, in one transaction; all or nothing. */
+  /** Updates entities in one transaction, all or none. Returns them in the order of the items. */
   batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: BatchUpdateOptions): Promise<E[]>
 }
 
 type OfDatabase<E extends object> = Pick<TypeormRepository<E>, 'checkWrites' | 'startUpCheck' | 'table'>
 
-/** The same on a DataSource. */
+/** A typed repository on a DataSource. */
 export interface TypedTypeormRepository<E extends object>
   extends TypedRepository<E, SqlCall, TransactionContext>, OfDatabase<E> {
-  /** As `withManager` of {@link TypeormRepository}. */
+  /** See `withManager` of {@link TypeormRepository}. */
   withManager(manager: EntityManager): this
 }
 
-/** The same in memory. */
+/** A typed repository in memory. */
 export interface TypedMemoryRepository<E extends object> extends TypedRepository<
   E,
   MemoryCall,
@@ -193,9 +208,10 @@ export interface TypedMemoryRepository<E extends object> extends TypedRepository
 > {}
 
 /**
- * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. It
- * has the operations of every repository, and those of the entity's secrets and credentials. You can override
- * every operation. A call inside of a transaction joins it, in an override too.
+ * Returns a base class for the repository of an entity: `class WidgetRepository extends repositoryOf(Widget)
+ * {}`. It has the operations of every repository and the methods of the entity's secrets and credentials. All
+ * of them can be overridden. Calls inside a transaction join it, including calls in overrides.
+ *
  * @example
  * ```ts
  * import { filter, repositoryOf } from 'ashlar'
@@ -225,12 +241,13 @@ export function repositoryOf<E extends object>(
     }
   }
   addSecretOperations(EntityRepository.prototype, entity)
-  // TypeScript does not see the methods that were added.
+  // TypeScript does not know the added methods.
   return EntityRepository as never
 }
 
 /**
- * A repository of one entity, for an entity that needs no class of its own.
+ * Returns the repository of an entity that needs no repository class of its own.
+ *
  * @example
  * ```ts
  * import { repositoryFor } from 'ashlar'
@@ -248,7 +265,8 @@ export const repositoryFor = <E extends object>(
   new (repositoryOf(entity))(dataSource, options)
 
 /**
- * The same in memory.
+ * Returns a base class for the memory repository of an entity.
+ *
  * @example
  * ```ts
  * import { memoryRepositoryOf } from 'ashlar'
@@ -266,7 +284,7 @@ export function memoryRepositoryOf<E extends object>(
     }
   }
   addSecretOperations(EntityRepository.prototype, entity)
-  // As above.
+  // TypeScript does not know the added methods.
   return EntityRepository as never
 }
 

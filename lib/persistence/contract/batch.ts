@@ -28,7 +28,7 @@ export function checkBatch(
   }
 }
 
-/** An item of a batch update, ready to be written. */
+/** An item of a batch update with the values to write. */
 export interface Patched {
   readonly key: string
   readonly patch: Values
@@ -36,23 +36,21 @@ export interface Patched {
   readonly ifMatch: string | undefined
 }
 
-/** True if no item has an etag to compare, so that one statement can write all items. */
+/** Returns true if no item has an etag, so that one statement can write all items. */
 export const isUnconditional = (patches: readonly Patched[]): boolean =>
   patches.every(({ ifMatch }) => ifMatch === undefined)
 
 /**
- * Sorts the items of a batch in the order in which every backend writes them. Two batches therefore never
- * wait for each other, and a unique value that one item gives up and another takes over conflicts on all
- * backends or on none.
+ * Sorts the items of a batch in the order in which every backend writes them. A fixed order prevents
+ * deadlocks between two batches. It also makes backends agree on whether a unique value that one item gives
+ * up and another takes over conflicts.
  */
 export const inKeyOrder = <T extends { readonly key: string }>(
   items: readonly T[],
   { compare }: ResourceKeys,
 ): T[] => [...items].sort((a, b) => compare(a.key, b.key))
 
-/**
- * Returns the string of a caller's key. A key that no row can have is returned unchanged, and matches no row.
- */
+/** Returns a key as a string. A key that no row can have is returned unchanged and matches no row. */
 export const textOf = ({ given }: ResourceKeys, key: unknown): string =>
   given(key) ?? (typeof key === 'string' ? key : NO_KEY)
 

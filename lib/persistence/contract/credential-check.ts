@@ -10,7 +10,7 @@ import type { Caller, SecretOptions } from './secret-fields.js'
 export type Verification<E> =
   { readonly ok: true; readonly record: E } | { readonly ok: false; readonly record: undefined }
 
-/** A live row of any tenant, with the stored parts of its credentials. */
+/** A live row of any tenant with the stored parts of its credentials. */
 export interface CredentialRow<E> {
   readonly entity: E
   readonly columns: Readonly<Values>
@@ -19,11 +19,13 @@ export interface CredentialRow<E> {
 const REFUSED = Object.freeze({ ok: false, record: undefined })
 
 /**
- * Checks a presented token: its prefix, its hash, and that its owner is live and has not expired. The result
- * is the same for every failure, and checking an unknown public id takes as long as checking a wrong secret.
- * @param find - returns the live row with this public id, over all tenants.
- * @param specs - of the stored credentials. Undefined in memory and in a transaction, which must not wait for
- * another connection.
+ * Verifies a presented token: its prefix, its hash, and that its owner is live and not expired. The result is
+ * the same for every failure. Verifying an unknown public id takes as long as verifying a wrong secret.
+ *
+ * @param find - returns the live row with this public id, across all tenants.
+ * @param specs - the hash parameters of the stored credentials. Undefined in memory, and in a transaction,
+ *   which
+ * must not wait for another connection.
  */
 export async function checkCredential<E extends object>(
   model: ResourceModel<E>,
@@ -74,13 +76,17 @@ function hasExpired(model: ResourceModel, entity: object, now: Date): boolean {
   return expiry !== undefined && expiry.getTime() <= now.getTime()
 }
 
-/** 128 random bits practically never collide. Three collisions mean that the random source is broken. */
+/**
+ * A collision of 128 random bits is practically impossible. Three in a row mean that the random source is
+ * broken.
+ */
 const ATTEMPTS = 3
 
 /**
- * Runs a write that mints credentials, and repeats it with new credentials if a public id is taken. Any other
- * conflict is reported to the caller.
- * @param attempt - reports the columns that it is about to write.
+ * Runs a write that mints credentials. If a public id is taken, runs it again with new credentials. Other
+ * conflicts are passed on to the caller.
+ *
+ * @param attempt - performs the write, and calls `minted` with the columns before it does.
  */
 export async function withFreshMint<T>(
   model: ResourceModel,

@@ -29,7 +29,8 @@ export class HookCalls {
   }
 
   /**
-   * Waits for the calls that a hook has not awaited.
+   * Waits for calls that a hook did not await, and then throws.
+   *
    * @throws TypeError with the names of these calls.
    */
   async refuse(hook: string): Promise<void> {
@@ -40,12 +41,12 @@ export class HookCalls {
     )
   }
 
-  /** Waits for the calls of a failed hook. */
+  /** Waits for the remaining calls of a failed hook. */
   async abandon(): Promise<void> {
     await Promise.allSettled(this.#running.keys())
   }
 
-  /** Notes that no further hook of the operation will be called. */
+  /** Records that the operation calls no further hook. */
   over(): void {
     this.#isOver = true
   }

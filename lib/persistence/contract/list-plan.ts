@@ -31,7 +31,7 @@ export interface PagingOptions {
   readonly paging?: 'keyset' | 'offset'
 }
 
-/** The rows that a list contains or a count counts, independent of the backend. */
+/** The condition that selects the rows of a list or a count, independent of the backend. */
 export interface FilterPlan {
   readonly filter: FilterNode | undefined
   /** The part of the filter that the caller wrote. */
@@ -143,8 +143,8 @@ export function checkLimit(limit: number | undefined): void {
 }
 
 /**
- * Adds the key, and the tenant if the list spans several, so that no two rows are equal. These two are
- * compared as a whole, any other unbounded value by its beginning.
+ * Appends the key, and the tenant if the list spans several tenants, so that the order is total. Key and
+ * tenant are compared in full. Other unbounded values are compared by their beginning.
  */
 function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
   const last = terms.at(-1)?.direction ?? 'asc'

@@ -27,11 +27,13 @@ export type Values = Record<string, unknown>
 export const nowOf = (sources: Sources): Date => sources.now?.() ?? new Date()
 
 /**
- * Returns the entity that a create stores: the caller's values, with key, tenant, times and etag assigned.
- * @param rangeOf - returns the engine's range for an integer, if it is smaller than the kind's.
- * @param hooksSetKey - whether a hook may set values that the caller has not chosen. The key then stays
- * unset, see {@link keyMade}, and {@link checkRequired} is called after the hook.
- * @throws InvalidArgument for a value that no column can hold, or a system call that names no tenant.
+ * Returns the entity that a create stores: the caller's values with the assigned key, tenant, times and etag.
+ *
+ * @param rangeOf - returns the engine's range of an integer, if it is smaller than the kind's.
+ * @param hooksSetKey - true if a hook may set values that the caller has not chosen. The key then stays
+ *   unset (see
+ * {@link keyMade}), and {@link checkRequired} runs after the hook.
+ * @throws InvalidArgument if a column cannot hold a value, or if a system call does not name a tenant.
  */
 export function newEntity<E extends object>(
   model: ResourceModel<E>,
@@ -52,7 +54,7 @@ export function newEntity<E extends object>(
       ? undefined
       : ownerOf(tenant, scope.tenant, rangeOf(tenant))
   for (const field of model.entityFields)
-    // A value that the table sets is read back after the insert.
+    // A value that the database sets is read back after the insert.
     if (field.generated === true || field.isNotInserted === true) to[field.property] = field.default?.make()
     else if (hooksSetKey && field.role === 'key' && !hasOwnKey(model, input, sources))
       to[field.property] = undefined
@@ -78,8 +80,8 @@ export const missing = ({ proto }: Pick<Field, 'proto'>): InvalidArgument =>
   new InvalidArgument(proto, 'is required')
 
 /**
- * True if the repository does not generate a new entity's key: the caller chose it, or the application's
- * function or the database generates it.
+ * Returns true if the repository does not generate the key, because the caller chose it, or because the
+ * application's function or the database generates it.
  */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
   sources.newKey !== undefined ||
@@ -101,7 +103,7 @@ export const withKeys = <E extends object>({ relations }: ResourceModel, entity:
 function initialValue(
   field: Field,
   from: Readonly<Values>,
-  /** The initial value of the property in the class. */
+  /** The property's initial value in the class. */
   initial: unknown,
   model: ResourceModel,
   owner: PartValue | undefined,
@@ -115,7 +117,7 @@ function initialValue(
       if (field.isIdentity === true) return generatedLater(field, given)
       return given === undefined || given === '' ? keyMade(field, sources, now) : given
     case 'tenant':
-      // Ignores the caller's value: only a system call over all tenants may choose the tenant.
+      // Ignores the caller's value. Only a system call across all tenants may choose the tenant.
       return owner ?? given
     case 'etag':
       return newEtag()
@@ -137,8 +139,9 @@ function initialValue(
 }
 
 /**
- * Returns the tenant's value in an entity.
- * @throws PermissionDenied for a tenant that the column cannot hold, because no row belongs to it.
+ * Converts the tenant to the value of its column.
+ *
+ * @throws PermissionDenied if the column cannot hold the tenant. No row belongs to it.
  */
 function ownerOf(field: Field, tenant: string, range: Range | undefined): PartValue {
   const value = keyPartOf(field).valueOf(tenant)

@@ -2,12 +2,12 @@ import { type CallTransaction, RequestContext } from '../../context.js'
 import type { OutboxRow } from '../outbox/events/outbox-row.js'
 import { HookCalls } from './hook-calls.js'
 
-/** The open transactions around a call, the innermost first. A context holds the chain. */
+/** The open transactions around a call, innermost first. Stored in the request context. */
 export class TransactionChain implements CallTransaction {
   static readonly #outside = new TransactionChain([], [], [])
 
   /**
-   * @param hooks - the operations whose hooks make the calls, the innermost first.
+   * @param hooks - the operations whose hooks make the call, innermost first.
    * @param left - surrounding transactions that the call does not join. They may nevertheless wait for it.
    */
   private constructor(
@@ -22,13 +22,13 @@ export class TransactionChain implements CallTransaction {
     return new TransactionChain([transaction, ...transactions], hooks, left)
   }
 
-  /** Returns the chain in which an operation's hooks are called, without a further transaction. */
+  /** Returns the chain for an operation's hooks, which run in the operation's transactions. */
   static ofHooks(around: TransactionChain | undefined): TransactionChain {
     const { transactions, hooks, left } = around ?? TransactionChain.#outside
     return new TransactionChain(transactions, [new HookCalls(), ...hooks], left)
   }
 
-  /** Combines two chains, one inside the other. */
+  /** Combines the chains of two nested contexts. */
   static joined(
     inner: TransactionChain | undefined,
     outer: TransactionChain | undefined,
@@ -44,7 +44,7 @@ export class TransactionChain implements CallTransaction {
     )
   }
 
-  /** Returns the chain of a call that joins none of the transactions and runs in no hook. */
+  /** Returns the chain of a call that joins no transaction and does not run in a hook. */
   detached(): TransactionChain {
     return new TransactionChain([], [], [...this.transactions, ...this.left].filter(isNotOver))
   }
@@ -95,7 +95,7 @@ export class TransactionChain implements CallTransaction {
 
 /** A pooled connection that a transaction holds until it ends. Its savepoints share the same object. */
 export interface HeldConnection {
-  /** Increases with each use. */
+  /** A counter that increases with each use. */
   readonly uses: number
   /** The number of statements that are running on it. */
   readonly running: number
@@ -104,19 +104,19 @@ export interface HeldConnection {
 const NONE: readonly OpenTransaction[] = []
 
 /**
- * Returns the transactions around the running code that hold a connection of the database, for a call that
- * needs another connection.
+ * Returns the surrounding transactions that hold a connection of the database. A call that needs another
+ * connection waits while these are held.
  */
 export function holdersAround(database: object): readonly OpenTransaction[] {
   const { transaction } = RequestContext.current()
   return transaction instanceof TransactionChain ? transaction.holding(database) : NONE
 }
 
-/** The behavior that the transactions of every database share. */
+/** The part of a transaction that is the same for every database. */
 export abstract class OpenTransaction {
   #state: 'open' | 'ending' | 'over' = 'open'
   readonly #calls = new Map<Promise<unknown>, string>()
-  /** The promises that callers received. */
+  /** The promises that were returned to callers. */
   readonly #given = new Set<Promise<unknown>>()
   #allSettled: () => void = () => {}
   readonly #afterCommit: (() => unknown)[] = []
@@ -134,7 +134,7 @@ export abstract class OpenTransaction {
     readonly isReadOnly: boolean,
   ) {}
 
-  /** The connection that the transaction holds, if known. */
+  /** The connection that the transaction holds, if it is known. */
   get held(): HeldConnection | undefined {
     return undefined
   }
@@ -142,17 +142,17 @@ export abstract class OpenTransaction {
   /** Writes events in this transaction. */
   abstract append(rows: readonly OutboxRow[]): Promise<void>
 
-  /** Runs `work`, and then checks the constraints that the database otherwise checks at COMMIT. */
+  /** Runs `work` and then checks the constraints that the database would otherwise check at COMMIT. */
   checked<T>(work: () => Promise<T>): Promise<T> {
     return work()
   }
 
-  /** True until its function has returned. */
+  /** True until the transaction's function has returned. */
   get isOpen(): boolean {
     return this.#state === 'open'
   }
 
-  /** True while its function has returned but calls that it did not await are still running. */
+  /** True if the transaction's function has returned but calls that it did not await are still running. */
   get isEnding(): boolean {
     return this.#state === 'ending'
   }
@@ -162,8 +162,9 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Runs a call that must settle before the transaction ends. `name` identifies the call if it was not
-   * awaited.
+   * Runs a call that must settle before the transaction ends.
+   *
+   * @param name - identifies the call in the error if it was not awaited.
    */
   async perform<T>(name: string, work: () => Promise<T>): Promise<T> {
     const call = work()
@@ -177,9 +178,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Records the promise that a call returned, because the application may not await it. Nothing is attached
-   * to the promise before the function has returned, so that its rejection is unhandled like any other until
-   * then.
+   * Records the promise of a call, because the application may not await it. No handler is attached before
+   * the function has returned, so until then a rejection is reported as unhandled, like any other.
    */
   watch(given: Promise<unknown>): void {
     if (this.#state !== 'open') ignore(given)
@@ -197,7 +197,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Rejects new calls, and resolves when the running ones have settled.
+   * Rejects new calls and waits for the running calls.
+   *
    * @throws TypeError with the names of the calls that the function did not await.
    */
   protected async settle(): Promise<void> {
@@ -217,8 +218,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Called after the transaction was committed, released into its outer transaction, or rolled back. Returns
-   * the functions to run now.
+   * Ends the transaction after its commit, release or rollback. Returns the `afterCommit` functions to run
+   * now.
    */
   over(outcome: 'kept' | 'rolled back'): readonly (() => unknown)[] {
     this.#state = 'over'
@@ -261,12 +262,12 @@ export const insideOf = (transaction: OpenTransaction, context: RequestContext):
     transaction: TransactionChain.joined(TransactionChain.of(transaction), chainOf(context)),
   })
 
-/** The error message of a call after the end of its transaction. */
 export const ENDED = 'the transaction has ended: await everything inside it before its function returns'
 
 /**
  * Returns the transaction of `database` that a call joins: the innermost open one around the running code, or
  * else the transaction of the call's context, or undefined.
+ *
  * @param given - the context that was explicitly passed to the call.
  * @throws TypeError if the transaction has ended or belongs to another call.
  */
@@ -288,7 +289,7 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   return undefined
 }
 
-/** Passes the promise that the caller receives to the transaction that the call has joined. */
+/** Registers the promise that the caller receives with the transaction that the call has joined. */
 export function watched<T>(
   database: object,
   given: RequestContext | undefined,
@@ -300,23 +301,27 @@ export function watched<T>(
   return call
 }
 
-/** Returns the transaction of the database in which a call is made, until it is over. */
+/** Returns the transaction of the database around a call, if it has not ended. */
 export function openAround(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
   const ambient = RequestContext.current()
   const own = given === undefined || given === ambient ? undefined : chainOf(given)
   return chainOf(ambient)?.find(database, isNotOver) ?? own?.find(database, isNotOver)
 }
 
-/** Returns the promise of a call that a hook receives; outside hooks, the call itself. */
+/** Returns the promise that a hook receives for a call. Outside hooks this is the call itself. */
 export function tracked<T>(name: string, call: Promise<T>): Promise<T> {
   const ambient = RequestContext.current()
   return chainOf(ambient)?.hookCalls?.track(name, call, ambient) ?? call
 }
 
-/** Settings as an application writes them, including TypeORM's names. */
+/** Transaction settings as an application writes them, including TypeORM's names. */
 type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'maxAttempts' | 'retries']?: unknown }
 
-/** @throws TypeError for settings of a savepoint, which uses the outermost transaction's settings. */
+/**
+ * Rejects settings of a nested transaction. It is a savepoint and uses the outermost transaction's settings.
+ *
+ * @throws TypeError if a setting is present.
+ */
 export function refuseNested({ isolation, readOnly, maxAttempts, retries }: NestedSettings): void {
   if ([isolation, readOnly, maxAttempts, retries].every((setting) => setting === undefined)) return
   throw new TypeError(
@@ -331,7 +336,7 @@ export const surrounding = (given: RequestContext | undefined): TransactionChain
 const OTHER_CALL =
   'the running call has an open transaction on this database, but the context belongs to another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
 
-/** TypeORM's own transactions are ignored once they are over. */
+/** Ended transactions that TypeORM opened itself are ignored. */
 const any = (transaction: OpenTransaction) =>
   !(transaction instanceof UnjoinedTransaction && transaction.isOver)
 const isOpen = (transaction: OpenTransaction) => transaction.isOpen
@@ -343,8 +348,8 @@ const chainOf = ({ transaction }: RequestContext): TransactionChain | undefined 
 const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
 
 /**
- * Returns the error of a call after the end of its transaction. There may no longer be a caller that handles
- * the rejection.
+ * Returns the error of a call after its transaction has ended, and logs it, because the caller may no longer
+ * handle the rejection.
  */
 export const late = (context: RequestContext): TypeError => {
   const error = new TypeError(ENDED)
@@ -353,11 +358,13 @@ export const late = (context: RequestContext): TypeError => {
 }
 
 /**
- * Runs the `afterCommit` functions, one after another. Their errors are logged, because the changes are
+ * Runs the `afterCommit` functions one after another. Their errors are logged, because the changes are
  * already saved.
- * @param outside - the context in which the transaction was started. It may still be inside an open
- * transaction of another database that waits for these functions: a call that did not join that transaction
- * would wait for it in turn.
+ *
+ * @param outside - the context in which the transaction was started. It may be inside an open transaction
+ *   of
+ * another database that waits for these functions. A call that did not join that transaction would wait for
+ * it and cause a deadlock.
  */
 export async function runAfterCommit(
   fns: readonly (() => unknown)[],

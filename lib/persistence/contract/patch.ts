@@ -18,8 +18,9 @@ import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } fr
 /**
  * Returns the values that an update writes, by property: the masked fields, increments as {@link
  * FieldIncrement}, protected secrets, and a new etag and update time.
+ *
  * @param later - receives the secrets, and protects them together with the secrets of other items.
- * @throws InvalidArgument for an invalid mask or value.
+ * @throws InvalidArgument if the mask or a value is invalid.
  */
 export async function patchOf(
   model: ResourceModel,
@@ -36,7 +37,7 @@ export async function patchOf(
   const isWhole = mask === undefined || mask.length === 0 || mask[0] === '*'
   const patch: Values = {}
   const cleared = model.oneofs.length === 0 ? NO_FIELDS : siblingsOf(model, fields, from)
-  // In column order, like the mask's own fields.
+  // Sort by column, like the mask's fields.
   const written =
     cleared.size === 0
       ? fields
@@ -73,8 +74,9 @@ const unsetValueOf = (field: Field): unknown =>
   zeroOf(field) ?? (field.nullable ? undefined : field.default?.make())
 
 /**
- * Returns the values that a batch update writes, item by item.
- * @throws InvalidArgument for an invalid mask or value.
+ * Returns the values that a batch update writes for each item.
+ *
+ * @throws InvalidArgument if a mask or a value is invalid.
  */
 export async function patchesOf<E extends object>(
   model: ResourceModel,
@@ -108,7 +110,7 @@ const NO_SECRETS: SecretWrite = { secrets: [], input: {} }
 export function serverSetValues(model: ResourceModel, sources: Sources): Values {
   const values: Values = {}
   if (model.etag !== undefined) values[model.etag.property] = newEtag()
-  // Each statement adds this number to the stored version.
+  // Statements add this number to the stored version.
   if (model.version !== undefined) values[model.version.property] = 1
   if (model.updateTime !== undefined && model.updateTime.generated !== true)
     values[model.updateTime.property] = nowOf(sources)

@@ -3,15 +3,15 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { isStorable } from '../query/reachable.js'
 
-/** The etags that a caller names, one of which the entity must have. `any` matches every entity. */
+/** The etags of a precondition. The entity must have one of them. `any` matches every entity. */
 interface Etags {
   readonly any: boolean
   readonly etags: readonly string[]
 }
 
 /**
- * The etag that an entity must still have (RFC 9110 If-Match, AIP-154). It is compared either here or by a
- * statement with {@link Precondition.etag}.
+ * A precondition on the etag (RFC 9110 If-Match, AIP-154). It is checked here, or by a statement that
+ * compares {@link Precondition.etag}.
  */
 export class Precondition {
   private constructor(
@@ -20,8 +20,9 @@ export class Precondition {
   ) {}
 
   /**
-   * Returns undefined if every entity matches.
-   * @param ifMatch - an empty etag matches no entity.
+   * Returns the precondition, or undefined if every entity matches.
+   *
+   * @param ifMatch - the etag or etags. An empty etag matches no entity.
    */
   static of({ etag }: ResourceModel, ifMatch: string | Etags | undefined): Precondition | undefined {
     if (ifMatch === undefined) return undefined
@@ -34,12 +35,12 @@ export class Precondition {
     return this.etags[0]
   }
 
-  /** False if no entity can match: the resource has no etags, or no etag is a valid one. */
+  /** False if no entity can match, because the resource has no etag or none of the etags is valid. */
   get canHold(): boolean {
     return this.field !== undefined && this.etags.some((etag) => etag !== '' && isStorable(etag))
   }
 
-  /** Returns the entity's etag if it is one of the named etags. */
+  /** Returns the entity's etag if it is one of the precondition's. */
   matched(entity: object): string | undefined {
     if (this.field === undefined) return undefined
     const etag = (entity as Readonly<Record<string, unknown>>)[this.field.property]
@@ -50,7 +51,9 @@ export class Precondition {
     return this.matched(entity) !== undefined
   }
 
-  /** @throws ErrPreconditionFailed for an entity that does not match. */
+  /**
+   * @throws ErrPreconditionFailed if the entity does not match.
+   */
   check(entity: object): void {
     if (!this.matches(entity)) throw ErrPreconditionFailed.etag()
   }

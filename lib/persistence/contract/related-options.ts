@@ -2,8 +2,8 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 
 /**
- * A relation that a filter and a sort order may use: its property, such as `project`, or a path of at most
- * three, such as `project.owner`. With a `where`, resources that do not match it count as missing.
+ * A relation that filters and sort orders may use: a property such as `project`, or a path of at most three
+ * relations such as `project.owner`. If `where` is set, related resources that do not match count as missing.
  */
 export type Through = string | { readonly relation: string; readonly where?: Filter | undefined }
 
@@ -13,25 +13,25 @@ export interface RowLimits {
   readonly isNone: boolean
   /** A condition that the rows must match. */
   readonly where?: Filter | undefined
-  /** A further check, called for each entity. */
+  /** An additional check that is called for each entity. */
   readonly test?: ((entity: object) => boolean | Promise<boolean>) | undefined
 }
 
-/** The permissions of a delete's or an undelete's caller on related resources. */
+/** The related rows that the caller of a delete or an undelete may change or list. */
 export interface RelatedAccess {
   /** Returns the rows that may be deleted or undeleted together with the entity. */
   change(model: ResourceModel): RowLimits | Promise<RowLimits>
-  /** Returns the related rows whose number may be reported. */
+  /** Returns the related rows that may be counted in an error. */
   list(model: ResourceModel): RowLimits | Promise<RowLimits>
 }
 
 /** The resources for which the functions of `related` can be called. */
 export interface RelatedQuestions {
-  /** The resources that a delete can include. */
+  /** The resources whose rows a delete can include. */
   readonly delete: readonly ResourceModel[]
-  /** The resources that an undelete can restore. */
+  /** The resources whose rows an undelete can restore. */
   readonly undelete: readonly ResourceModel[]
-  /** The resources that can block a deletion, and whose number is then reported. */
+  /** The resources whose rows can block a delete and are counted in its error. */
   readonly list: readonly ResourceModel[]
 }
 
@@ -64,8 +64,9 @@ export interface ReferringOptions {
 /** Options of an operation that also affects entities that refer to the written one. */
 export interface RelatedOptions {
   /**
-   * The maximum number of rows that it may delete, over all resources. If there are more, it rejects with
-   * ErrPreconditionFailed. Rows that only lose a reference do not count. Default: 1000.
+   * The maximum number of rows that the operation may delete, across all resources. If more rows are
+   * affected, it fails with ErrPreconditionFailed. Rows that only lose a reference do not count. Default:
+   * 1000.
    */
   readonly maxRows?: number
   /** The caller's permissions on other resources. Default: all rows of the tenant. */

@@ -41,8 +41,8 @@ export interface ListOptions<in T extends object = object> extends ListFilter {
    */
   readonly orderBy?: string | readonly OrderBy<T>[]
   /**
-   * The maximum number of entities on a page. Default: 50, also for values that are not positive. Values
-   * above 1000 count as 1000.
+   * The maximum number of entities on a page. Default: 50, which also replaces zero and negative values. The
+   * limit is 1000.
    */
   readonly pageSize?: number
   /** The `nextPageToken` of the previous page, an opaque string. */
@@ -60,7 +60,7 @@ export interface Page<T> {
 export interface BatchUpdateItem<K, T> {
   readonly key: K
   readonly entity: Patch<T>
-  /** Proto field names; an empty mask means a full update. */
+  /** Proto field names. An empty mask means a full update. */
   readonly fieldMask: readonly string[]
   /** See {@link UpdateOptions}. */
   readonly touchOnly?: boolean
@@ -102,10 +102,10 @@ export interface ReadOptions<With extends string = never> extends RowOptions, Re
 }
 
 export interface BatchGetOptions<With extends string = never> extends ReadOptions<With> {
-  /** Returns the existing entities, each once, instead of rejecting with ErrNotFound if one is missing. */
+  /** Returns the existing entities, each once. Without it, a missing entity fails with ErrNotFound. */
   readonly allowMissing?: boolean
   /**
-   * Rejects with ResourceExhausted if the rows have more bytes than this, without reading the rest. Default:
+   * Fails with ResourceExhausted if the rows exceed this number of bytes, without reading the rest. Default:
    * no limit.
    */
   readonly maxBytes?: number
@@ -130,33 +130,31 @@ export interface FilterScope extends RowOptions {
 
 export interface ListScope extends FilterScope {
   /**
-   * See {@link ReadOptions}. A full page always has a token then, even if it is the last page: reading ahead
-   * would lock one more row. Order by fields that do not change while the list waits for locks.
+   * See {@link ReadOptions}. With a lock, a full page always has a next page token, even the last page,
+   * because reading ahead would lock another row. Order by fields that do not change while the list waits for
+   * locks.
    */
   readonly lock?: RowLock
   /** See {@link ReadOptions}. In addition, `skip` omits rows that another transaction has locked. */
   readonly wait?: 'block' | 'nowait' | 'skip'
   /**
-   * Ends the page before its entities have more bytes than this, counting strings, bytes and JSON in the
-   * database. A page has at least one entity, whatever its size. Default: no limit.
+   * Ends the page before its entities exceed this number of bytes. Strings, bytes and JSON are counted as
+   * stored in the database. A page has at least one entity, even a larger one. Default: no limit.
    */
   readonly maxBytes?: number
 }
 
 export interface CountOptions extends FilterScope {
   /**
-   * The number at which counting stops, which then is the result. It bounds the cost on a large table.
-   * Default: no limit.
+   * Stops counting at this number and returns it, which limits the work on a large table. Default: no limit.
    */
   readonly limit?: number
 }
 
 export interface WriteOptions extends RowOptions {
-  /**
-   * The etag that the entity must still have (RFC 9110 If-Match, AIP-154). An empty etag matches no entity.
-   */
+  /** The etag that the entity must have (RFC 9110 If-Match, AIP-154). An empty etag matches no entity. */
   readonly ifMatch?: string
-  /** Lets a mask name output-only fields. For server code only, never for a client's mask. */
+  /** Allows output-only fields in the mask. For server code only, never for a client's mask. */
   readonly outputOnly?: boolean
 }
 
@@ -164,7 +162,7 @@ export interface BatchUpdateOptions extends RowOptions, ReferringOptions {
   /** Applies to the masks of all items; see {@link WriteOptions}. */
   readonly outputOnly?: boolean
   /**
-   * Rejects with ResourceExhausted if the updated rows have more bytes than this, without reading the rest.
+   * Fails with ResourceExhausted if the updated rows exceed this number of bytes, without reading the rest.
    * Default: no limit.
    */
   readonly maxBytes?: number
@@ -172,14 +170,14 @@ export interface BatchUpdateOptions extends RowOptions, ReferringOptions {
 
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   /**
-   * Limits the bytes of rows that must be read for events or row-level authorization. Rejects with
-   * ResourceExhausted if they have more. Default: no limit.
+   * Limits the bytes of rows that are read for events or row-level authorization. If they exceed it, the
+   * delete fails with ResourceExhausted. Default: no limit.
    */
   readonly maxBytes?: number
   /**
    * Also deletes resources that refer to an entity if the relation restricts deletion (AIP-135). Default:
    * false. A resource that can be undeleted is never deleted together with one that cannot. An explicit
-   * `false` means that the caller could have set it, which the error of a rejected delete then mentions.
+   * `false` means that the caller could have set it. The error of a rejected delete then mentions the option.
    */
   readonly force?: boolean
 }
@@ -206,45 +204,46 @@ export interface UndeleteOptions extends WriteOptions, RelatedOptions, Referring
 export interface ModifyOptions extends WriteOptions, ReferringOptions {
   /**
    * The maximum number of attempts, including the first, if a deadlock or a serialization failure occurs.
-   * Default: 4. Rejects with a TypeError inside another transaction, because that whole transaction would
-   * have to run again.
+   * Default: 4. Throws a TypeError inside another transaction, because that whole transaction would have to
+   * run again.
    */
   readonly maxAttempts?: number
 }
 
 export interface UpdateOptions extends WriteOptions, ReferringOptions {
   /**
-   * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it if every name in a
-   * mask must be ignored, and pass the mask unchanged: an empty mask means a full update.
+   * Writes only `etag` and `update_time`, regardless of the mask. Default: false. Set it if every name in the
+   * mask is to be ignored, and pass the mask unchanged, because an empty mask means a full update.
    */
   readonly touchOnly?: boolean
 }
 
 /**
  * Stores resources `T` by key `K` for the tenant of the calling principal. Services depend on this interface,
- * never on a backend. Every method rejects with PermissionDenied if a resource with tenants is accessed
- * without a tenant.
+ * not on a backend. If the resource has tenants and the call has none, every method fails with
+ * PermissionDenied.
  */
 export interface Repository<T extends object, K = string> {
   /** The model of the repository's resource. */
   readonly model: ResourceModel<T>
-  /** True if an encryptor for development protects the secrets. A production server then does not start. */
-  readonly isForDevelopment?: boolean
   /**
-   * The table in the database, after the DataSource's schema and prefix are applied. Callers must not learn
-   * it.
+   * True if a development encryptor protects the secrets. A production server with such a repository does not
+   * start.
    */
+  readonly isForDevelopment?: boolean
+  /** The database table, with the DataSource's schema and prefix. Do not reveal it to callers. */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
   /**
-   * True if every operation applies the decision in the `access` of its context. Repositories that extend the
-   * framework's do. A server with row-level authorization does not start with any other repository.
+   * True if every operation applies the authorizer's decision in the `access` of its context, as Ashlar's
+   * repositories and their subclasses do. A server with row-level authorization does not start with any other
+   * repository.
    */
   readonly carriesDecisions?: boolean
-  /** Called by a server before it binds its addresses. */
+  /** A server calls this method before it binds its addresses. */
   startUpCheck?(limits?: {
     readonly maxTenantConnections?: number
   }): StartUpFindings | Promise<StartUpFindings>
-  /** Protects a call's secrets before a transaction begins for it. Called by the server. */
+  /** Protects the secrets of a call before its transaction begins. Called by the server. */
   readonly prepareSecrets?: PrepareSecrets
   /**
    * Returns the resources for which the functions of `related` can be called, so that a server knows the
@@ -273,7 +272,7 @@ export interface Repository<T extends object, K = string> {
   list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
   /** Returns the number of entities that a list with this filter has on all pages. */
   count(list?: ListFilter, options?: CountOptions): Promise<number>
-  /** Returns whether a list with this filter has any entities. */
+  /** Returns true if a list with this filter would contain an entity. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
   /** @throws ErrConflict, ErrPreconditionFailed */
   create(entity: NewEntity<T>, options?: OperationOptions & ReferringOptions): Promise<T>
@@ -311,8 +310,8 @@ export interface Repository<T extends object, K = string> {
    */
   undelete(key: K, options?: UndeleteOptions): Promise<T>
   /**
-   * Returns the entities in the order of the keys, including duplicates; all or nothing. Rows are locked in
-   * key order.
+   * Returns the entities in the order of the keys, including duplicates. Fails if one is missing. Rows are
+   * locked in key order.
    */
   batchGet<const P extends RelationPath<T> = never>(
     keys: readonly K[],
@@ -349,8 +348,9 @@ export interface Repository<T extends object, K = string> {
    */
   deleteMany(filter: Filter, options?: DeleteManyOptions): Promise<number>
   /**
-   * Permanently removes all entities that expired at or before the given time, after the entities that are
-   * deleted with them. Keeps an entity to which others refer. Returns the number of removed entities.
+   * Permanently removes all entities that expired at or before the given time, together with the entities
+   * that their relations delete. Keeps an entity if others refer to it. Returns the number of removed
+   * entities.
    */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
@@ -359,8 +359,8 @@ export interface Repository<T extends object, K = string> {
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   /**
-   * Rejects while the database cannot be reached or rejects all writes, as a demoted primary does. For
-   * readiness checks; absent for a repository without a database.
+   * Rejects if the database cannot be reached or rejects all writes, such as a demoted primary. Used by
+   * readiness checks. A repository without a database does not have this method.
    */
   checkWrites?(): Promise<void>
 }
@@ -374,8 +374,8 @@ export interface StartUpFindings {
   /** Columns that a standard Create cannot fill. They are problems if a server has such a method. */
   readonly unfilled?: readonly Problem[]
   /**
-   * Why a standard Undelete cannot find the entities that were deleted together. These are problems if a
-   * server has such a method.
+   * Reasons why a standard Undelete cannot find the entities that were deleted together. They are problems if
+   * a server has such a method.
    */
   readonly unrestorable?: readonly Problem[]
 }
@@ -387,8 +387,8 @@ export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
 export interface TransactionOptions extends OperationOptions {
   /**
-   * Default: `isolationLevel` of the DataSource, which must be one of these, or the database's default. Only
-   * the outermost transaction accepts it.
+   * The isolation level. Default: the DataSource's `isolationLevel`, which must be one of these, or the
+   * database's default. Only the outermost transaction accepts it.
    */
   readonly isolation?: Isolation
   /** Rejects repository writes inside the transaction. Only the outermost transaction accepts it. */

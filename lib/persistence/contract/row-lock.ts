@@ -1,10 +1,10 @@
 import { RequestContext } from '../../context.js'
 import { joined } from './open-transaction.js'
 
-/** `update` prevents other transactions from locking and writing the row, `share` from writing it. */
+/** `update` prevents other transactions from locking and writing the row. `share` only prevents writes. */
 export type RowLock = 'update' | 'share'
 
-/** The behavior if another transaction has locked a row: wait for it, fail at once, or omit the row. */
+/** The behavior if another transaction has locked a row: wait for it, fail immediately, or omit the row. */
 export type LockWait = 'block' | 'nowait' | 'skip'
 
 /** The lock on the rows that are read, held until the transaction ends. */
@@ -19,16 +19,17 @@ export interface LockClause {
  */
 export const WILL_WRITE = Symbol('will write')
 
-/** The options of a read whose rows are written next. */
+/** The options of a read whose rows are written afterwards. */
 export const forWrite = { lock: 'update', [WILL_WRITE]: true } as const
 
 const LOCKS: readonly unknown[] = ['update', 'share']
 const WAITS: readonly unknown[] = ['block', 'nowait', 'skip']
 
 /**
- * Returns the lock that a read requests; undefined if there is none.
- * @param name - of the operation, for the error.
- * @throws TypeError for an unknown lock, and for a lock outside a transaction or inside a read-only one.
+ * Returns the lock that a read requests, or undefined if it requests none.
+ *
+ * @param name - the operation, for the error.
+ * @throws TypeError if the lock is unknown, or requested outside a transaction or in a read-only one.
  */
 export function lockOf(
   database: object,

@@ -8,23 +8,23 @@ import { predicateOf } from '../query/predicate.js'
 import { isStorable } from '../query/reachable.js'
 import type { RowOptions } from './repository.js'
 
-/** The rows that a statement may reach. */
+/** The rows that a statement can reach. */
 export interface Reach {
   /**
-   * Undefined to reach every tenant: for the system, a resource without tenants, or a key that only one
-   * tenant has.
+   * Undefined for every tenant: in system calls, for a resource without tenants, or if the key identifies one
+   * tenant's row.
    */
   readonly tenant: string | undefined
   /** Rows that do not match count as missing. */
   readonly where?: FilterNode | undefined
 }
 
-/** The rows that an operation may reach, and the context of its call. */
+/** The rows that an operation can reach, and the context of its call. */
 export interface Scope extends Reach {
   readonly context: RequestContext
 }
 
-/** The row to be written, and the conditions that it must meet. */
+/** The row to write and the conditions that it must meet. */
 export interface RowCondition {
   /** The key as the caller passed it. */
   readonly key: unknown
@@ -34,10 +34,12 @@ export interface RowCondition {
 }
 
 /**
- * Returns the scope of an operation: the tenant, from its principal alone, and the condition on its rows.
- * @throws TypeError for an invalid or empty `where`.
- * @throws PermissionDenied if the resource belongs to tenants and the call has no tenant, or a tenant that no
- * row can have.
+ * Returns the scope of an operation: the principal's tenant and the condition on the rows.
+ *
+ * @throws TypeError if `where` is invalid or empty.
+ * @throws PermissionDenied if the resource belongs to tenants and the call has no tenant, or a tenant that
+ *   no row can
+ * have.
  */
 export function scopeOf(model: ResourceModel, options: RowOptions | undefined): Scope {
   const where = options?.where === undefined ? undefined : conditionOf(model, options.where)
@@ -59,7 +61,7 @@ function conditionOf(model: ResourceModel, where: Filter): FilterNode {
   return condition
 }
 
-/** Returns the error of a system call over all tenants that names a key of several tenants. */
+/** Returns the error of a system call across all tenants whose key exists in several tenants. */
 export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
   new InvalidArgument(
     model.key.proto,
@@ -67,8 +69,8 @@ export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
   )
 
 /**
- * Returns the error for a key that is taken. If another tenant may have it, the caller does not learn that
- * the key is the cause.
+ * Returns the error for a used key. If another tenant may have the key, the error does not name it as the
+ * cause.
  */
 export const keyConflict = (model: ResourceModel): ErrConflict =>
   new ErrConflict(undefined, model.tenant === undefined || model.tenantInKey ? ruleNames([model.key]) : [])

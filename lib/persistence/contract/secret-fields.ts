@@ -6,36 +6,39 @@ import type { Encryptor } from '../../secrets/encryptor.js'
 import { type SecretCaller, coalescedRequests } from '../../secrets/coalesced-requests.js'
 import type { Values } from './new-entity.js'
 
-/** The encryptor and the minter, which convert secrets and credentials to their stored form. */
+/** Converts secrets and credentials to their stored form. */
 export interface SecretOptions {
   /** Required by resources with a credential. */
   readonly minter?: CredentialMinter
-  /** Required as soon as a secret is written. */
+  /** Required when a secret is written. */
   readonly encryptor?: Encryptor
 }
 
 /**
- * The call, which may abort. The signal is read only if there is something to protect: a context creates it
- * on first use, which takes as long as the rest of a small write.
+ * The call whose abort cancels the encryption. Read the signal only if there is something to protect: the
+ * context creates it on first use, which takes as long as the rest of a small write.
  */
 export interface Caller {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The column values of secrets and credentials, and the tokens that are returned once. */
+/** The column values of secrets and credentials, and the tokens to be returned once. */
 export interface ProtectedSecrets {
   readonly columns: Values
   readonly tokens: Values
 }
 
-/** @throws ErrNoMinter if the resource has a credential and no minter. */
+/**
+ * @throws ErrNoMinter if the resource has a credential but no minter.
+ */
 export function checkMinter(model: ResourceModel, options: SecretOptions): void {
   if (model.credentials.length > 0 && options.minter === undefined) throw new ErrNoMinter()
 }
 
 /**
- * Protects a new entity's secrets, and mints a new token for every credential, whatever the caller sent for
- * it.
+ * Protects a new entity's secrets and mints a token for every credential. Values that the caller sent for a
+ * credential are ignored.
+ *
  * @throws ErrNoEncryptor if a secret is given without an encryptor.
  */
 export async function protectNew(
@@ -69,7 +72,7 @@ export interface SecretWrite {
   readonly input: Readonly<Values>
 }
 
-/** Returns the columns of the secrets that an entity contains; `''` clears a secret. */
+/** Returns the columns of the secrets in an entity. An empty string clears a secret. */
 export async function protectSecrets(
   secrets: readonly SecretField[],
   input: Readonly<Values>,
@@ -93,6 +96,7 @@ export async function protectSecrets(
 
 /**
  * Protects the secrets of a batch's items, in one request if the encryptor accepts several strings.
+ *
  * @throws an error that names the item in `requests`.
  */
 export function protectBatch(
@@ -111,7 +115,7 @@ export function protectBatch(
   return protectEach(writes, options, context, encrypt, (index, name) => `requests[${index}].${name}`)
 }
 
-/** A secret to protect, and the destination of its columns. */
+/** A secret to protect and where its columns are written. */
 interface Wanted {
   readonly text: string
   readonly secret: SecretField
@@ -168,9 +172,7 @@ function textOf(value: unknown, name: string): string {
   return value
 }
 
-/**
- * For several strings the server reports the index of the failed item; the log gets the name of its field.
- */
+/** Replaces the item index in an encryptor's error by the name of the field. */
 function named(error: unknown, asked: readonly Wanted[]): unknown {
   if (!(error instanceof TransitError) || error.item === undefined) return error
   const name = asked[error.item]?.name ?? ''
@@ -189,7 +191,7 @@ interface StoredSecret {
   readonly cipher: string
 }
 
-/** Secrets that were protected before a transaction began for a call, by plaintext. */
+/** Secrets, by plaintext, that were protected before the call's transaction began. */
 class PreparedSecrets {
   readonly #stored = new Map<Encryptor, Map<string, StoredSecret[]>>()
 
@@ -200,8 +202,8 @@ class PreparedSecrets {
   }
 
   /**
-   * Rows with the same secret get different stored values in turn. The values are retained, because a
-   * transaction may run again.
+   * Returns the next stored value of a plaintext, so that rows with the same secret have different stored
+   * values. The values are retained because a transaction may run again.
    */
   take(encryptor: Encryptor, text: string): StoredSecret | undefined {
     const stored = this.#stored.get(encryptor)?.get(text)
@@ -211,12 +213,11 @@ class PreparedSecrets {
   }
 }
 
-/** By the object that all contexts of a call share. */
+/** Prepared secrets by the object that all contexts of a call share. */
 const PREPARED = new WeakMap<object, PreparedSecrets>()
 
 /**
- * An entity to be written, and the fields to write. Without a mask, or with an empty one, all fields are
- * written.
+ * An entity to write, and the fields to write. Without a mask or with an empty one, all fields are written.
  */
 export interface EntityToWrite {
   readonly entity: object
@@ -280,13 +281,13 @@ export async function mint(
   return { columns, tokens: { [property]: token } }
 }
 
-/** Returns the plaintext of a cipher column; undefined if no secret is set. */
+/** Returns the plaintext of a cipher column, or undefined if no secret is set. */
 export async function reveal(
   cipher: unknown,
   options: SecretOptions,
   caller: SecretCaller,
 ): Promise<string | undefined> {
-  // Another framework stores an empty string for no secret.
+  // The Go framework stores an empty string if there is no secret.
   if (typeof cipher !== 'string' || cipher === '') return undefined
   if (options.encryptor === undefined) throw new ErrNoEncryptor()
   return coalescedRequests(options.encryptor).decrypt(cipher, caller)

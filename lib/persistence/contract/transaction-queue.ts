@@ -1,11 +1,11 @@
-/** Milliseconds for which a nested transaction that makes no calls may block others. */
+/** The time in milliseconds for which a nested transaction without calls may block others. */
 export const NESTED_IDLE_MS = 5000
 
 /**
  * Runs the calls of a transaction one after another. While a nested transaction is open, calls of the outer
- * one wait, so that a rollback of the nested one cannot undo them. If the nested transaction waits for such a
- * call in turn, both would wait forever. A nested transaction that makes no calls therefore blocks others
- * only for a limited time.
+ * one wait, so that a rollback of the nested one cannot undo them. If the nested transaction waited for such
+ * a call, both would wait forever. So a nested transaction without calls blocks others only for a limited
+ * time.
  */
 export class TransactionQueue {
   #last: Promise<unknown> = Promise.resolve()
@@ -17,7 +17,9 @@ export class TransactionQueue {
   #nested: TransactionQueue | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @throws TypeError if this call is blocked by a nested transaction that may be waiting for it. */
+  /**
+   * @throws TypeError if a nested transaction blocks this call and may be waiting for it.
+   */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let isRefused = false

@@ -8,7 +8,7 @@ import type { ResourceModel, SecretField } from '../../resource/resource-model.j
 import { mayWrite } from '../free-form/inside-mask.js'
 import type { UpdateOptions } from './repository.js'
 
-/** The fields that an update writes: plain fields, and secrets whose values are replaced. */
+/** The fields that an update writes: plain fields, and secrets with new values. */
 export interface Writes {
   readonly fields: readonly Field[]
   readonly secrets: readonly SecretField[]
@@ -33,10 +33,10 @@ const WHY_NOT_UPDATED = 'it is set at create and never changes'
 const WHY_NAME = 'the name of a resource never changes'
 
 /**
- * Resolves a mask of proto names. An empty mask or `*` is a full update (AIP-134): it writes every writable
- * field, including zero values, and the secrets for which the entity has a new value.
- * @throws InvalidArgument with the reason for a name that is unknown or may not be written, and for a partial
- * entity without a mask.
+ * Resolves a mask of proto names. An empty mask or `*` is a full update (AIP-134). It writes every writable
+ * field, including zero values, and the secrets that have a new value.
+ *
+ * @throws InvalidArgument if a name is unknown or not writable, or for a partial entity without a mask.
  */
 export function resolveMask(
   model: ResourceModel,
@@ -63,13 +63,13 @@ export function resolveMask(
     else if (whole.length > 0) for (const field of whole) fields.add(field)
     else fields.add(writableField(model, name, options))
   }
-  // In column order, so that masks that differ only in order share one statement.
+  // Sort by column, so that masks that differ only in order share one statement.
   const ordered: Field[] = []
   for (const field of model.entityFields) if (fields.has(field)) ordered.push(field)
   return { fields: ordered, secrets: [...secrets] }
 }
 
-/** Returns the columns of an embedded class that an update of the whole message writes. */
+/** Returns the columns of an embedded class that an update of its whole message writes. */
 const columnsIn = (
   { embedded }: ResourceModel,
   name: string,
@@ -90,8 +90,8 @@ function fullUpdate(model: ResourceModel): readonly Field[] {
 
 /**
  * Rejects a partial entity without a mask, because a full update would set all other fields to zero. A plain
- * object counts as partial if it lacks a field without presence in the message. Instances of the class, and
- * entities made from a client's message, are complete. `*` states that missing fields become zero.
+ * object is partial if it lacks a field that always has a value in the message. Instances of the class and
+ * entities from client messages are complete. The mask `*` confirms that missing fields become zero.
  */
 function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
   if (model.message === undefined || entity instanceof model.entity) return
@@ -129,12 +129,13 @@ function writableField(model: ResourceModel, name: string, options: UpdateOption
   throw refusalOf(model, name, field, isOfCode)
 }
 
-/** The roles of fields that clients may not write but code may, with `outputOnly: true`. */
+/** The roles of fields that only server code may write, with `outputOnly: true`. */
 const CODE_ALONE: ReadonlySet<Role> = new Set(['outputOnly', 'expireTime', 'plain'])
 
 /**
- * Checks the mask of a request before application code runs.
- * @throws InvalidArgument with the reason for a name that clients may not write.
+ * Checks a request's mask before application code runs.
+ *
+ * @throws InvalidArgument if clients may not write a name.
  */
 export function checkRequestMask(model: ResourceModel, mask: readonly string[]): void {
   checkMaskPaths('update_mask', mask)

@@ -9,19 +9,19 @@ import type { HookCalls } from '../contract/hook-calls.js'
 import { TransactionChain } from '../contract/open-transaction.js'
 import { changesOf, valuesOf } from './changes.js'
 
-/** The events before a write, and those after it. */
+/** The hook events before and after a write. */
 export interface WriteEvents {
   readonly before: HookEvent
   readonly after: HookEvent
 }
 
-/** The context of a write's transaction; on a database with TypeORM's manager in it. */
+/** The context of a write's transaction, which has TypeORM's manager if there is a database. */
 type Inside = RequestContext & { readonly manager?: EntityManager }
 
-/** The number of transactions, or hooks, that may be inside of each other where a hook is called. */
+/** The maximum depth of nested transactions or hooks from which a hook is called. */
 const MAX_NESTED = 32
 
-/** The events of each operation that writes. */
+/** Returns the events of each writing operation. */
 export const writeEvents = ({ deleteTime }: ResourceModel) =>
   ({
     create: { before: 'BeforeInsert', after: 'AfterInsert' },
@@ -35,7 +35,7 @@ export const writeEvents = ({ deleteTime }: ResourceModel) =>
 
 type Write = keyof ReturnType<typeof writeEvents>
 
-/** The hook events of a repository's operations. A purge has none. */
+/** The write events of a repository's operations. A purge has none. */
 const WRITES: Readonly<Record<string, Write>> = {
   create: 'create',
   update: 'update',
@@ -46,7 +46,7 @@ const WRITES: Readonly<Record<string, Write>> = {
   undelete: 'undelete',
 }
 
-/** The entities in the results of operations that read. */
+/** Return the entities in the result of a reading operation. */
 const LOADED: Readonly<Record<string, (result: unknown) => readonly object[]>> = {
   get: (entity) => [entity as object],
   lookup: (entity) => [entity as object],
@@ -54,24 +54,29 @@ const LOADED: Readonly<Record<string, (result: unknown) => readonly object[]>> =
   list: (page) => (page as { readonly items: readonly object[] }).items,
 }
 
-/** The entities in what an operation has read. */
+/** Returns the entities that an operation has read. */
 export const entitiesRead = (operation: string, result: unknown): readonly object[] =>
   LOADED[operation]?.(result) ?? []
 
-/** The details that a subscriber receives besides the entity. */
+/** The details that a subscriber receives in addition to the entity. */
 export interface HookDetails {
-  /** The row as it was before the write. */
+  /** The entity before the write. */
   readonly stored?: object
-  /** The properties that are written. */
+  /** The written properties. */
   readonly changed?: readonly string[]
 }
 
-/** The subscribers that are called besides the listeners of the class. */
+/** The DataSource's subscribers, which are called after the listeners of the class. */
 export interface Subscribers {
   readonly isSilent: boolean
-  /** The events that a subscriber listens to; undefined while that is not known, and none is called. */
+  /**
+   * The events with a subscriber. While this is undefined, they are not yet known and no subscriber is
+   * called.
+   */
   readonly events: ReadonlySet<HookEvent> | undefined
-  /** @param manager - in the transaction of the operation; undefined where there is none. */
+  /**
+   * @param manager - the manager of the operation's transaction. Undefined outside one.
+   */
   tell(
     event: HookEvent,
     entity: object,
@@ -80,17 +85,17 @@ export interface Subscribers {
   ): Promise<void>
 }
 
-/** Gives TypeORM's manager in the transaction of an operation. */
+/** Returns TypeORM's manager in the transaction of an operation. */
 export type ManagerOf = () => EntityManager | undefined
 
 /**
- * Calls the hooks of one entity, one after another: the listeners of the class, then the subscribers of the
- * DataSource.
+ * Calls the hooks of an entity one after another: the listeners of the class, then the DataSource's
+ * subscribers.
  */
 export class Hooks<E extends object> {
   readonly events: ReturnType<typeof writeEvents>
   readonly #listeners = new Map<HookEvent, EntityListener['property'][]>()
-  /** All events at which something is called, once they are known. */
+  /** The events with a hook, once they are known. */
   #heard: ReadonlySet<HookEvent> | undefined
 
   constructor(
@@ -105,17 +110,17 @@ export class Hooks<E extends object> {
     }
   }
 
-  /** True if nothing is ever called. */
+  /** True if no hook can ever be called. */
   get isSilent(): boolean {
     return this.#listeners.size === 0 && this.subscribers?.isSilent !== false
   }
 
-  /** True if a subscriber receives more than the entity. */
+  /** True if a subscriber receives details in addition to the entity. */
   get passesDetails(): boolean {
     return this.subscribers?.isSilent === false
   }
 
-  /** True if anything is called at the event. */
+  /** Returns true if the event has a hook. */
   listensTo(event: HookEvent): boolean {
     return (this.#heard ?? this.#find()).has(event)
   }
@@ -127,7 +132,7 @@ export class Hooks<E extends object> {
     return heard
   }
 
-  /** True if anything is called before or after the operation. */
+  /** Returns true if the operation has a hook before or after it. */
   surround(operation: string): boolean {
     const name = WRITES[operation]
     return (
@@ -137,9 +142,10 @@ export class Hooks<E extends object> {
   }
 
   /**
-   * Calls what comes before a write, with the entity as it is to be stored.
-   * @returns what the hooks have changed, by property.
-   * @throws TypeError when that is more than the server may write.
+   * Calls the hooks before a write with the entity to store.
+   *
+   * @returns the values that the hooks have changed, by property.
+   * @throws TypeError if a hook changed a property that server code may not write.
    */
   async before(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<Values> {
     if (!this.listensTo(event)) return {}
@@ -148,12 +154,16 @@ export class Hooks<E extends object> {
     return changesOf(this.model, values, entity, this.#named(event), event === 'BeforeInsert')
   }
 
-  /** Calls what comes after a write; what it changes is not stored. */
+  /** Calls the hooks after a write. Their changes of the entity are not stored. */
   async after(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<void> {
     if (this.listensTo(event)) await this.#enter(event, [entity], inside, details, () => inside.manager)
   }
 
-  /** Calls it once for each entity. @returns undefined when there is nothing to wait for. */
+  /**
+   * Calls the AfterLoad hooks for each entity.
+   *
+   * @returns undefined if there is nothing to wait for.
+   */
   loaded(
     operation: string,
     result: unknown,
@@ -176,7 +186,8 @@ export class Hooks<E extends object> {
     this.#checkDepth(event, chain)
     const calls = chain?.hookCalls
     try {
-      // Awaiting nothing would cost a turn for each call.
+      // Return undefined instead of a promise if nothing is pending, because awaiting takes time in every
+      // call.
       const work = inside.run(() => inTurn(this.#calls(event, entities, details, managerOf, calls)))
       return work === undefined || calls === undefined ? work : abandoning(work, calls)
     } catch (error) {
@@ -185,7 +196,7 @@ export class Hooks<E extends object> {
     }
   }
 
-  /** Yields what has to be awaited before the next one is called. */
+  /** Yields promises that must settle before the next hook is called. */
   *#calls(
     event: HookEvent,
     entities: Iterable<E>,
@@ -219,7 +230,7 @@ export class Hooks<E extends object> {
   }
 }
 
-/** Waits for the calls that a hook has left behind when it failed. */
+/** Waits for the calls that a failed hook left running. */
 async function abandoning(work: Promise<void>, calls: HookCalls): Promise<void> {
   try {
     await work
@@ -229,7 +240,7 @@ async function abandoning(work: Promise<void>, calls: HookCalls): Promise<void> 
   }
 }
 
-/** Runs all steps; undefined when there was nothing to await. */
+/** Runs all steps. Returns undefined if there is nothing to wait for. */
 const inTurn = (steps: Iterator<PromiseLike<unknown>>): Promise<void> | undefined => {
   const first = steps.next()
   return first.done === true ? undefined : finish(first.value, steps)
@@ -249,7 +260,7 @@ const calledOn = (entity: object, property: PropertyKey): unknown => {
   return hook.call(entity) as unknown
 }
 
-/** The error for a write's caller if a hook has failed and no database distinguishes failures. */
+/** Returns the caller's error for a failed hook, without a database's classification of errors. */
 const hookFailure = (error: unknown): unknown =>
   error instanceof AshlarError || error instanceof TypeError ? error : new Internal(error)
 

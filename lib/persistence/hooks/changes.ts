@@ -10,7 +10,7 @@ import { FieldIncrement } from '../../resource/values/increment.js'
 import { KeptUnread } from '../../resource/values/kept-unread.js'
 import type { Values } from '../contract/new-entity.js'
 
-/** A copy of an entity's properties that later changes of the entity do not affect. */
+/** Returns copies of an entity's values, so that later changes of the entity do not affect them. */
 export function valuesOf(model: ResourceModel, entity: object): Values {
   const values: Values = {}
   for (const { property } of model.entityFields) values[property] = copied((entity as Values)[property])
@@ -18,7 +18,7 @@ export function valuesOf(model: ResourceModel, entity: object): Values {
   return values
 }
 
-/** The entity with what of the values it carries. */
+/** Copies values to the properties of an entity, and returns the entity. */
 export function patched<E extends object>(model: ResourceModel<E>, entity: E, values: Readonly<Values>): E {
   const to = entity as Values
   for (const { property } of model.entityFields) {
@@ -32,10 +32,12 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
 }
 
 /**
- * The properties that a hook has changed.
- * @param isNew - true if the row is new: a hook may set its key if the caller has not.
- * @throws TypeError for a property that only the repository sets. @throws InvalidArgument for a value that no
- * column can hold. @throws Internal for such a key.
+ * Returns the properties that a hook has changed.
+ *
+ * @param isNew - true for a new row. A hook may then set the key if the caller has not.
+ * @throws TypeError if the hook changed a property that only the repository sets.
+ * @throws InvalidArgument if a column cannot hold a value.
+ * @throws Internal if the column cannot hold the hook's key.
  */
 export function changesOf(
   model: ResourceModel,
@@ -72,8 +74,9 @@ export function changesOf(
 }
 
 /**
- * The key of a hook in the type of its property; undefined if the hook left it empty.
- * @throws Internal if the column cannot hold it: no caller has chosen it.
+ * Converts the key that a hook has set to the type of its property. Returns undefined if it is empty.
+ *
+ * @throws Internal if the column cannot hold it, because the caller has not chosen the key.
  */
 function fittingKey(model: ResourceModel, given: unknown, hook: string): unknown {
   if (given === undefined || given === null || given === '') return undefined
@@ -96,7 +99,7 @@ function fittingKey(model: ResourceModel, given: unknown, hook: string): unknown
 const refusal = (hook: string, property: string, why: string): TypeError =>
   new TypeError(`${hook} has changed ${property}: ${why}`)
 
-/** Why server code cannot write a field, either. */
+/** Returns why even server code cannot write a field, or undefined if it can. */
 const refused = (field: Field, isNew: boolean): string | undefined => {
   if (field.writable) return undefined
   if (field.generated === true) return 'the table sets this column'
@@ -119,7 +122,7 @@ const refused = (field: Field, isNew: boolean): string | undefined => {
 
 const guardedOf = new WeakMap<ResourceModel, readonly string[]>()
 
-/** Properties of secrets and credentials, and the columns behind them. */
+/** Returns the properties of secrets and credentials and of their columns. */
 const guarded = (model: ResourceModel): readonly string[] => {
   const known = guardedOf.get(model)
   if (known !== undefined) return known

@@ -9,9 +9,9 @@ import type { Hooks, WriteEvents } from './call-hooks.js'
 import { patched } from './changes.js'
 
 /**
- * Calls the entity's hooks around the writes of operations that call hooks. Before a hook of a stored entity
- * is called, its row is read and locked. AfterLoad is not called here but by StandardRepository, once the
- * relations are there: lists and lookups do not pass these rows.
+ * Calls the entity's hooks around writes. Before a hook of a stored entity runs, its row is read and locked.
+ * StandardRepository calls AfterLoad itself, once relations are loaded, because lists and lookups do not use
+ * these rows.
  */
 export class HookedRows<E extends object, C extends RowCall> implements Rows<E, C> {
   constructor(
@@ -23,7 +23,9 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     return this.next.insertsAtOnce
   }
 
-  /** A statement that writes many rows at once cannot call hooks for each row. */
+  /**
+   * Returns undefined if rows have hooks, because a statement for many rows could not call them for each row.
+   */
   batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E, C> | undefined {
     const isSilent = !this.hooks.surround('update') && !this.hooks.surround('delete')
     return isSilent ? this.next.batches(tenant, patches) : undefined
@@ -37,7 +39,7 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     const { inside } = call
     if (inside === undefined) return this.next.insert(call, keyed(this.#model, write.values, write))
     const { before, after } = this.hooks.events.create
-    // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
+    // Create a new entity each time, because after a deadlock the hooks start again with the caller's values.
     const entity = patched(this.#model, this.#model.create(), write.values)
     const values = { ...write.values, ...(await this.hooks.before(before, entity, inside)) }
     if (this.hooks.listensTo(before)) checkRequired(this.#model, values)
@@ -77,7 +79,7 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     return this.next.batchGet(call, keys, reach, how)
   }
 
-  /** Undefined when no row matches. */
+  /** Resolves to undefined if no row matches. */
   async #around(
     { before, after }: WriteEvents,
     call: C,
@@ -85,7 +87,7 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     write: RowWrite,
     send: (hooked: RowWrite, entity: E) => Promise<E | undefined>,
   ): Promise<E | undefined> {
-    // The etag is compared while the row is locked: a hook may write the row afterwards.
+    // The etag is only compared when the row is locked, because a hook may write the row afterwards.
     const row = { ...write.row, precondition: undefined }
     const how: GetOptions = { showDeleted: before === 'BeforeRecover', lock: FOR_WRITE }
     const entity = await this.next.get(call, row, how)
@@ -114,13 +116,13 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
   }
 }
 
-/** A new row with the key that the caller or a hook has set, or with a generated one. */
+/** Returns a new row with the key that the caller or a hook has set, or else with a generated key. */
 function keyed(model: ResourceModel, values: Readonly<Values>, write: RowWrite): RowWrite {
   const { key } = model
   const { newKey } = write
   if (key.isIdentity === true || newKey === undefined) return { ...write, values }
   const given = values[key.property] ?? ''
   const all = given === '' ? { ...values, [key.property]: newKey() } : values
-  // A key that a hook has set may belong to another row.
+  // The key that a hook has set may already be used.
   return { ...write, row: targetOf(model, all), values: all, isKeyMade: given === '' }
 }

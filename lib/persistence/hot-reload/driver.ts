@@ -4,40 +4,41 @@ import type { DsnDriver } from '../engines/dsn/dsn-engines.js'
 import { type DsnLogin, loginOf, withPassword } from './dsn.js'
 import type { HotPool, HotPoolOptions } from './pool.js'
 
-/** Returns the password for a new session, such as a token that is valid for some minutes. */
+/** Returns the password for a new session, such as a token that is valid for a few minutes. */
 export type PasswordCallback = (login: DsnLogin) => string | Promise<string>
 
 export interface HotDriverOptions extends Pick<
   HotPoolOptions<unknown>,
   'loginGraceMs' | 'onLoginRefused' | 'onDrained' | 'withPassword'
 > {
-  /** The module object of `pg` or `mysql2`. */
+  /** Returns the module object of `pg` or `mysql2`. */
   readonly module: () => unknown
-  /** The first DSN. */
+  /** Returns the first DSN. */
   readonly dsn: () => string
 }
 
 /** An engine whose sessions can move to another DSN. */
 export interface HotEngine {
   readonly driver: DsnDriver
-  /** The package of the driver. */
+  /** The driver's package. */
   readonly packageName: 'pg' | 'mysql2'
-  /** TypeORM's `type`, the default first. */
+  /** The values of TypeORM's `type`. The first one is the default. */
   readonly types: readonly [DataSourceOptions['type'], ...DataSourceOptions['type'][]]
   readonly open: (options: HotDriverOptions) => HotDriver
 }
 
-/** The replacement for a driver in TypeORM's `driver` option. */
+/** A replacement for the driver module in TypeORM's `driver` option. */
 export interface HotDriver {
   readonly module: object
-  /** The pool that TypeORM created with it; undefined before that. */
+  /** Returns the pool that TypeORM created, or undefined before that. */
   readonly pool: () => Pick<HotPool<never>, 'replace' | 'refusal' | 'size'> | undefined
 }
 
 /**
- * Puts the password of a callback into a DSN.
- * @throws Unavailable when the callback fails or returns no text. Its own error is left out, because it may
- * be secret.
+ * Returns a function that inserts the callback's password into a DSN.
+ *
+ * @throws Unavailable if the callback fails or does not return a string. The callback's error is omitted,
+ *   because it may contain secrets.
  */
 export function askingFor(password: PasswordCallback | undefined): HotPoolOptions<unknown>['withPassword'] {
   return async (dsn) => {
@@ -54,7 +55,8 @@ export function askingFor(password: PasswordCallback | undefined): HotPoolOption
 }
 
 /**
- * Options that the driver's own pool has and this one lacks.
+ * Rejects options of the driver's own pool that this pool does not have.
+ *
  * @throws TypeError that names the options.
  */
 export function refuseOptions(options: object, names: readonly string[]): void {

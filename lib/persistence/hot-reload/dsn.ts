@@ -3,21 +3,21 @@ import { readTextFile } from '../../files/text-file.js'
 import { DSN_ENGINES, type DsnDriver, type DsnEngine } from '../engines/dsn/dsn-engines.js'
 import { decoded, urlOf } from '../engines/dsn/dsn-url.js'
 
-/** A file that holds a DSN, as `fsnotify://<driver>/<absolute path>` names it. */
+/** A file with a DSN, given as `fsnotify://<driver>/<absolute path>`. */
 export interface DsnFile {
   readonly driver: DsnDriver
   readonly path: string
 }
 
-/** A DSN in the driver's form: a URL, or for SQLite the `database` of a SqliteDataSource. */
+/** A DSN in the driver's format: a URL, or for SQLite the `database` of a SqliteDataSource. */
 export interface ResolvedDsn {
   readonly driver: DsnDriver
   readonly dsn: string
-  /** The file it was read from; undefined when it was given directly. */
+  /** The file that contained it. Undefined if the DSN was given directly. */
   readonly path: string | undefined
 }
 
-/** The login of a DSN. */
+/** The login data in a DSN. */
 export interface DsnLogin {
   readonly user: string
   readonly host: string
@@ -28,9 +28,10 @@ export interface DsnLogin {
 const FORM = `fsnotify://<driver>/<absolute path>, such as fsnotify://postgres/etc/secrets/dsn`
 const LONGEST = 64 * 1024
 /**
- * The file of an `fsnotify://` DSN; undefined for any other text.
- * @throws TypeError saying what is wrong with it. The text is not repeated, because a mistyped DSN may hold a
- * password.
+ * Returns the file of an `fsnotify://` DSN, or undefined for other strings.
+ *
+ * @throws TypeError with the problem. It does not contain the DSN, because a mistyped one may contain a
+ *   password.
  */
 export function parseHotDsn(dsn: string): DsnFile | undefined {
   if (!/^fsnotify:/i.test(dsn.trim())) return undefined
@@ -48,8 +49,10 @@ export function parseHotDsn(dsn: string): DsnFile | undefined {
 }
 
 /**
- * The DSN itself, read from its file if `dsn` begins with `fsnotify://`.
- * @throws TypeError for an invalid DSN. @throws Unavailable if the file cannot be read or is empty.
+ * Returns the DSN. If `dsn` begins with `fsnotify://`, reads it from the file.
+ *
+ * @throws TypeError if the DSN is invalid.
+ * @throws Unavailable if the file cannot be read or is empty.
  */
 export async function resolveDsn(dsn: string): Promise<ResolvedDsn> {
   const file = parseHotDsn(dsn)
@@ -58,8 +61,9 @@ export async function resolveDsn(dsn: string): Promise<ResolvedDsn> {
 }
 
 /**
- * The content of the file, without surrounding white space.
- * @throws Unavailable that says what to do when the file cannot be read, is empty, too large or not text.
+ * Returns the content of the file without surrounding white space.
+ *
+ * @throws Unavailable, with advice, if the file cannot be read, is empty, is too large, or is not text.
  */
 export async function readDsnFile(path: string): Promise<string> {
   const read = readTextFile(path, 'the DSN', LONGEST).catch((error: Error) => {
@@ -71,9 +75,10 @@ export async function readDsnFile(path: string): Promise<string> {
 }
 
 /**
- * The DSN of a driver in its final form.
- * @param driver - the required driver; by its scheme when undefined.
- * @throws TypeError that repeats nothing of it.
+ * Checks a DSN and returns it in the driver's format.
+ *
+ * @param driver - the required driver. Default: the driver of the scheme.
+ * @throws TypeError without any part of the DSN.
  */
 export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'path'> {
   const { engine, dsn } = checkedDsn(text, driver)
@@ -83,7 +88,7 @@ export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'p
 function checkedDsn(text: string, driver?: DsnDriver): { engine: DsnEngine; dsn: string } {
   const dsn = text.trim()
   if (dsn.length > LONGEST) throw new TypeError(`DSN: longer than ${LONGEST} characters`)
-  // Control characters are meant here.
+  // Control characters are intended here.
   if (/[\0-\x1f\x7f]/.test(dsn)) throw new TypeError('DSN: must be one line, without control characters')
   if (/^fsnotify:/i.test(dsn))
     throw new TypeError('DSN: the file must contain the DSN itself, not another fsnotify: URL')
@@ -96,7 +101,7 @@ function checkedDsn(text: string, driver?: DsnDriver): { engine: DsnEngine; dsn:
   return { engine, dsn: engine.checked(dsn, scheme) }
 }
 
-/** User, host and database of a DSN, for people: without password and parameters. */
+/** Returns the user, host and database of a DSN for messages, without password and parameters. */
 export function redactDsn(dsn: string): string {
   try {
     const file = parseHotDsn(dsn)
@@ -108,7 +113,7 @@ export function redactDsn(dsn: string): string {
   }
 }
 
-/** The login of a DSN of `postgres` or `mysql`. */
+/** Returns the login data of a `postgres` or `mysql` DSN. */
 export function loginOf(dsn: string): DsnLogin {
   const { username, hostname, port, pathname, searchParams } = urlOf(dsn)
   return {
@@ -119,7 +124,7 @@ export function loginOf(dsn: string): DsnLogin {
   }
 }
 
-/** The DSN with another password. */
+/** Returns the DSN with a different password. */
 export function withPassword(dsn: string, password: string): string {
   const url = urlOf(dsn)
   // A password parameter would take precedence.
@@ -129,7 +134,10 @@ export function withPassword(dsn: string, password: string): string {
   return url.href
 }
 
-/** A name that looks like a driver may be repeated; other text may be the start of a password. */
+/**
+ * Quotes a string that looks like a driver's name. Other strings may begin with a password and are not
+ * repeated.
+ */
 const named = (text: string): string => (/^[a-z][a-z0-9]{0,15}$/i.test(text) ? ` "${text}"` : '')
 
 function filePath(written: string): string {

@@ -11,41 +11,42 @@ import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
 import { HotReload, type Rejection, type Reload } from './reload-connection-string.js'
 
-/** Options that the DSN or the framework sets. */
+/** Options that Ashlar or the DSN determines. */
 type Managed =
   'type' | 'driver' | 'replication' | 'url' | 'host' | 'port' | 'username' | 'password' | 'database'
 type Own = Managed | 'nativeDriver' | 'socketPath'
 
 interface HotSettings extends CoalesceOptions {
-  /**
-   * `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN. A plain DSN is accepted too, and
-   * never changes.
-   */
+  /** A DSN, or `fsnotify://postgres/etc/secrets/dsn` to read it from a file and follow the file's changes. */
   readonly dsn: string
-  /** TypeORM's type for the `mysql` driver; default `mysql`. */
+  /** TypeORM's type for a `mysql` DSN. Default: `mysql`. */
   readonly type?: 'mysql' | 'mariadb'
-  /** The module object of `pg` or `mysql2`, for a bundle or when the package cannot be found by its name. */
+  /** The module object of `pg` or `mysql2`, for a bundle or if the package cannot be found by name. */
   readonly module?: unknown
-  /** Called for every new session, instead of the password of the DSN (an IAM token). */
+  /** Returns the password for each new session, such as an IAM token, instead of the DSN's password. */
   readonly password?: PasswordCallback
-  /** The time the file must be unchanged before it is read; default 100 ms. */
+  /** The time in milliseconds that the file must be unchanged before it is read. Default: 100. */
   readonly debounceMs?: number
-  /** The interval at which the file is read without a reported change; default 10 s. */
+  /**
+   * The interval in milliseconds at which the file is read even without a reported change. Default: 10,000.
+   */
   readonly recheckMs?: number
   /**
-   * The time callers wait for another DSN, or another password, after the server refused the login; default 5
-   * s, 0 for no wait.
+   * The time in milliseconds that callers wait for a new DSN or password after the server rejected the login.
+   * Default: 5,000; 0 means no wait.
    */
   readonly loginGraceMs?: number
-  /** Receives every change. Default: Node's warnings for rejections, TypeORM's log for the rest. */
+  /**
+   * Receives every change. Default: rejections become Node warnings, and other changes go to TypeORM's log.
+   */
   readonly reloadLogger?: ReloadLogger
 }
 
-/** The server's logger fits. */
+/** A logger. The server's logger is compatible. */
 export interface ReloadLogger {
-  /** The connection string was changed, or the old one is no longer in use. */
+  /** Logs that the connection string has changed, or that the old one is no longer in use. */
   info(fields: object, message: string): void
-  /** A new connection string was rejected. */
+  /** Logs that a new connection string was rejected. */
   warn(fields: object, message: string): void
 }
 
@@ -53,18 +54,19 @@ export interface ReloadLogger {
 export type HotOptions = HotSettings &
   (Omit<PostgresDataSourceOptions, Own> | Omit<MysqlDataSourceOptions, Own>)
 
-/** The events of a HotDataSource; they hold no password. */
+/** The events of a HotDataSource. They contain no passwords. */
 export interface HotEvents {
   readonly reload: Reload
   readonly rejected: Rejection
-  /** The last session of a replaced DSN is closed: its user may be dropped. */
+  /** The last session of a replaced DSN is closed. Its database user can be dropped. */
   readonly drained: { readonly dsn: string }
 }
 
 /**
- * A TypeORM DataSource on PostgreSQL or MySQL that follows the file with its DSN, without a restart and
- * without a failed call. A new DSN is tested before it is used. One that does not respond, or is not a DSN,
- * is rejected and the old one stays.
+ * A TypeORM DataSource for PostgreSQL or MySQL that reads its DSN from a file and follows the file's changes,
+ * without a restart or failed calls. A new DSN is tested before it is used. If it is invalid or the database
+ * does not respond, the current DSN stays in use.
+ *
  * @example
  * ```ts
  * import { HotDataSource } from 'ashlar'
@@ -87,7 +89,9 @@ export class HotDataSource extends DataSource {
   readonly #start: { module: unknown; dsn: string }
   #reload: HotReload | undefined
 
-  /** @throws TypeError for text that is not a DSN, a DSN of SQLite, and options that the DSN sets. */
+  /**
+   * @throws TypeError if the DSN is invalid or for SQLite, or if an option repeats a part of the DSN.
+   */
   constructor(options: HotOptions) {
     const { dsn, type, module, password, debounceMs, recheckMs, loginGraceMs, reloadLogger, ...rest } =
       options
@@ -105,7 +109,7 @@ export class HotDataSource extends DataSource {
       module: () => start.module,
       dsn: () => start.dsn,
       withPassword: askingFor(password),
-      // A login that cannot change is not waited for.
+      // Do not wait for a login that cannot change.
       loginGraceMs: file === undefined && password === undefined ? 0 : (loginGraceMs ?? 5000),
       onLoginRefused: () => self.#readFile(),
       onDrained: (old) => self.#tell('drained', { dsn: redactDsn(old) }),
@@ -124,8 +128,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * @throws Unavailable when the file of the DSN cannot be read; the driver's error when the database does
-   * not respond.
+   * @throws Unavailable if the DSN's file cannot be read.
+   * @throws the driver's error if the database does not respond.
    */
   override async initialize(): Promise<this> {
     this.#start.module = unwrapped(this.#settings.module ?? (await load(this.#engine.packageName)))
@@ -135,7 +139,7 @@ export class HotDataSource extends DataSource {
     try {
       const reload = await this.#follow(this.#file)
       if (this.isInitialized) this.#reload = reload
-      else await reload.close() // It was destroyed meanwhile.
+      else await reload.close() // The DataSource was destroyed meanwhile.
     } catch (error) {
       if (this.isInitialized) await super.destroy()
       throw error
@@ -143,7 +147,7 @@ export class HotDataSource extends DataSource {
     return this
   }
 
-  /** Refusals of a resource are reported before TypeORM fails on it. */
+  /** Checks the resources first, because TypeORM's error for an invalid one is less specific. */
   protected override async buildMetadatas(): Promise<void> {
     checkResources({ ...this.options.entities })
     await super.buildMetadatas()
@@ -158,16 +162,21 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * The connection string with which a session would be opened now, with its password: of the file as it is,
-   * and of the password callback. For what opens sessions by itself, such as `schemaIsCurrent`.
-   * @throws Unavailable when the file cannot be read, or the callback fails.
+   * Returns the connection string for a new session, with its password. It is read from the current file and
+   * the password callback. Use it for code that opens its own sessions, such as `schemaIsCurrent`.
+   *
+   * @throws Unavailable if the file cannot be read or the callback fails.
    */
   async connectionString(): Promise<string> {
     const { dsn, password } = this.#settings
     return askingFor(password)((await resolveDsn(dsn)).dsn)
   }
 
-  /** Calls back at every event of the kind. @returns a function that ends this. */
+  /**
+   * Calls `listener` for every event of this kind.
+   *
+   * @returns a function that removes the listener.
+   */
   on<E extends keyof HotEvents>(event: E, listener: (event: HotEvents[E]) => void): () => void {
     this.#listeners[event].add(listener)
     return () => this.#listeners[event].delete(listener)
@@ -214,7 +223,7 @@ export class HotDataSource extends DataSource {
       try {
         listener(reported)
       } catch (error) {
-        // The change is complete. An error of a listener is an ordinary uncaught error.
+        // The change is complete, so a listener's error is reported as uncaught.
         queueMicrotask(() => {
           throw error
         })
@@ -249,7 +258,7 @@ function refuseManaged(options: object): void {
   if (said.length > 0) throw new TypeError(`HotDataSource: remove ${said.join(', ')}: the DSN sets it`)
 }
 
-/** `import()` of a CommonJS package gives a namespace around it. */
+/** Returns a CommonJS package without the namespace that `import()` adds. */
 const unwrapped = (module: unknown): unknown =>
   typeof module === 'object' && module !== null && 'default' in module ? module.default : module
 

@@ -6,7 +6,7 @@ import { MYSQL_TYPES } from '../engines/dsn/dsn-engines.js'
 import { HotPool } from './pool.js'
 import type { Connection, ConnectionListener } from './reloaded-session.js'
 
-/** The part of `mysql2` that is used. */
+/** The part of `mysql2` that Ashlar uses. */
 interface Module {
   createConnection(options: object): Client
   readonly Connection: unknown
@@ -20,11 +20,11 @@ interface Client extends EventEmitter {
   query(text: string, done: (error: Error | null) => void): void
   end(): void
   destroy(): void
-  /** Set by this module, as on a connection of a pool. */
+  /** Releases the connection, as on a pool's connection. Set by this module. */
   release?: () => void
 }
 
-/** The part of TypeORM's options for `createPool()` that is read. */
+/** The options of `createPool()` that are read. */
 interface PoolOptions {
   readonly connectionLimit?: number
   readonly connectTimeout?: number
@@ -38,13 +38,13 @@ interface PoolOptions {
 const NOT_OURS = ['resetOnRelease']
 
 /**
- * The password is wrong; the user is gone, locked or expired, has no right to the database, or may not
- * connect from here: ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked
- * account.
+ * The errors of a rejected login: wrong password, or the user does not exist, is locked or expired, has no
+ * access to the database, or may not connect from this host. A locked account has error 3118 on MySQL and
+ * 4151 on MariaDB.
  */
 const LOGIN_REFUSED = new Set<unknown>([1044, 1045, 1130, 1698, 1862, 3118, 4151])
 
-/** For MySQL and MariaDB. */
+/** The engine of MySQL and MariaDB. */
 export const hotMysql: HotEngine = {
   driver: 'mysql',
   packageName: 'mysql2',
@@ -52,7 +52,7 @@ export const hotMysql: HotEngine = {
   open,
 }
 
-/** Replaces the `mysql2` module in TypeORM's `driver` option. */
+/** Returns the replacement for the `mysql2` module in TypeORM's `driver` option. */
 function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const mysql = () => options.module() as Module
@@ -86,7 +86,7 @@ function open(options: HotDriverOptions): HotDriver {
         hot.acquire(handed)
       },
       end: (done: (error?: Error) => void) => void hot.end().then(() => done(), done),
-      /** The login for ending a statement: the newest one is most likely to work. */
+      /** The latest login, for the connection that kills a statement. It is the most likely one to work. */
       get config() {
         return { connectionConfig: last?.config ?? {} }
       },
@@ -104,7 +104,10 @@ function open(options: HotDriverOptions): HotDriver {
   return { module, pool: () => made }
 }
 
-/** In `mysql2` options take precedence over the URL, and TypeORM sets these to undefined. */
+/**
+ * Returns the options of a connection. In `mysql2`, options take precedence over the URL, and TypeORM sets
+ * these to undefined.
+ */
 const configured = (poolOptions: PoolOptions, dsn: string): object => ({
   ...poolOptions,
   uri: dsn.replace(/^mariadb:/i, 'mysql:'),
@@ -119,7 +122,7 @@ function connected(client: Client, listener: ConnectionListener, tell: () => voi
   }
   client.on('error', (error: Error) => listener.broken(error))
   client.on('end', () => listener.broken())
-  // On the socket itself: TLS would replace the stream.
+  // Listen on the socket itself, because TLS would replace the stream.
   stream.once('close', () => {
     listener.broken()
     listener.closed()

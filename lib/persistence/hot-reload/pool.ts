@@ -4,49 +4,49 @@ import { type Handed, WaitQueue } from './wait-queue.js'
 
 export interface HotPoolOptions<C> {
   readonly connect: Connect<C>
-  /** The DSN with the password to use now. */
+  /** Returns a DSN with the current password. */
   readonly withPassword: (dsn: string) => Promise<string>
-  /** The most sessions in use; while old ones are still in use, at most twice as many. */
+  /** The maximum number of sessions. While old sessions are still in use, the total may be twice as high. */
   readonly max: number
-  /** The most callers that wait for a session. */
+  /** The maximum number of callers that wait for a session. */
   readonly queueLimit: number
-  /** The time a caller waits for a session; 0 for no limit. */
+  /** The maximum time in milliseconds that a caller waits for a session. 0 means no limit. */
   readonly waitMs: number
-  /** The timeout of a login. */
+  /** The timeout of a login in milliseconds. */
   readonly connectMs: number
-  /** Idle time in milliseconds before a session is closed. 0 disables it. */
+  /** The time in milliseconds after which an idle session is closed. 0 disables it. */
   readonly idleMs: number
-  /** The number of idle sessions that are kept. */
+  /** The number of idle sessions that are retained. */
   readonly keptIdle: number
-  /** Age in milliseconds at which a session is closed when it comes back. 0 disables it. */
+  /** The age in milliseconds at which a returned session is closed. 0 disables it. */
   readonly maxAgeMs: number
-  /** The time a caller waits for another DSN after the server refused the login of this one. */
+  /** The time in milliseconds that callers wait for a new DSN after the server rejected the login. */
   readonly loginGraceMs: number
   readonly isLoginRefused: (error: Error) => boolean
-  /** Called to check for another DSN. */
+  /** Called to check for a new DSN. */
   readonly onLoginRefused: () => void
-  /** The last session of a replaced DSN is closed. */
+  /** Called when the last session of a replaced DSN is closed. */
   readonly onDrained: (dsn: string) => void
-  /** An idle session was lost. */
+  /** Called when an idle session is lost. */
   readonly onLost: (error: Error, client: C) => void
 }
 
-/** The first pause after a refused login; it doubles with each failure. */
+/** The first pause in milliseconds after a rejected login. It doubles with each failure. */
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 5000
 
 /**
- * A pool whose sessions can move to another DSN. It holds the sessions and the wait queue itself: a driver's
- * pool that ends does not serve its queue, and counts only its own sessions.
+ * A pool whose sessions can move to another DSN. It manages sessions and waiting callers itself. A driver's
+ * pool does not serve its waiting callers once it ends, and only counts its own sessions.
  */
 export class HotPool<C> {
   readonly #sessions = new Set<Session<C>>()
-  /** Sessions of the current DSN. While there are any, no caller waits. */
+  /** Idle sessions of the current DSN. While there are any, no caller waits. */
   #idle: Session<C>[] = []
   readonly #queue: WaitQueue<C>
   readonly #watchers = new Set<() => void>()
   #current: PoolEpoch
-  /** DSNs that wait for room to be tested. */
+  /** The number of DSNs that wait for a free place to be tested. */
   #reserved = 0
   #hasWorked = false
   #refusal: Error | undefined
@@ -63,7 +63,7 @@ export class HotPool<C> {
     this.#queue = new WaitQueue(options)
   }
 
-  /** Sessions of every DSN that are not closed. */
+  /** The number of sessions, of all DSNs, that are not closed. */
   get size(): number {
     return this.#sessions.size
   }
@@ -76,7 +76,7 @@ export class HotPool<C> {
     return this.#queue.length
   }
 
-  /** Why the server refuses logins; undefined while it accepts them. */
+  /** The server's error while it rejects logins, otherwise undefined. */
   get refusal(): Error | undefined {
     return this.#refusal
   }
@@ -96,9 +96,10 @@ export class HotPool<C> {
   }
 
   /**
-   * Moves to another DSN once it has responded. Waiting callers get its sessions; old sessions close as they
-   * come back.
-   * @throws the error of the new DSN, or the reason of the signal; then nothing has changed.
+   * Moves to another DSN once its database responds. Waiting callers get its sessions. Old sessions are
+   * closed when they are returned.
+   *
+   * @throws the error of the new DSN or the signal's reason. Nothing has changed then.
    */
   async replace(dsn: string, signal: AbortSignal): Promise<void> {
     const next: PoolEpoch = { dsn, size: 0, opening: 0, state: 'tried' }
@@ -121,12 +122,12 @@ export class HotPool<C> {
     next.state = 'used'
     old.state = 'replaced'
     for (const unused of idle) unused.close()
-    // The caller of the move is notified first.
+    // The caller of this method is notified first.
     if (old.size === 0) setImmediate(() => this.options.onDrained(old.dsn))
     this.#authenticated(session)
   }
 
-  /** Refuses waiting callers, and resolves when every session has come back and is closed. */
+  /** Rejects waiting callers. Resolves when every session has been returned and closed. */
   async end(): Promise<void> {
     this.#isEnding = true
     clearTimeout(this.#retry)
@@ -140,14 +141,14 @@ export class HotPool<C> {
     while (this.size > 0) await this.#change()
   }
 
-  /** The number of sessions that may still be opened. */
+  /** The number of sessions that can still be opened. */
   get #room(): number {
     if (this.#isEnding || this.#retry !== undefined) return 0
     const { max } = this.options
     return Math.max(0, Math.min(max - this.#current.size, 2 * max - this.size - this.#reserved))
   }
 
-  /** Opens sessions for waiting callers; which caller gets which is decided when they are open. */
+  /** Opens sessions for waiting callers. Callers are assigned when sessions are open. */
   #grow(): void {
     while (this.#queue.length > this.#current.opening && this.#room > 0) void this.#open()
   }
@@ -189,7 +190,7 @@ export class HotPool<C> {
     throw destroyed()
   }
 
-  /** A session of the current DSN is open. */
+  /** Records that a session of the current DSN is open. */
   #authenticated(session: Session<C>): void {
     this.#hasWorked = true
     this.#refusal = undefined
@@ -236,8 +237,8 @@ export class HotPool<C> {
   }
 
   /**
-   * The password may have been changed before the file was. A session that comes back, or a new DSN, also
-   * ends the wait.
+   * Waits after a rejected login, because the password may have changed before the file. A returned session
+   * or a new DSN ends the wait, too.
    */
   #waitForLogin(refusal: Error): void {
     this.#refusal = refusal
@@ -248,7 +249,7 @@ export class HotPool<C> {
     this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS)
   }
 
-  /** Even without waiting callers, so that the next caller does not have to find out. */
+  /** Retries the login even if no caller waits, so that the next caller does not have to. */
   #tryAgain(): void {
     this.#retry = undefined
     if (this.#room > 0) void this.#open()
@@ -267,13 +268,14 @@ export class HotPool<C> {
   }
 
   /**
-   * An idle session of the current DSN is closed to test another one, unless it could not be opened again.
+   * True if an idle session of the current DSN must be closed to make room for testing another. Sessions that
+   * could not be reopened are kept.
    */
   get #isInTheWay(): boolean {
     return this.#reserved > 0 && this.#refusal === undefined && this.size >= 2 * this.options.max
   }
 
-  /** The first session of another DSN, beside those in use and within twice the pool size. */
+  /** Opens the first session of another DSN, within twice the pool size. */
   async #beginAnother(next: PoolEpoch, signal: AbortSignal): Promise<Session<C>> {
     this.#reserved++
     try {
@@ -290,7 +292,7 @@ export class HotPool<C> {
     }
   }
 
-  /** Waits until a session is closed, or the signal aborts. */
+  /** Waits until a session is closed or the signal aborts. */
   async #change(signal?: AbortSignal): Promise<void> {
     let tell: () => void = () => {}
     await new Promise<void>((resolve) => {

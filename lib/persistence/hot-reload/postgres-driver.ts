@@ -4,7 +4,7 @@ import { type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } 
 import { HotPool } from './pool.js'
 import type { Connection, ConnectionListener } from './reloaded-session.js'
 
-/** The part of `pg` that is used. */
+/** The part of `pg` that Ashlar uses. */
 interface Module {
   readonly Client: new (options: object) => Client
   readonly defaults?: object
@@ -15,11 +15,11 @@ interface Client extends EventEmitter {
   connect(): Promise<unknown>
   query(text: string): Promise<unknown>
   end(done: () => void): void
-  /** Set by this module, as `pg` does for a client of its pool. */
+  /** Releases the connection, as on a client of `pg`'s pool. Set by this module. */
   release?: (isBroken?: unknown) => void
 }
 
-/** The part of TypeORM's options for `new Pool()` that is read. */
+/** The options of `new Pool()` that are read. */
 interface PoolOptions {
   readonly max?: number
   readonly min?: number
@@ -33,7 +33,7 @@ type Checkout = (error: Error | undefined, client: Client | undefined, release: 
 /** Options of `pg`'s own pool, which is not used. */
 const NOT_OURS = ['maxUses', 'allowExitOnIdle', 'onConnect', 'verify', 'Client']
 
-/** The password is wrong, or the role may not log in or use the database. */
+/** The errors of a rejected login: wrong password, or the role may not log in or use the database. */
 const LOGIN_REFUSED = new Set<unknown>(['28P01', '28000', '42501'])
 
 export const hotPostgres: HotEngine = {
@@ -43,12 +43,12 @@ export const hotPostgres: HotEngine = {
   open,
 }
 
-/** Replaces the `pg` module in TypeORM's `driver` option. */
+/** Returns the replacement for the `pg` module in TypeORM's `driver` option. */
 function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const pg = () => options.module() as Module
 
-  /** TypeORM takes it for a pool of `pg`. */
+  /** The pool that TypeORM uses in place of one of `pg`. */
   class Pool extends EventEmitter {
     readonly #hot: HotPool<Client>
 

@@ -5,40 +5,40 @@ import { hidePasswords } from '../../text/hide-passwords.js'
 import { checkDsn, type DsnFile, readDsnFile, redactDsn } from './dsn.js'
 
 export interface HotReloadOptions {
-  /** The time the file must be unchanged before it is read. */
+  /** The time in milliseconds that the file must be unchanged before it is read. */
   readonly debounceMs: number
-  /** The interval at which it is read without a reported change. */
+  /** The interval in milliseconds at which the file is read even without a reported change. */
   readonly recheckMs: number
-  /** Moves to another DSN once it has responded. */
+  /** Moves to another DSN once its database responds. */
   readonly replace: (dsn: string, signal: AbortSignal) => Promise<void>
   readonly onReload: (change: Reload) => void
   readonly onRejected: (rejection: Rejection) => void
-  /** The file again holds the current DSN. */
+  /** Called when the file contains the current DSN again. */
   readonly onRestored: (dsn: string) => void
 }
 
-/** New sessions use another DSN from now on. */
+/** A change of the DSN for new sessions. */
 export interface Reload {
-  /** User, host and database; no password. */
+  /** The user, host and database, without the password. */
   readonly dsn: string
   readonly previous: string
 }
 
-/** The file's content cannot be used; the current DSN stays. */
+/** The file's content cannot be used. The current DSN stays in use. */
 export interface Rejection {
-  /** Without any password. */
+  /** The reason, which contains no password. */
   readonly reason: string
 }
 
-/** The first pause before a rejected DSN is tried again; it doubles with each failure. */
+/** The first pause in milliseconds before a rejected DSN is tried again. It doubles with each failure. */
 const FIRST_RETRY_MS = 1000
 
-/** Keeps a pool on the DSN in a file. */
+/** Moves a pool to the DSN in a file whenever the file changes. */
 export class HotReload {
   #watched: WatchedFile | undefined
   #attempt: { readonly dsn: string; readonly controller: AbortController } | undefined
   #problem: string | undefined
-  /** The last content of the file that was rejected. */
+  /** The rejected content of the file. */
   #rejected: string | undefined
   #retryMs = FIRST_RETRY_MS
   #isClosed = false
@@ -49,7 +49,9 @@ export class HotReload {
     private readonly options: HotReloadOptions,
   ) {}
 
-  /** @param current - the content of the file when the pool was opened. */
+  /**
+   * @param current - the content of the file when the pool was created.
+   */
   static async start(file: DsnFile, current: string, options: HotReloadOptions): Promise<HotReload> {
     const reload = new HotReload(file, current, options)
     const { debounceMs, recheckMs, onRejected } = options
@@ -66,12 +68,14 @@ export class HotReload {
     return reload
   }
 
-  /** Reads the file, and starts the move to its content. A read that is in progress is repeated. */
+  /** Reads the file and starts the move to its content. A read in progress is repeated. */
   read(): Promise<void> {
     return this.#watched?.read() ?? Promise.resolve()
   }
 
-  /** @throws Unavailable when the file cannot be read, or its content was rejected. */
+  /**
+   * @throws Unavailable if the file cannot be read or its content was rejected.
+   */
   async check(): Promise<void> {
     await readDsnFile(this.file.path)
     if (this.#problem !== undefined) throw new Unavailable(this.#problem)
@@ -102,7 +106,10 @@ export class HotReload {
     else void this.#try(dsn)
   }
 
-  /** A method, because the compiler assumes that the value cannot change across an await. */
+  /**
+   * Returns true after `close`. This is a method because the compiler assumes that a property does not change
+   * across an await.
+   */
   #hasEnded(): boolean {
     return this.#isClosed
   }
@@ -120,7 +127,7 @@ export class HotReload {
     const previous = redactDsn(this.current)
     this.current = dsn
     this.#forget()
-    // The content that was read meanwhile was compared with the previous one.
+    // Content that was read meanwhile was compared with the previous DSN.
     if (this.#attempt === attempt) this.#attempt = undefined
     else void this.read()
     this.options.onReload({ dsn: redactDsn(dsn), previous })
@@ -150,6 +157,6 @@ export class HotReload {
   }
 }
 
-/** Driver errors repeat a lot; their texts about connections are safe. */
+/** Returns a safe error message. The messages of driver errors about connections may repeat values. */
 const said = (error: unknown): string =>
   error instanceof Unavailable ? error.message : new DriverFault(error).message

@@ -1,41 +1,41 @@
 import { Unavailable } from '../../errors.js'
 
-/** A connection as its driver makes it. */
+/** A connection of a driver. */
 export interface Connection<C> {
   readonly client: C
-  /** Settles when the server has accepted or refused the login. */
+  /** Settles when the server has accepted or rejected the login. */
   readonly opened: Promise<unknown>
   /** Sends a query, to check that the server responds. */
   ask(): Promise<unknown>
-  /** Says goodbye to the server and closes the socket. */
+  /** Ends the session at the server and closes the socket. */
   close(): void
   /** Closes the socket. */
   cut(): void
 }
 
-/** A driver's notifications about its connection. */
+/** Receives a driver's notifications about its connection. */
 export interface ConnectionListener {
-  /** The connection is unusable; its socket may still be open. */
+  /** The connection is unusable. Its socket may still be open. */
   broken(error?: Error): void
-  /** Its socket is closed. */
+  /** The socket is closed. */
   closed(): void
-  /** The user returns the connection. */
+  /** The caller has returned the connection. */
   giveBack(isBroken?: boolean): void
 }
 
 export type Connect<C> = (dsn: string, listener: ConnectionListener) => Connection<C>
 
-/** All sessions that one DSN opened. */
+/** All sessions that one DSN has opened. */
 export interface PoolEpoch {
   readonly dsn: string
-  /** Sessions whose socket is not closed, including those that are opening. */
+  /** The number of sessions whose socket is not closed, including those that are being opened. */
   size: number
-  /** Sessions that are opening. */
+  /** The number of sessions that are being opened. */
   opening: number
   state: 'tried' | 'used' | 'replaced'
 }
 
-/** A session's notifications to its pool. */
+/** Receives a session's notifications for its pool. */
 export interface SessionListener<C> {
   broke(session: Session<C>, error: Error | undefined): void
   closed(session: Session<C>): void
@@ -43,17 +43,17 @@ export interface SessionListener<C> {
 }
 
 /**
- * Milliseconds the server may take to close the connection before the socket is destroyed: an unreachable
- * host never closes it.
+ * The time in milliseconds for the server to close the connection before the socket is destroyed, because an
+ * unreachable host never closes it.
  */
 const GOODBYE_MS = 2000
 
-/** One login, from its beginning until its socket is closed. */
+/** A session, from the beginning of the login until the socket is closed. */
 export class Session<C> {
   readonly openedAt = performance.now()
-  /** True if a caller uses it. */
+  /** True while a caller uses the session. */
   isOut = false
-  /** True if no caller has used it since the last check of idle sessions. */
+  /** True if no caller has used the session since the last check of idle sessions. */
   isUnused = false
   #connection: Connection<C> | undefined
   #state: 'opening' | 'open' | 'over' | 'closed' = 'opening'
@@ -73,15 +73,16 @@ export class Session<C> {
     return this.#state === 'opening'
   }
 
-  /** Only for a session that is open, or was. */
+  /** The driver's client. Throws if the session was never open. */
   get client(): C {
     if (this.#connection === undefined) throw new TypeError('the session was never open')
     return this.#connection.client
   }
 
   /**
-   * Logs in within so many milliseconds, and checks that the server responds if `asked`.
-   * @throws the error of the server or the driver, or the reason for which it was cut.
+   * Logs in within `ms` milliseconds. If `asked` is set, also checks that the server responds.
+   *
+   * @throws the error of the server or the driver, or the reason for closing the session.
    */
   open(connect: Connect<C>, dsn: () => Promise<string>, ms: number, asked: boolean): Promise<void> {
     return new Promise<void>((resolve, reject) => {
@@ -104,7 +105,7 @@ export class Session<C> {
     this.#connection?.close()
   }
 
-  /** Closes a session in any state, without a goodbye. */
+  /** Closes a session in any state, without ending it at the server. */
   cut(reason: Error = new Unavailable('the connection was closed')): void {
     this.#refuse?.(reason)
     if (this.#state === 'closed') return
@@ -140,7 +141,7 @@ export class Session<C> {
     this.listener.closed(this)
   }
 
-  /** A second return has no effect. */
+  /** Returns the session. A second return has no effect. */
   #giveBack(isBroken: boolean | undefined): void {
     if (!this.isOut) return
     this.isOut = false

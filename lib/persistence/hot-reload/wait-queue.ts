@@ -4,20 +4,20 @@ export type Handed<C> = (error: Error | undefined, client: C | undefined) => voi
 
 interface Waiter<C> {
   readonly done: Handed<C>
-  /** Ends the wait of a caller with a timeout. */
+  /** The timer that ends a caller's wait. */
   late?: NodeJS.Timeout
-  /** Ends the wait for another DSN. */
+  /** The timer that ends the wait for a new DSN. */
   refused?: NodeJS.Timeout
 }
 
 export interface WaitingOptions {
-  /** The time a caller waits; 0 for no limit. */
+  /** The maximum time in milliseconds that a caller waits. 0 means no limit. */
   readonly waitMs: number
-  /** The time a caller waits while the server refuses the login. */
+  /** The maximum time in milliseconds that a caller waits while the server rejects the login. */
   readonly loginGraceMs: number
 }
 
-/** The callers that wait for a session, first come first served. */
+/** The callers that wait for a session, in order of arrival. */
 export class WaitQueue<C> {
   readonly #waiters: Waiter<C>[] = []
 
@@ -27,7 +27,9 @@ export class WaitQueue<C> {
     return this.#waiters.length
   }
 
-  /** @param refusal - the server's error for logins, while it refuses them. */
+  /**
+   * @param refusal - the server's error while it rejects logins.
+   */
   join(done: Handed<C>, refusal: Error | undefined): void {
     const waiter: Waiter<C> = { done }
     const { waitMs } = this.options
@@ -40,7 +42,7 @@ export class WaitQueue<C> {
     if (refusal !== undefined) this.#limit(waiter, refusal)
   }
 
-  /** The next caller to serve. */
+  /** Removes and returns the next caller to serve. */
   shift(): Handed<C> | undefined {
     const waiter = this.#waiters.shift()
     if (waiter === undefined) return undefined
@@ -48,12 +50,12 @@ export class WaitQueue<C> {
     return waiter.done
   }
 
-  /** From now on no caller waits longer than the grace time. */
+  /** Limits every wait to the grace time. */
   limit(refusal: Error): void {
     for (const waiter of this.#waiters) this.#limit(waiter, refusal)
   }
 
-  /** Callers may wait as long as before. */
+  /** Removes this limit. */
   forgive(): void {
     for (const waiter of this.#waiters) {
       clearTimeout(waiter.refused)

@@ -2,7 +2,10 @@ import { compareValues, planValueOf } from '../query/compare-values.js'
 import type { ReadColumn } from './filter-test.js'
 import type { OrderTerm } from '../query/order-by.js'
 
-/** A comparator that sorts entities as databases sort their rows: NULL last ascending, first descending. */
+/**
+ * Returns a comparator that sorts entities as databases do: NULL last in ascending and first in descending
+ * order.
+ */
 export const compareBy =
   <E>(terms: readonly OrderTerm[], read: ReadColumn<E>): ((a: E, b: E) => number) =>
   (a, b) => {
@@ -15,5 +18,5 @@ export const compareBy =
     return 0
   }
 
-/** NULL counts as greater than every value. */
+/** Compares NULLs. NULL is greater than every value. */
 const nulls = (x: unknown, y: unknown): number => Number(x === undefined) - Number(y === undefined)

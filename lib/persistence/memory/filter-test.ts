@@ -3,15 +3,18 @@ import { jsonOf, valueInside } from './json-value.js'
 import type { CompareOp, FilterNode, PlanColumn, PlanValue, SomeNode } from '../query/query-plan.js'
 
 /**
- * An entity's value for a column; undefined or null for NULL. Tags are a plain object, other JSON is its
- * text.
+ * Returns an entity's value for a column. Undefined and null stand for NULL. Tags are a plain object, other
+ * JSON is a string.
  */
 export type ReadColumn<E> = (entity: E, column: PlanColumn) => unknown
 
-/** Makes the test whether one of the rows that lead to an entity matches. */
+/** Returns a test that is true if one of the related rows matches. */
 export type TestSome<E> = (node: SomeNode) => (entity: E) => boolean
 
-/** A test for the entities whose rows the plan's SQL would match: three-valued logic, order by code point. */
+/**
+ * Returns a test that matches exactly the entities whose rows the plan's SQL would match, with three-valued
+ * logic and order by code point.
+ */
 export const toTest = <E>(
   node: FilterNode,
   read: ReadColumn<E>,
@@ -25,7 +28,7 @@ const noOthers = (): never => {
   throw new TypeError('a plan about several rows requires the rows of their resource')
 }
 
-/** Undefined is SQL's unknown. */
+/** A condition. Undefined stands for SQL's unknown. */
 type Truth<E> = (entity: E) => boolean | undefined
 
 const toTruth = <E>(node: FilterNode, read: ReadColumn<E>, some: TestSome<E>): Truth<E> => {
@@ -79,7 +82,7 @@ const toTruth = <E>(node: FilterNode, read: ReadColumn<E>, some: TestSome<E>): T
   }
 }
 
-/** False when an operand is; else unknown when one is. */
+/** Returns false if an operand is false, otherwise unknown if an operand is unknown. */
 const allOf =
   <E>(operands: readonly Truth<E>[]): Truth<E> =>
   (entity) => {
@@ -92,7 +95,7 @@ const allOf =
     return all
   }
 
-/** True when an operand is; else unknown when one is. */
+/** Returns true if an operand is true, otherwise unknown if an operand is unknown. */
 const anyOf =
   <E>(operands: readonly Truth<E>[]): Truth<E> =>
   (entity) => {

@@ -7,8 +7,9 @@ import { toTest } from './filter-test.js'
 import type { RowsBeside } from './rows-beside.js'
 
 /**
- * The rows that a list has on all of its pages, as a function that reads them.
- * @param after - where a page begins.
+ * Returns a function that reads the rows of all pages of a list.
+ *
+ * @param after - the cursor after which rows begin.
  */
 export function rowsOf<E extends object>(
   model: ResourceModel<E>,

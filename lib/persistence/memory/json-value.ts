@@ -3,11 +3,11 @@ import { hasShape, isObject } from '../../resource/free-form/shape.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn, PlanValue } from '../query/query-plan.js'
 
-/** The value of stored JSON; undefined if there is none. */
+/** Returns the value of stored JSON, or undefined if there is none. */
 export const jsonOf = (text: unknown): unknown =>
   typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined
 
-/** A field inside of a message as filters see it: as the SQL of a dialect does. */
+/** Returns a field of a message for filters, with the same result as a dialect's SQL. */
 export const valueInside = (
   json: unknown,
   column: PlanColumn,
@@ -21,7 +21,7 @@ export const valueInside = (
   return value === undefined ? (isObject(around) ? zero : undefined) : inside?.value(value)
 }
 
-/** A leaf of free-form JSON, or true for JSON of the column's shape. */
+/** Returns a leaf of free-form JSON. For a column with a shape, returns true if the JSON has it. */
 const leafOf = (value: unknown, column: PlanColumn, path: readonly string[]): PlanValue | undefined => {
   const { isNested, inside } = rulesOf(column)
   if (!isNested) return value === undefined ? undefined : inside?.value(value)

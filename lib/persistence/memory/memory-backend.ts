@@ -22,7 +22,7 @@ import { pageOf } from './page-of.js'
 import { rowsBeside } from './rows-beside.js'
 import { rowsOf } from './filtered-rows.js'
 
-/** The rows of one resource in memory. */
+/** Stores the rows of one resource in memory. */
 export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCall, RequestContext> {
   readonly operations: MemoryOperations
   readonly rows: Rows<E, MemoryCall>
@@ -99,7 +99,7 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
     return Promise.resolve(this.#table.filter((row) => row[property] === value).length > 0)
   }
 
-  /** All stored credentials were minted by the repository's own minter. */
+  /** Returns undefined, because all stored credentials were minted by the repository's own minter. */
   specsOf(): undefined {
     return undefined
   }

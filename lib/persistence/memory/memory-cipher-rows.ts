@@ -6,7 +6,7 @@ import { byTenant } from '../rows/row-target.js'
 import type { MemoryCall } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
 
-/** The cipher texts of one resource in memory. */
+/** Reads and writes the ciphertexts of one resource in memory. */
 export class MemoryCipherRows implements CipherRows<MemoryCall> {
   constructor(
     private readonly model: ResourceModel,

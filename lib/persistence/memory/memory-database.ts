@@ -24,17 +24,17 @@ import type { Rows } from '../rows/rows.js'
 import type { MemoryReferable } from './memory-references.js'
 import { Turns } from '../engines/executor/turns.js'
 
-/** The rows of one resource, and what writes them. */
+/** The rows of a resource and their writer. */
 export interface MemoryResource {
   readonly table: MemoryTable<object>
   readonly rows: Rows<object, MemoryCall>
   readonly hooks: { surround(operation: string): boolean }
 }
 
-/** The time a call waits for a transaction of another call. */
+/** The time in milliseconds that a call waits for another call's transaction. */
 const BUSY_TIMEOUT_MS = 5000
 
-/** Undone in reverse order when the transaction fails. */
+/** Undoes a change. When a transaction fails, changes are undone in reverse order. */
 type Undo = () => void
 
 class MemoryTransaction extends OpenTransaction {
@@ -42,9 +42,9 @@ class MemoryTransaction extends OpenTransaction {
     database: MemoryDatabase,
     around: TransactionChain | undefined,
     outer: MemoryTransaction | undefined,
-    /** A rollback must not undo changes of others, so everything runs one after another. */
+    /** Calls run one after another, because a rollback must not undo the changes of others. */
     readonly queue = new TransactionQueue(),
-    /** Shared by a transaction and its nested ones. */
+    /** A transaction and its nested transactions share these. */
     isReadOnly = outer?.isReadOnly ?? false,
     readonly undo: Undo[] = outer?.undo ?? [],
     private readonly connection: { uses: number; readonly running: number } = outer?.connection ?? {
@@ -84,18 +84,18 @@ class MemoryTransaction extends OpenTransaction {
 }
 
 /**
- * Tables in memory with real transactions. Calls outside of a running transaction wait for its end, as on
- * SQLite. Repositories that share a database can be written in one transaction.
+ * Tables in memory with transactions. Calls outside the running transaction wait until it ends, as on SQLite.
+ * Repositories that share a database can be written in one transaction.
  */
 export class MemoryDatabase {
   readonly #resources = new Map<ResourceModel, MemoryResource>()
-  /** The events of the changes. */
+  /** The events of all changes. */
   readonly outbox = new MemoryOutbox()
   #family: ReadonlyMap<ResourceModel, Member> | undefined
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
   readonly #waits = new ConnectionWaits({ database: this, size: 1, used: 1 }, 0)
 
-  /** Makes the rows of a resource known to the repositories of the others. */
+  /** Registers the rows of a resource, so that the repositories of other resources can find them. */
   add<E extends object>(
     model: ResourceModel<E>,
     resource: { readonly table: MemoryTable<E>; readonly rows: Rows<E, MemoryCall> } & Pick<
@@ -107,7 +107,11 @@ export class MemoryDatabase {
     this.#family = undefined
   }
 
-  /** The rows last added for a resource. @throws TypeError if no repository of it uses this database. */
+  /**
+   * Returns the rows that were last registered for a resource.
+   *
+   * @throws TypeError if no repository of the resource uses this database.
+   */
   resourceOf(model: ResourceModel): MemoryResource {
     const resource = this.#resources.get(model)
     if (resource !== undefined) return resource
@@ -116,14 +120,15 @@ export class MemoryDatabase {
     )
   }
 
-  /** The resources of its repositories. */
+  /** The models of the registered resources. */
   get models(): readonly ResourceModel[] {
     return [...this.#resources.keys()]
   }
 
   /**
-   * The relations among the resources of the repositories.
-   * @throws DeclarationError for a resource that cannot be deleted as it is declared.
+   * The relations between the registered resources.
+   *
+   * @throws DeclarationError if a resource cannot be deleted as declared.
    */
   get family(): ReadonlyMap<ResourceModel, Member> {
     if (this.#family !== undefined) return this.#family
@@ -136,10 +141,7 @@ export class MemoryDatabase {
     return (this.#family = family)
   }
 
-  /**
-   * Runs an operation in the transaction that its call joins, which waits for the operation; or outside of
-   * any.
-   */
+  /** Runs an operation. If its call has joined a transaction, the transaction waits for it. */
   perform<T>(
     given: RequestContext | undefined,
     name: string,
@@ -159,8 +161,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * Runs `fn` in a transaction, or in a savepoint of the one that the call joins. @param name - says who did
-   * not await it.
+   * Runs `fn` in a transaction, or in a savepoint of the transaction that the call joins.
+   *
+   * @param name - identifies the call in the error if it was not awaited.
    */
   async transaction<T>(
     fn: (context: RequestContext) => Promise<T>,
@@ -187,8 +190,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * Runs an operation in a transaction of its own, or in a savepoint. @param name - says who did not await
-   * it.
+   * Runs an operation in its own transaction, or in a savepoint.
+   *
+   * @param name - identifies the call in the error if it was not awaited.
    */
   atomically<T>(
     given: RequestContext | undefined,
@@ -202,8 +206,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Runs an operation together with the hooks of its entity: in a transaction of its own, or in a savepoint,
-   * that everything joins which is called with the context handed to `work`.
+   * Runs an operation and the hooks of its entity in one transaction or savepoint. Calls with the context
+   * that `work` receives join it.
    */
   async withHooks<T>(
     given: RequestContext | undefined,
@@ -218,7 +222,9 @@ export class MemoryDatabase {
     }
   }
 
-  /** @throws TypeError where the call joins a transaction that only reads. */
+  /**
+   * @throws TypeError if the call has joined a read-only transaction.
+   */
   refuseReadOnly(given: RequestContext | undefined, name: string): void {
     this.#joined(given)?.refuseReadOnly(name)
   }
@@ -236,7 +242,7 @@ export class MemoryDatabase {
     return transaction instanceof MemoryTransaction ? transaction : undefined
   }
 
-  /** First come, first served: one transaction, or all single operations. */
+  /** Waits for a turn, in order of arrival: either one transaction or any number of single operations. */
   async #turn<T>(alone: boolean, signal: CallEnd | undefined, work: () => T | Promise<T>): Promise<T> {
     const turn = this.#waits.wait((end) => this.#turns.enter(alone, end), signal)
     if (turn !== undefined) await turn
@@ -250,25 +256,28 @@ export class MemoryDatabase {
 }
 
 /**
- * Access to the rows, in the transaction of the operation or in its turn. Functions are synchronous, so that
- * no caller sees half of a change.
+ * Reads and writes rows in the operation's transaction or turn. The functions are synchronous, so that no
+ * caller can see a partial change.
  */
 export interface MemoryRows {
   readonly read: <T>(read: () => T) => Promise<T>
-  /** Runs a change completely or not at all. */
+  /** Makes a change completely or not at all. */
   readonly write: <T>(change: Change<T>) => Promise<T>
 }
 
 /** An operation on rows in memory. */
 export interface MemoryCall extends RowCall, MemoryRows {
-  /** The rows that the caller of a write may refer to; omitted for all. */
+  /** The rows that the caller of a write may refer to. Undefined for all rows. */
   readonly referable?: MemoryReferable | undefined
 }
 
 /** Changes rows, and logs how to undo each change. */
 type Change<T> = (log: Log) => T
 
-/** The error of a transaction's `manager` and `sql` without a database; its type does not have them. */
+/**
+ * The context of a transaction without a database. Its type has no `manager` and `sql`, and reading them
+ * throws.
+ */
 class MemoryTransactionContext extends RequestContext {
   constructor(context: RequestContext, transaction: MemoryTransaction) {
     super(RequestContext.fieldsOf(context, { transaction: TransactionChain.of(transaction) }))

@@ -15,7 +15,7 @@ import type {
 import type { MemoryCall, MemoryDatabase, MemoryRows } from './memory-database.js'
 import type { MemoryReferable, MemoryReferences } from './memory-references.js'
 
-/** Runs the operations of a repository in memory. */
+/** Runs a repository's operations in memory. */
 export class MemoryOperations implements Operations<MemoryCall> {
   constructor(
     private readonly database: MemoryDatabase,

@@ -3,23 +3,22 @@ import type { OutboxRow } from '../outbox/events/outbox-row.js'
 
 /** An event in the outbox. */
 export interface MemoryEvent extends OutboxRow {
-  /** In the order of the changes, without gaps. */
+  /** The number of the event in the order of changes, without gaps. */
   readonly position: number
   readonly createdTime: Date
 }
 
 /**
- * The events of a database in memory, in the order of their changes. A transaction that is rolled back takes
- * out its own.
+ * The events of a memory database in the order of changes. A rollback removes the events of its transaction.
  */
 export class MemoryOutbox {
   readonly wakeUp = WakeUp.inProcess()
-  /** Those that are not removed yet. */
+  /** The events that are not removed yet, by position. */
   readonly events = new Map<number, MemoryEvent>()
   #position = 0
   #last = 0
 
-  /** The position of the last event that is committed. */
+  /** The position of the last committed event. */
   get last(): number {
     return this.#last
   }
@@ -28,7 +27,7 @@ export class MemoryOutbox {
     for (const row of rows) {
       const position = ++this.#position
       this.events.set(position, { ...row, position, createdTime: new Date() })
-      // The last change is undone first, and no other code writes until then.
+      // Changes are undone in reverse order, and no other code writes before that is complete.
       log(() => {
         this.events.delete(position)
         this.#position = position - 1
@@ -36,17 +35,14 @@ export class MemoryOutbox {
     }
   }
 
-  /**
-   * At the end of a transaction: what is there is committed. Wakes up who follows, when there is something
-   * new.
-   */
+  /** Marks all events as committed when a transaction ends. Wakes up consumers if there are new events. */
   tell(): void {
     if (this.#last === this.#position) return
     this.#last = this.#position
     this.wakeUp.wake()
   }
 
-  /** The committed events behind a position. */
+  /** Returns the committed events after a position. */
   committed(after: number): MemoryEvent[] {
     return [...this.events.values()].filter(({ position }) => position > after && position <= this.#last)
   }

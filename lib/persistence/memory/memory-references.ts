@@ -10,14 +10,14 @@ import { isKnown, Referable, textIfWritten } from '../rows/referable.js'
 import { toTest } from './filter-test.js'
 import type { MemoryDatabase } from './memory-database.js'
 
-/** A reference that is written. */
+/** A written reference. */
 interface Named {
   readonly relation: OwningRelation
   readonly parts: readonly SharedPart[]
   readonly row: ReferredRow
 }
 
-/** The references that a resource holds, in memory: a write makes sure of their targets. */
+/** The references of a resource in memory. Writes check that their targets exist. */
 export class MemoryReferences {
   private constructor(
     private readonly model: ResourceModel,
@@ -25,7 +25,7 @@ export class MemoryReferences {
     private readonly database: Pick<MemoryDatabase, 'resourceOf'>,
   ) {}
 
-  /** Undefined where the resource refers to nothing. */
+  /** Returns undefined if the resource refers to no other. */
   static of(
     model: ResourceModel,
     database: Pick<MemoryDatabase, 'resourceOf'>,
@@ -35,8 +35,9 @@ export class MemoryReferences {
   }
 
   /**
-   * The rows that the caller of a write may refer to, determined before the write. @param written - the
-   * caller's values, row by row.
+   * Returns the rows that the caller of a write may refer to, determined before the write.
+   *
+   * @param written - the caller's values of each row.
    */
   async referable(
     access: ReferenceAccess | undefined,
@@ -51,13 +52,14 @@ export class MemoryReferences {
   }
 
   /**
-   * @param stored - as the row is before.
-   * @param written - what is written of the row.
-   * @param referable - what the caller may refer to; everything when left out.
+   * @param stored - the row before the write.
+   * @param written - the written values.
+   * @param referable - the rows that the caller may refer to. Undefined for all rows.
    * @throws InvalidArgument for the first reference whose target is missing, deleted, of another tenant, or
-   * has another name than the one that the name of the row begins with.
-   * @throws NotAsked where it is not known whether the caller may refer to a row.
-   * @throws TypeError where no repository of the target is on the database.
+   *   has a resource name that the name of the row does not begin
+   * with.
+   * @throws NotAsked if it must first be determined whether the caller may refer to a row.
+   * @throws TypeError if the database has no repository of the target.
    */
   check(stored: Readonly<Values>, written: Readonly<Values>, referable: MemoryReferable | undefined): void {
     const { tenant } = this.model
@@ -77,7 +79,11 @@ export class MemoryReferences {
     }
   }
 
-  /** As a foreign key does. @throws ErrPreconditionFailed where no resource of the tenants is the tenant. */
+  /**
+   * Checks the tenant, as a foreign key would.
+   *
+   * @throws ErrPreconditionFailed if the resource of the tenants has no such row.
+   */
   #checkTenant(written: Readonly<Values>): void {
     for (const relation of this.model.relations.filter(isOwning)) {
       if (!isOfTenant(relation) || !Object.hasOwn(written, relation.reference.property)) continue
@@ -107,7 +113,7 @@ type Table = ReturnType<MemoryDatabase['resourceOf']>['table']
 /** The rows that the caller of one write may refer to. */
 export class MemoryReferable {
   readonly #referable: Referable
-  /** The results of code for each row. A row is replaced and never changed. */
+  /** The authorizer's results by row. Rows are replaced and never changed. */
   readonly #said = new WeakMap<object, boolean>()
 
   constructor(access: ReferenceAccess) {
@@ -118,7 +124,11 @@ export class MemoryReferable {
     await this.#referable.ask(relation, row)
   }
 
-  /** Tests the stored rows. @throws NotAsked, as the tests do. */
+  /**
+   * Returns a test for stored rows.
+   *
+   * @throws NotAsked if the limits of the caller are not known yet. The test may throw it, too.
+   */
   tests(relation: OwningRelation, row: ReferredRow, table: Table): (one: Values) => boolean {
     const limit = this.#referable.known(relation, row)
     if (limit === undefined) throw new NotAsked(() => this.ask(relation, row))
@@ -132,7 +142,7 @@ export class MemoryReferable {
     }
   }
 
-  /** Runs a change, and asks what it has to know, until it knows that. */
+  /** Runs a change. If it needs the authorizer's decision, awaits the decision and runs the change again. */
   async during<T>(change: () => Promise<T>): Promise<T> {
     for (let asked = 0; asked < MAX_ASKED; asked++)
       try {
@@ -145,12 +155,15 @@ export class MemoryReferable {
   }
 }
 
-/** More than the rows that a batch can refer to: only a row that others change all the time needs so many. */
+/**
+ * The maximum number of attempts. It exceeds the number of rows that a batch can refer to, so that only a row
+ * that others change continuously reaches it.
+ */
 const MAX_ASKED = 10_000
 
 /**
- * A question must be answered first that cannot be asked within a change. The error never leaves this file's
- * functions.
+ * An asynchronous decision is required that cannot be awaited within a change. This file's functions catch
+ * the error.
  */
 class NotAsked extends TypeError {
   constructor(readonly ask: () => Promise<void>) {

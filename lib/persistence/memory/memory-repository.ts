@@ -6,15 +6,17 @@ import { StandardRepository } from '../repository/standard-repository.js'
 import { type MemoryCall, MemoryDatabase } from './memory-database.js'
 import { MemoryBackend } from './memory-backend.js'
 
-/** Options of a repository in memory. */
+/** Options of a memory repository. */
 export interface MemoryOptions extends StandardOptions {
-  /** Share it between repositories that write in one transaction. Default: a database of its own. */
+  /**
+   * The database. Share it between repositories that are written in one transaction. Default: a new database.
+   */
   readonly database?: MemoryDatabase
 }
 
 /**
- * A repository that stores everything in this process, for development and tests. It behaves like the SQL
- * backends except for search, which it ignores.
+ * A repository that stores all data in this process, for development and tests. It behaves like the SQL
+ * backends, except that it ignores searches.
  */
 export class MemoryRepository<E extends object, K = string> extends StandardRepository<
   E,
@@ -29,7 +31,7 @@ export class MemoryRepository<E extends object, K = string> extends StandardRepo
   }
 }
 
-/** The columns that a table fills by itself, which memory does not. */
+/** Returns the problems of columns that a database table would fill, which memory does not. */
 export const memoryProblems = ({ fields }: ResourceModel): readonly Problem[] =>
   fields
     .filter(({ generated, isFilledByTable }) => generated === true || isFilledByTable === true)

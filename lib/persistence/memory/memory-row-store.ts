@@ -12,12 +12,11 @@ import type { MemoryCall } from './memory-database.js'
 import type { MemoryReferences } from './memory-references.js'
 import type { Log, MemoryTable, Telling } from './memory-table.js'
 
-/** Which rows of a key are meant. */
+/** Which rows with a key are included. */
 type State = 'live' | 'deleted' | 'all'
 
 /**
- * The rows of one resource in memory. A transaction has the database for itself, so that there is nothing to
- * lock.
+ * Stores the rows of one resource in memory. Only one transaction runs at a time, so that rows need no locks.
  */
 export class MemoryRowStore<E extends object> implements Rows<E, MemoryCall>, Finds<E, MemoryCall> {
   readonly insertsAtOnce = true
@@ -98,13 +97,13 @@ export class MemoryRowStore<E extends object> implements Rows<E, MemoryCall>, Fi
     })
   }
 
-  /** The tenants that have a row with the key. */
+  /** Returns the tenants that have a row with the key. */
   tenantsOf({ read }: MemoryCall, key: string): Promise<string[]> {
     const { tenant } = this.model
     return read(() => this.table.find(key, undefined).map((row) => (tenant ? partIn(tenant, row) : '')))
   }
 
-  /** Removes a chunk of the expired rows. Returns how many. */
+  /** Removes a chunk of expired rows and returns the number of removed rows. */
   purge({ write }: MemoryCall, before: Date, tenant: string | undefined, chunk: number): Promise<number> {
     return write((log) => {
       const expired = this.table.expired(before, tenant).slice(0, chunk)
@@ -134,6 +133,6 @@ export class MemoryRowStore<E extends object> implements Rows<E, MemoryCall>, Fi
   }
 }
 
-/** Runs a change, which may have to know first what the caller may refer to. */
+/** Runs a change, after determining the rows that the caller may refer to. */
 const changed = <T>({ write, referable }: MemoryCall, change: (log: Log) => T): Promise<T> =>
   referable === undefined ? write(change) : referable.during(() => write(change))

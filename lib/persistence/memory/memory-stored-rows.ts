@@ -10,10 +10,10 @@ import type { RowWrite } from '../rows/rows.js'
 import type { MemoryCall, MemoryResource } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
 
-/** Beside the properties of an entity, none of which is called so. */
+/** The property of the deletion's id. No property of an entity has this name. */
 const DELETE_ID = '(delete_id)'
 
-/** The rows of a family in memory, inside of one transaction, which has the database for itself. */
+/** Reads and writes the rows of related resources in memory, inside one transaction. */
 export class MemoryStoredRows implements StoredRows {
   constructor(
     private readonly resourceOf: (member: Member) => MemoryResource,
@@ -63,7 +63,7 @@ export class MemoryStoredRows implements StoredRows {
     return this.call.read(() => rows.map((row) => this.#table(row).entityOf(this.#valuesOf(row))))
   }
 
-  /** A row in memory knows its deletion. */
+  /** Returns undefined, because rows in memory store the id of their deletion. */
   deletionTime(): Promise<undefined> {
     return Promise.resolve(undefined)
   }

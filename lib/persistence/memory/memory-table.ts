@@ -16,20 +16,20 @@ import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
 import { type ReadColumn, toTest } from './filter-test.js'
 import type { MemoryOutbox } from './memory-outbox.js'
 
-/** Logs how to undo a change, which is made for a call. */
+/** Logs how to undo a change of a call. */
 export type Log = ((undo: () => void) => void) & { readonly context: RequestContext }
 
-/** The report of a replaced row. `nothing` is for a row that is removed next. */
+/** The event of a replaced row. `nothing` is for a row that is removed next. */
 export type Telling = 'what has changed' | 'nothing'
 
-/** The rows of one resource. Rows are copies, so that no caller holds stored values. */
+/** The rows of one resource. Rows are copied, so that callers never hold stored values. */
 export class MemoryTable<E extends object> {
-  /** By primary key. A row is replaced and never changed. */
+  /** Rows by primary key. A row is replaced and never changed. */
   readonly #rows = new Map<string, Values>()
   readonly #byColumn: ReadonlyMap<string, Field>
 
   readonly #events: ChangeEvents<E> | undefined
-  /** The last number that the table has generated. A rollback does not take it back. */
+  /** The last generated number. A rollback does not decrease it. */
   #lastNumber = 0n
 
   constructor(
@@ -40,7 +40,7 @@ export class MemoryTable<E extends object> {
     this.#byColumn = new Map(model.fields.map((field) => [field.column, field]))
   }
 
-  /** The value of a row for a plan. */
+  /** Returns a row's value for a column. */
   readonly read: ReadColumn<Values> = (row, { column }) => {
     const field = this.#byColumn.get(column)
     if (field === undefined) return undefined
@@ -52,7 +52,7 @@ export class MemoryTable<E extends object> {
     return [...this.#rows.values()].filter(test)
   }
 
-  /** The rows with a key, of one tenant or of all. */
+  /** Returns the rows with a key, of one tenant or of all. */
   find(key: string, tenant: string | undefined): Values[] {
     const { tenantInKey, keys } = this.model
     if (!tenantInKey || tenant !== undefined) {
@@ -62,7 +62,7 @@ export class MemoryTable<E extends object> {
     return this.filter((row) => keys.textOf(row) === key)
   }
 
-  /** Those of the rows that an operation reaches. */
+  /** Returns the rows that an operation can reach. */
   within(rows: Values[], { where }: Pick<Reach, 'where'>): Values[] {
     return where === undefined ? rows : rows.filter(toTest(where, this.read))
   }
@@ -72,7 +72,7 @@ export class MemoryTable<E extends object> {
     return owner === undefined || tenant === undefined || partIn(owner, row) === tenant
   }
 
-  /** The rows whose time to expire has come. */
+  /** Returns the rows that have expired. */
   expired(before: Date, tenant: string | undefined): Values[] {
     const { expireTime } = this.model
     return this.filter((row) => {
@@ -85,7 +85,9 @@ export class MemoryTable<E extends object> {
     return this.model.deleteTime === undefined || row[this.model.deleteTime.property] === undefined
   }
 
-  /** @param values - by property, secrets and credentials included. */
+  /**
+   * @param values - the values by property, including secrets and credentials.
+   */
   rowOf(values: Readonly<Values>): Values {
     const row: Values = { ...values }
     for (const field of this.model.entityFields)
@@ -100,7 +102,9 @@ export class MemoryTable<E extends object> {
     return entity
   }
 
-  /** @throws ErrConflict, ErrPreconditionFailed as a database would. */
+  /**
+   * @throws ErrConflict, ErrPreconditionFailed like a database.
+   */
   insert(row: Values, log: Log): void {
     const { key } = this.model
     if (key.isIdentity === true) row[key.property] = this.#nextKey()
@@ -113,8 +117,9 @@ export class MemoryTable<E extends object> {
   }
 
   /**
-   * Returns the row with the patch (by property, entity values) applied. @throws InvalidArgument for an
-   * increment out of range.
+   * Replaces a row by one with the patch applied, and returns it. The patch has entity values by property.
+   *
+   * @throws InvalidArgument if an increment exceeds the range.
    */
   replace(row: Values, patch: Readonly<Values>, log: Log, telling: Telling = 'what has changed'): Values {
     const next = { ...row }
@@ -124,7 +129,7 @@ export class MemoryTable<E extends object> {
         continue
       }
       const field = this.model.byProperty.get(property)
-      // Only this process writes the rows, so that all of them can be read.
+      // Only this process writes the rows, so all values can be read.
       const held = value instanceof KeptUnread ? value.value : value
       if (value instanceof KeptUnread && value.isMissing) throw missing(value.field)
       next[property] = field === undefined ? held : this.#stored(field, held)
@@ -144,8 +149,8 @@ export class MemoryTable<E extends object> {
   }
 
   /**
-   * @param kind - `purged` if the resource is soft-deletable, or has expired.
-   * @param before - the row as it is reported.
+   * @param kind - `purged` if the resource is soft-deletable or has expired.
+   * @param before - the row in the event.
    */
   remove(row: Values, log: Log, kind: 'deleted' | 'purged' = 'deleted', before = row): void {
     const id = this.#identityOf(row)
@@ -180,7 +185,7 @@ export class MemoryTable<E extends object> {
         throw new ErrPreconditionFailed()
     const others = () => this.filter((other) => other !== before)
     if (this.isLive(row))
-      // No engine is here that could tell which rows a condition in SQL holds for.
+      // Conditions in SQL cannot be evaluated in memory, so indexes with one are skipped.
       for (const { fields, where } of this.model.uniques)
         if (
           where === undefined &&
@@ -215,18 +220,21 @@ export class MemoryTable<E extends object> {
   }
 }
 
-/** The kind of a row's change, by whether the row was live before and is live after it. */
+/** The kind of a change, by whether the row was live before and is live afterwards. */
 const KINDS: Readonly<Partial<Record<string, ChangeKind>>> = {
   'true true': 'updated',
   'true false': 'deleted',
   'false true': 'undeleted',
 }
 
-/** Neither part can contain the separator: values with NUL are refused earlier. */
+/**
+ * Returns the map key of a row. Neither part contains the separator, because values with NUL are rejected
+ * earlier.
+ */
 const identity = (tenant: string | undefined, key: string): string =>
   tenant === undefined ? key : `${tenant}\0${key}`
 
-/** NULL equals nothing. */
+/** Returns true if the values are equal. NULL equals nothing. */
 function isSame(fields: readonly Field[], a: Readonly<Values>, b: Readonly<Values>): boolean {
   return fields.every(({ property }) => {
     const [x, y] = [a[property], b[property]]
@@ -236,6 +244,6 @@ function isSame(fields: readonly Field[], a: Readonly<Values>, b: Readonly<Value
   })
 }
 
-/** An update time never goes back, whatever the clock does. */
+/** Returns the later time. An update time never goes back, even if the clock does. */
 const later = (before: unknown, after: unknown): unknown =>
   before instanceof Date && after instanceof Date && before > after ? before : after

@@ -10,7 +10,9 @@ import { rowsOf } from './filtered-rows.js'
 import { fittingIn } from '../bytes/counted-bytes.js'
 
 /**
- * A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type.
+ * Returns a function that reads a page of a list.
+ *
+ * @throws InvalidArgument if the page token belongs to another type.
  */
 export function pageOf<E extends object>(
   model: ResourceModel<E>,

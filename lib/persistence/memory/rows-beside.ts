@@ -7,14 +7,16 @@ import type { MemoryTable } from './memory-table.js'
 
 type Readable = Pick<MemoryTable<object>, 'read'>
 
-/** The rows of a table, and of related resources, that plans read. */
+/** The rows of a table and of related resources. */
 export interface RowsBeside<E extends object> {
   readonly table: MemoryTable<E>
   readonly read: ReadColumn<Values>
   readonly some: TestSome<Values>
 }
 
-/** Finds the rows of other resources by comparing columns, as a database joins them. */
+/**
+ * Returns the rows of a table, with functions that find related rows by comparing columns, as a join does.
+ */
 export const rowsBeside = <E extends object>(
   table: MemoryTable<E>,
   database: Pick<MemoryDatabase, 'resourceOf'>,
@@ -24,12 +26,12 @@ export const rowsBeside = <E extends object>(
     const related = joined(row, column.of)
     return related && database.resourceOf(column.of.target).table.read(related, column)
   }
-  /** The row of another resource; undefined where there is none. */
+  /** Returns the related row, or undefined if there is none. */
   const joined = (row: Values, of: RelatedRow): Values | undefined => {
     const from = of.from === undefined ? row : joined(row, of.from)
     return from && rowsOf(from, of)[0]
   }
-  /** Those of the target that the row leads to. */
+  /** Returns the target's rows that a row refers to. */
   const rowsOf = (from: Values, { from: before, target, pairs, where }: RelatedRow): Values[] => {
     const other = database.resourceOf(target).table
     const source: Readable = before === undefined ? table : database.resourceOf(before.target).table

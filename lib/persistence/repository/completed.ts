@@ -11,7 +11,10 @@ type Reading<E extends object, C extends RowCall> = Pick<
   'hooks' | 'relations' | 'managerOf'
 >
 
-/** The result with its relations and after the load hooks; returned at once if there are neither. */
+/**
+ * Returns the result after its relations are read and its AfterLoad hooks have run. Returns it immediately if
+ * there are neither.
+ */
 export const completed = <E extends object, C extends RowCall, T>(
   backend: Reading<E, C>,
   name: string,

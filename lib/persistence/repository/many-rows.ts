@@ -22,12 +22,12 @@ import { WRITES } from './write-operations.js'
 
 const DEFAULT_LIMIT = 1000
 
-/** Bounds the memory of a page whose keys are all that is used of it. */
+/** Limits the memory for a page of which only the keys are used. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024
 
 type Batch = OperationOf<'batchUpdate' | 'batchDelete'>
 
-/** Writes all rows that a filter names: by one statement, or in batches of keys within one transaction. */
+/** Writes all rows that a filter matches, in one statement or in batches of keys in one transaction. */
 export const MANY: Performers<'updateMany' | 'deleteMany'> = {
   updateMany: async (core, { filter, patch, options = {}, byKeys }) => {
     const { model, options: own, backend } = core
@@ -62,7 +62,7 @@ export const MANY: Performers<'updateMany' | 'deleteMany'> = {
   },
 }
 
-/** True if one statement can write the same values to every row. */
+/** Returns true if one statement can write the same values to every row. */
 function isPlain(model: ResourceModel, patch: object): boolean {
   const isWritten = (property: string) => Object.hasOwn(patch, property)
   const refers = model.relations.some(
@@ -73,12 +73,14 @@ function isPlain(model: ResourceModel, patch: object): boolean {
   return model.events === undefined && !refers && !isSecret
 }
 
-/** The live rows that a filter names. */
+/** The live rows that a filter matches. */
 class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
   readonly #limit: number
   readonly #named: FilterNode
 
-  /** @throws TypeError for a blank filter, which would name every row, and for an invalid limit. */
+  /**
+   * @throws TypeError if the filter is blank, which would match every row, or if the limit is invalid.
+   */
   constructor(
     private readonly core: RepositoryCore<E, C, X>,
     name: string,
@@ -116,7 +118,9 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
     })
   }
 
-  /** @param write - writes at most a batch. */
+  /**
+   * @param write - writes at most one batch.
+   */
   byKeys(write: (keys: readonly unknown[], context: RequestContext) => Promise<unknown>): Promise<number> {
     const { backend } = this.core
     const { context } = this.options
@@ -132,7 +136,7 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
     )
   }
 
-  /** Locks the rows. */
+  /** Returns the keys of the rows and locks the rows. */
   async #keys(context: RequestContext): Promise<unknown[]> {
     const { core, filter: under } = this
     const { where } = this.options

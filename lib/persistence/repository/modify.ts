@@ -11,7 +11,7 @@ import { forWrite } from '../contract/row-lock.js'
 import { resolveMask } from '../contract/update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from '../contract/repository.js'
 
-/** The operations of a repository that `modify` calls, overridden or not. */
+/** The operations of a repository that `modify` calls, including overrides. */
 export interface Modifiable<E extends object, K = unknown> {
   readonly model: ResourceModel<E>
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
@@ -19,13 +19,14 @@ export interface Modifiable<E extends object, K = unknown> {
   update(key: K, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
 }
 
-/** The number of times a transaction runs at most by default. */
+/** The default maximum number of attempts of a transaction. */
 export const ATTEMPTS = 4
 
 /**
- * Reads an entity with its row locked, changes it and writes it, in a transaction or in a savepoint of the
- * one that the call joins.
- * @param database - what transactions of the repository belong to.
+ * Reads an entity and locks its row, changes it and writes it, in a transaction or in a savepoint of the
+ * transaction that the call joins.
+ *
+ * @param database - the owner of the repository's transactions.
  */
 export async function modify<E extends object, K>(
   repository: Modifiable<E, K>,
@@ -42,7 +43,7 @@ export async function modify<E extends object, K>(
   return repository.transaction(
     async (inside) => {
       const current = await repository.get(key, { ...reach, context: inside, ...forWrite })
-      // Before anything of the caller's has run.
+      // Check the etag before the caller's code runs.
       Precondition.of(repository.model, ifMatch)?.check(current)
       const patch: unknown = await change(current)
       const mask = maskOf(
@@ -59,9 +60,10 @@ export async function modify<E extends object, K>(
 }
 
 /**
- * The own properties of a patch, as a mask names them.
- * @throws TypeError for an invalid patch, and for properties that cannot be written. It is not an
- * InvalidArgument, because no client named them.
+ * Returns the own properties of a patch as a mask.
+ *
+ * @throws TypeError if the patch is invalid or a property is not writable. It is not an InvalidArgument,
+ *   because no client named the property.
  */
 export function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions, name: string): string[] {
   if (typeof patch !== 'object' || patch === null || patch instanceof model.entity)

@@ -6,55 +6,57 @@ import type { Scope } from '../contract/scope.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import type { RowCall } from '../rows/row-call.js'
 
-/** One read of a repository, inside of the transaction that its call joins. */
+/** A read of a repository, in the transaction that its call joins. */
 export interface ReadOperation<C extends RowCall> {
   readonly call: C
   readonly scope: Scope
-  /** That the read requests. */
+  /** The lock that the read requests. */
   readonly lock: LockClause | undefined
 }
 
 /**
- * One write of a repository. What it needs to know is found out first, and sent as often as a deadlock makes
- * necessary.
+ * A write of a repository. Everything it needs is determined first. It is then sent, and sent again after a
+ * deadlock.
  */
 export interface WriteOperation<C extends RowCall> {
   readonly scope: Scope
-  /** Asks what the caller of these values may refer to, before a transaction begins for the write. */
+  /** Determines what the caller may refer to with these values, before a transaction begins for the write. */
   refers(...written: readonly Readonly<Values>[]): Promise<void>
-  /** Writes, together with hooks and events. */
+  /** Performs the write with its hooks and events. */
   send<T>(write: (call: C) => Promise<T>, how?: SendOptions<C>): Promise<T>
 }
 
 /** Options for sending a write. */
 export interface SendOptions<C extends RowCall> {
-  /** True if all of its statements take effect, or none. Default: where it has several. */
+  /** True if either all statements or none must take effect. Default: true if there are several. */
   readonly isAtomic?: boolean
-  /** Set if it writes rows of several resources. */
+  /** Set if the write affects rows of several resources. */
   readonly together?: Together<C> | undefined
 }
 
 /** Options of an operation that writes rows of several resources. */
 export interface Together<C extends RowCall> {
-  /** True if it calls hooks of one of them. */
+  /** True if it calls hooks of one of the resources. */
   readonly callsHooks: boolean
-  /** True if it may write events. */
+  /** True if it may emit events. */
   readonly emits: boolean
-  /** The settings of a transaction that the operation opens for itself alone. */
+  /** The settings of a transaction that begins for this operation. */
   readonly settings: BeginOptions
-  /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
+  /**
+   * @throws ErrPreconditionFailed if the operation cannot join the transaction.
+   */
   checkJoined(call: C): Promise<void>
 }
 
-/** Settings of a read besides its options. */
+/** Settings of a read in addition to its options. */
 export interface ReadSettings {
-  /** True if it may leave locked rows out. */
+  /** True if it may omit locked rows. */
   readonly mayLeaveOut?: boolean
-  /** Whose rows it reaches, where that is not the tenant of the principal. */
+  /** The rows that it can reach, if they are not the rows of the principal's tenant. */
   readonly scope?: Scope
 }
 
-/** Runs the operations of one repository: principal, transaction, retries and errors. */
+/** Runs the operations of a repository. Handles the principal, transactions, retries and errors. */
 export interface Operations<C extends RowCall> {
   read<T>(
     name: string,

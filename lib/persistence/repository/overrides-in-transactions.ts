@@ -5,10 +5,11 @@ import type { Repository } from '../contract/repository.js'
 import { contextOf, isOverridden } from './repository-view.js'
 
 /**
- * Lets a transaction wait for the methods that the class of a repository overrides, because they may do
- * something else before they call the operation that they override.
- * @param names - of all operations.
- * @param database - what transactions of the repository belong to.
+ * Makes transactions wait for overridden methods of a repository, because these may do more than call the
+ * operation.
+ *
+ * @param names - the names of all operations.
+ * @param database - the owner of the repository's transactions.
  */
 export function watchOverrides(
   repository: Pick<Repository<object>, 'model'>,
@@ -22,7 +23,7 @@ export function watchOverrides(
       const work = Reflect.apply(method, repository, operands)
       const given = contextOf(operands)
       const isOutside = RequestContext.current().transaction === undefined && given.transaction === undefined
-      // Code in JavaScript can return anything.
+      // JavaScript code can return any value.
       if (isOutside || !isThenable(work)) return work
       const promised = work as Promise<unknown>
       const transaction = openAround(database, given)

@@ -13,9 +13,9 @@ import type { RowsBackend } from './rows-backend.js'
 /** Options of every repository. */
 export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
 
-/** The parts that a repository's operations need. */
+/** The parts that a repository's operations use. */
 export interface RepositoryCore<E extends object, C extends RowCall, X extends RequestContext> {
-  /** With what an application overrides. */
+  /** The repository including the application's overrides. */
   readonly repository: Modifiable<E>
   readonly model: ResourceModel<E>
   readonly options: StandardOptions
@@ -24,7 +24,7 @@ export interface RepositoryCore<E extends object, C extends RowCall, X extends R
   readonly family: RepositoryFamily<E, C>
 }
 
-/** Carries out the operations of some kinds. */
+/** Performs operations of some kinds. */
 export type Performers<Kind extends Operation['kind']> = {
   readonly [K in Kind]: <E extends object, C extends RowCall, X extends RequestContext>(
     core: RepositoryCore<E, C, X>,

@@ -5,7 +5,7 @@ import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import type { RowCall } from '../rows/row-call.js'
 import type { RowsBackend } from './rows-backend.js'
 
-/** Removes a chunk of the expired rows of a resource, and nothing that goes with them. Returns how many. */
+/** Removes a chunk of a resource's expired rows, without related rows. Returns the number of removed rows. */
 export type PurgeChunk<C> = (
   call: C,
   before: Date,
@@ -13,10 +13,10 @@ export type PurgeChunk<C> = (
   chunk: number,
 ) => Promise<number>
 
-/** Rows removed by one step, so that none of them holds its locks for long. */
+/** The number of rows that one step removes, so that locks are held only briefly. */
 const CHUNK = 1000
 
-/** The rows that are purged. */
+/** The rows to purge. */
 type Purged<C extends RowCall> = Pick<
   RowsBackend<object, C, never>,
   'operations' | 'purge' | 'expiredTenants'
@@ -24,16 +24,17 @@ type Purged<C extends RowCall> = Pick<
 
 /** Removes rows of a resource together with related rows. */
 interface Families<E extends object, C extends RowCall> {
-  /** Undefined without related rows and without events of removed rows. */
+  /** Undefined if there are neither related rows nor events for removed rows. */
   readonly purges: FamilyWriter<E, C> | undefined
-  /** The same, of any resource. */
+  /** A writer that always handles each removed row. */
   readonly purgesEach: FamilyWriter<E, C>
 }
 
 /**
- * Removes expired rows, chunk by chunk. Returns the number of rows. A row stays if another row refers to it
- * that only the database knows: a row of a table without a resource, or without a tenant. Half of the chunk
- * is tried again, until that row is alone.
+ * Removes expired rows in chunks. Returns the number of removed rows. If only the database knows a reference
+ * to a row, because the referring table has no resource or no tenant, the row is kept. To isolate it, the
+ * chunk is halved until it contains only this row.
+ *
  * @throws ErrPreconditionFailed at the end, if a hook may have created the reference.
  */
 export async function purgeExpired<E extends object, C extends RowCall>(
@@ -62,7 +63,9 @@ export async function purgeExpired<E extends object, C extends RowCall>(
   return removed
 }
 
-/** @param whose - the rows of one tenant, of a call that reaches all. */
+/**
+ * @param whose - the tenant whose rows are purged, in a call that reaches all tenants.
+ */
 async function purgeWithin<E extends object, C extends RowCall>(
   { operations, purge }: Purged<C>,
   families: Families<E, C>,
@@ -90,7 +93,7 @@ async function purgeWithin<E extends object, C extends RowCall>(
       isAtEnd = after === undefined && (family !== undefined || step.removed < chunk)
       chunk = Math.min(CHUNK, chunk * 2)
     } catch (error) {
-      // An error without a cause comes from a hook, not from a foreign key.
+      // An error without a cause was thrown by a hook, not caused by a foreign key.
       if (!(error instanceof ErrPreconditionFailed) || error.cause === undefined) throw error
       if (family === undefined) family = families.purgesEach
       else if (chunk > 1) chunk = Math.ceil(chunk / 2)
@@ -106,14 +109,14 @@ async function purgeWithin<E extends object, C extends RowCall>(
   }
 }
 
-/** The last instant a column holds. */
+/** The last time that every column can hold. */
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 
 /**
- * The threshold of a purge, limited to times that a column can store: a later or earlier one becomes the last
- * or first storable time.
- * @throws InvalidArgument for an invalid Date.
+ * Returns the time before which rows are purged, limited to times that every column can hold.
+ *
+ * @throws InvalidArgument if the Date is invalid.
  */
 function thresholdOf(before: Date): Date {
   const ms = before.getTime()

@@ -11,7 +11,7 @@ import { notFound } from '../rows/misses.js'
 import { completed } from './completed.js'
 import type { Performers } from './performers.js'
 
-/** Operations that only read. */
+/** The operations that only read. */
 export const READS: Performers<'get' | 'list' | 'count' | 'batchGet' | 'lookup' | 'reveal' | 'verify'> = {
   get: ({ backend, writer }, { key, options }) =>
     backend.operations.read('get', options, async (operation) => {
@@ -83,7 +83,7 @@ export const READS: Performers<'get' | 'list' | 'count' | 'batchGet' | 'lookup' 
     return reveal(stored, own, context)
   },
 
-  /** Searches all tenants, because the record says whose call it is. */
+  /** Searches all tenants, because the stored record determines the tenant of the caller. */
   verify: async ({ model, options: own, backend }, { credential, token, options }) => {
     const scope = { context: options?.context ?? RequestContext.current(), tenant: undefined }
     return backend.operations.read(

@@ -28,7 +28,7 @@ import type {
 } from '../contract/repository.js'
 import type { Filter } from '../query/filter-template.js'
 
-/** One operation of a repository as a value: everything that the call asked for. */
+/** An operation of a repository with all arguments of its call. */
 export type Operation<E extends object = object, K = unknown> =
   | Asked<'get', { readonly key: K }, ReadOptions>
   | Asked<'list', { readonly list: ListOptions<E> & ReadTogether<string> }, ListScope>
@@ -49,7 +49,9 @@ export type Operation<E extends object = object, K = unknown> =
   | Asked<'remint', { readonly credential: CredentialField; readonly key: K }, RowOptions>
   | Asked<'purgeExpired', { readonly before: Date }, OperationOptions>
 
-/** @typeParam Operands - what the operation is about, beside its options. */
+/**
+ * @typeParam Operands - the arguments except the options.
+ */
 type Asked<Kind extends string, Operands, Options> = Operands & {
   readonly kind: Kind
   readonly options: Options | undefined
@@ -58,13 +60,13 @@ type Asked<Kind extends string, Operands, Options> = Operands & {
 interface Written<E extends object, K> {
   readonly key: K
   readonly patch: Patch<E>
-  /** Undefined, or empty, for a full update. */
+  /** The mask. Undefined or empty for a full update. */
   readonly mask: readonly string[] | undefined
 }
 
 interface Many {
   readonly filter: Filter
-  /** Writes a batch of the matching rows. Without it, one statement may write all of them. */
+  /** Writes a batch of matching rows. If omitted, one statement may write all rows. */
   readonly byKeys?: (batch: OperationOf<'batchUpdate' | 'batchDelete'>) => Promise<unknown>
 }
 
@@ -101,7 +103,7 @@ export interface Results<E extends object> {
   purgeExpired: number
 }
 
-/** Carries operations of one repository out on all rows of the tenant. Overrides are not called. */
+/** Performs operations on all rows of the tenant, without calling overrides. */
 export interface Unrestricted {
   readonly model: ResourceModel
   perform<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Promise<Results<object>[Kind]>

@@ -3,18 +3,22 @@ import type { OperationOptions } from '../contract/repository.js'
 
 type Operands = readonly unknown[]
 
-/** Runs around the call of a method, whose result it returns. @param run - calls the method. */
+/**
+ * Runs around a method call and returns its result.
+ *
+ * @param run - calls the method.
+ */
 export type Around = (name: string, operands: Operands, run: () => unknown) => unknown
 
-/** The repositories that views show. */
+/** The repository behind each view. */
 const shown = new WeakMap<object, object>()
 
-/** The methods of the framework's own repositories. */
+/** The methods of Ashlar's own repositories. */
 const ownMethods = new WeakSet<object>()
 
 /**
- * The repository with `around` around each of its methods. A method runs on the repository itself, so that it
- * finds private fields, and what it calls with `this` does not pass `around` again.
+ * Returns a view of the repository that calls `around` for each method. The method itself runs on the
+ * repository, so that private fields work. Calls on `this` do not pass through `around` again.
  */
 export function viewOf<R extends object>(repository: R, around: Around): R {
   const view = Object.create(Object.getPrototypeOf(repository) as object) as R
@@ -43,16 +47,16 @@ const seenThrough = (
   return { value: (...operands: Operands) => around(name, operands, run(operands)), configurable: true }
 }
 
-/** The repository that a view shows; the repository itself otherwise. */
+/** Returns the repository behind a view, or the repository itself. */
 export const shownBy = (repository: object): object => shown.get(repository) ?? repository
 
-/** The context of the call: the one in its options, or the current one. */
+/** Returns the context in the options of a call, or the current one. */
 export const contextOf = (operands: Operands): RequestContext => {
   const contexts = operands.map((operand) => (operand as OperationOptions | null | undefined)?.context)
   return contexts.find((context) => context instanceof RequestContext) ?? RequestContext.current()
 }
 
-/** Records the methods of a class of the framework, for `isOverridden`, and returns their names. */
+/** Records the methods of one of Ashlar's classes for `isOverridden`, and returns their names. */
 export const recordOwn = (prototype: object): readonly string[] =>
   Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) => {
     if (typeof value !== 'function' || name === 'constructor') return []
@@ -60,7 +64,7 @@ export const recordOwn = (prototype: object): readonly string[] =>
     return [name]
   })
 
-/** True if an application overrides the method of the framework's class. */
+/** Returns true if the application overrides a method of Ashlar's class. */
 export const isOverridden = (repository: object, name: string): boolean => {
   const method: unknown = Reflect.get(shownBy(repository), name)
   return !(typeof method === 'function' && ownMethods.has(method))

@@ -12,33 +12,35 @@ import type { Operations } from './operations.js'
 
 /** Options of `rewrapSecrets`. */
 export interface RewrapSecretsOptions extends OperationOptions {
-  /** Rows of a page, 1 to 1,000; default 200. Their locks are held while the page is written. */
+  /**
+   * The number of rows per page, from 1 to 1,000. Default: 200. Rows are locked while their page is written.
+   */
   readonly batch?: number
   /** Called after each page. */
   readonly onProgress?: (progress: RewrapProgress) => void | Promise<void>
-  /** The `after` of an earlier run, which goes on behind its rows. */
+  /** The `after` of an earlier run. Continues after the rows of that run. */
   readonly after?: string
-  /** Ends the run after the page that it is at. */
+  /** Ends the run after the current page. */
   readonly signal?: AbortSignal
 }
 
-/** The progress of `rewrapSecrets` in this run. */
+/** The progress of a run of `rewrapSecrets`. */
 export interface RewrapProgress {
-  /** Rows with a secret that were looked at. */
+  /** The number of examined rows with a secret. */
   readonly rows: number
-  /** Secrets that were written, encrypted with the newest key. */
+  /** The number of secrets that were encrypted with the newest key. */
   readonly rewrapped: number
-  /** Secrets that were written by others meanwhile and left unchanged. */
+  /** The number of secrets that other writers changed meanwhile. They were not overwritten. */
   readonly changed: number
-  /** Secrets that the encryptor cannot read: they were left as they are. */
+  /** The number of secrets that the encryptor cannot decrypt. They were not changed. */
   readonly unreadable: number
-  /** The position from which a later run may continue; undefined before the first page. */
+  /** The position from which a later run can continue. Undefined before the first page. */
   readonly after: string | undefined
-  /** True if every row was looked at. */
+  /** True if every row was examined. */
   readonly isDone: boolean
 }
 
-/** The stored rows. */
+/** Reads and writes the stored rows. */
 export interface RewrapBackend<C extends RowCall> {
   readonly operations: Operations<C>
   readonly ciphers: CipherRows<C>
@@ -47,7 +49,7 @@ export interface RewrapBackend<C extends RowCall> {
 const DEFAULT_BATCH = 200
 const MAX_ROWS = 1000
 
-/** A cipher text, and where it is stored. */
+/** A ciphertext and its location. */
 interface Stored {
   readonly row: CipherRow
   readonly index: number
@@ -55,8 +57,8 @@ interface Stored {
 }
 
 /**
- * Encrypts what is stored with the newest key, page by page. No transaction is open while the encryptor is
- * asked.
+ * Encrypts stored secrets with the newest key, page by page. No transaction is open during calls of the
+ * encryptor.
  */
 export async function rewrapSecrets<C extends RowCall>(
   model: ResourceModel,
@@ -110,8 +112,8 @@ export async function rewrapSecrets<C extends RowCall>(
 }
 
 /**
- * The number of secrets per version of the encryption key: `{ 'vault:v1': 3, 'vault:v2': 40 }`; those whose
- * text names no version are counted under `''`.
+ * Returns the number of secrets per version of the encryption key, such as `{ 'vault:v1': 3, 'vault:v2': 40
+ * }`. Ciphertexts without a version are counted under `''`.
  */
 export async function secretVersions<C extends RowCall>(
   model: ResourceModel,
@@ -142,7 +144,7 @@ const storedIn = (page: readonly CipherRow[]): readonly Stored[] =>
     ),
   )
 
-/** Undefined for what the encryptor cannot read. One text that fails does not fail the others. */
+/** Returns undefined for ciphertexts that cannot be decrypted. One failure does not affect the others. */
 async function rewrapped(
   encryptor: Encryptor,
   stored: readonly Stored[],
@@ -190,14 +192,16 @@ async function oneByOne(
   return results
 }
 
-/** `vault:v3` of `vault:v3:…`. */
+/** Returns the version of a ciphertext, such as `vault:v3` for `vault:v3:…`. */
 const versionOf = (cipher: string): string => /^(?:[a-z]{1,20}:)?v\d{1,9}(?=:)/i.exec(cipher)?.[0] ?? ''
 
 const isSameVersion = (a: string, b: string): boolean => versionOf(a) !== '' && versionOf(a) === versionOf(b)
 
 const placeText = ({ key, tenant }: CipherKey): string => JSON.stringify([key, tenant])
 
-/** @throws InvalidArgument for a string that is not a position of a row of the resource. */
+/**
+ * @throws InvalidArgument if the string is not a position of one of the resource's rows.
+ */
 function placeIn({ key: keyField, tenant: owner }: ResourceModel, text: string): CipherKey {
   let parts: unknown
   try {

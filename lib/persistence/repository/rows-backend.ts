@@ -22,9 +22,9 @@ import type { PurgeChunk } from './purge-expired.js'
 /** Options for reading the rows of a page. */
 export interface PageOptions {
   readonly lock?: LockClause | undefined
-  /** The values that the statement keeps for later statements of the same round trip. */
+  /** The values that the statement stores for later statements of the same round trip. */
   readonly kept?: KeptOfPage | undefined
-  /** The maximum size of the page; no limit if omitted. */
+  /** The maximum size of the page in bytes. Default: no limit. */
   readonly maxBytes?: number | undefined
 }
 
@@ -36,14 +36,14 @@ export interface PageReading<C extends RowCall> {
 
 /** Reads the relations of entities. */
 export interface Relations<C extends RowCall> {
-  /** Reads a list and, after it, its relations. */
+  /** Returns how to read a list and afterwards its relations. */
   pageOn(call: C, paths: readonly string[], scope: Scope): PageReading<C>
   read(entities: readonly object[], paths: readonly string[], reading: Reading<C>): Promise<void>
 }
 
 /**
- * Writes at most `limit` live rows by one statement, which `where` names. Returns how many; undefined if
- * triggers of the table require a statement for each row.
+ * Writes live rows that match `where` in one statement, at most `limit`. Returns their number, or undefined
+ * if triggers of the table require one statement per row.
  */
 export type WriteWhere<C extends RowCall> = (
   call: C,
@@ -53,7 +53,7 @@ export type WriteWhere<C extends RowCall> = (
   limit: number,
 ) => Promise<number | undefined>
 
-/** The rows of one resource: everything in which memory and databases differ. */
+/** Reads and writes the rows of one resource. Contains all differences between memory and databases. */
 export interface RowsBackend<E extends object, C extends RowCall, X extends RequestContext> {
   /** The owner of transactions. */
   readonly database: object
@@ -64,22 +64,25 @@ export interface RowsBackend<E extends object, C extends RowCall, X extends Requ
   readonly relations: Relations<C>
   readonly hooks: Hooks<E>
   readonly family: FamilyRows<C>
-  /** The relations of the resource; undefined where it has none, or where they are not known yet. */
+  /** Returns the resource's relations, or undefined if it has none or they are not yet known. */
   memberOf(): Member | undefined
   list(call: C, plan: ListPlan, tenant: string | undefined, how: PageOptions): Promise<Page<E>>
   count(call: C, plan: CountPlan, tenant: string | undefined): Promise<number>
   readonly purge: PurgeChunk<C>
   /**
-   * The tenants that have expired rows; undefined if rows of several tenants can be removed together.
+   * Returns the tenants that have expired rows, or undefined if rows of several tenants can be removed
+   * together.
    */
   readonly expiredTenants?: ((call: C, before: Date) => Promise<readonly string[] | undefined>) | undefined
   readonly writeWhere?: WriteWhere<C>
   readonly ciphers: CipherRows<C>
-  /** True if a row of any tenant, deleted or not, has the value. */
+  /** Returns true if a row of any tenant, even a deleted one, has the value. */
   isTaken(field: Field, value: string, given: RequestContext | undefined): Promise<boolean>
-  /** The hash specs of the stored credentials; undefined in memory, and in a transaction. */
+  /**
+   * Returns the hash parameters of the stored credentials. Returns undefined in memory and in a transaction.
+   */
   specsOf(call: C, credential: CredentialField): SpecsInUse | undefined
-  /** TypeORM's manager in the transaction of a call. */
+  /** Returns TypeORM's manager in the call's transaction. */
   readonly managerOf: (call: C) => ReturnType<ManagerOf>
   transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R>
 }

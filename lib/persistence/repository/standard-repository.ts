@@ -53,8 +53,8 @@ import type { RowsBackend } from './rows-backend.js'
 import { WRITES } from './write-operations.js'
 
 /**
- * A repository in memory or in a database. Each public method makes an {@link Operation}, and `#run` carries
- * it out, so that applications can override the methods and call `super`.
+ * The base of repositories in memory and in a database. Every public method creates an {@link Operation} that
+ * `#run` performs, so that applications can override methods and call `super`.
  */
 export abstract class StandardRepository<
   E extends object,
@@ -85,7 +85,10 @@ export abstract class StandardRepository<
   readonly prepareSecrets: PrepareSecrets = (...operands) =>
     prepareSecrets(this.model, this.#core.options, ...operands)
 
-  /** About which resources `related` can be asked, so that a server knows which permissions there are. */
+  /**
+   * Returns the resources for which the functions of `related` can be called, so that a server knows the
+   * required permissions.
+   */
   readonly relatedQuestions = (options: { readonly force: boolean }) =>
     relatedQuestions(this.#core.family.member, options)
 
@@ -154,8 +157,8 @@ export abstract class StandardRepository<
   }
 
   /**
-   * Encrypts stored secrets with the newest key, deleted rows too: of the tenant, or of all by the system. No
-   * etag changes.
+   * Encrypts stored secrets with the newest key, including those of deleted rows. Affects the tenant's rows,
+   * or the rows of all tenants in a system call. Etags do not change.
    */
   rewrapSecrets(options?: RewrapSecretsOptions): Promise<RewrapProgress> {
     const { model, options: own, backend } = this.#core
@@ -163,25 +166,25 @@ export abstract class StandardRepository<
   }
 
   /**
-   * The number of secrets per version of the encryption key, such as `{ 'vault:v2': 40 }`; under `''` if none
-   * is named.
+   * Returns the number of secrets per version of the encryption key, such as `{ 'vault:v2': 40 }`. Secrets
+   * without a version are counted under `''`.
    */
   secretVersions(options?: OperationOptions): Promise<Readonly<Record<string, number>>> {
     const { model, backend } = this.#core
     return this.#watched('secretVersions', options?.context, secretVersions(model, backend, options))
   }
 
-  /** Called by `lookupBy<Field>Hash`. */
+  /** Implements `lookupBy<Field>Hash`. */
   protected lookup(secret: SecretField, hash: string, options?: ReadOptions): Promise<E> {
     return this.#run({ kind: 'lookup', secret, hash, options })
   }
 
-  /** Called by `reveal<Field>`. */
+  /** Implements `reveal<Field>`. */
   protected reveal(secret: SecretField, key: K, options?: RowOptions): Promise<string | undefined> {
     return this.#run({ kind: 'reveal', secret, key, options })
   }
 
-  /** Called by `verify<Field>`. */
+  /** Implements `verify<Field>`. */
   protected verify(
     credential: CredentialField,
     token: string,
@@ -190,12 +193,12 @@ export abstract class StandardRepository<
     return this.#run({ kind: 'verify', credential, token, options })
   }
 
-  /** Called by `remint<Field>`. */
+  /** Implements `remint<Field>`. */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#run({ kind: 'remint', credential, key, options })
   }
 
-  /** Every operation passes here: as it was decided about the call, and else on all rows of the tenant. */
+  /** Performs an operation as the authorizer decided, or on all rows of the tenant if it did not decide. */
   #run<Kind extends Operation['kind']>(operation: OperationOf<Kind, E>): Promise<Results<E>[Kind]> {
     const { kind, options } = operation
     const given = options?.context
@@ -218,10 +221,7 @@ export abstract class StandardRepository<
     }
   }
 
-  /**
-   * Registers an operation's promise with the surrounding transaction, so that the transaction does not end
-   * before it.
-   */
+  /** Registers an operation's promise with the surrounding transaction, which then waits for it. */
   #watched<T>(name: string, given: RequestContext | undefined, call: Promise<T>): Promise<T> {
     return watched(this.#core.backend.database, given, `${this.model.entity.name}.${name}`, call)
   }

@@ -31,7 +31,7 @@ type Writing =
   | 'remint'
   | 'purgeExpired'
 
-/** Operations that write: each checks what it is given before a transaction begins for it. */
+/** The operations that write. They check their arguments before a transaction begins. */
 export const WRITES: Performers<Writing> = {
   create: (core, { entity: input, options }) =>
     withNewCredentials(core, options, (minted) =>
@@ -146,7 +146,7 @@ export const WRITES: Performers<Writing> = {
   },
 }
 
-/** Writes values inside of JSON columns, whose rest is read in the same transaction. */
+/** Updates values inside JSON columns, after reading the rest of the JSON in the same transaction. */
 const updateInside = <E extends object, C extends RowCall, X extends RequestContext>(
   core: RepositoryCore<E, C, X>,
   operation: OperationOf<'update', E>,
@@ -193,7 +193,7 @@ const reachOf = (options: { readonly where?: Filter } | undefined) =>
 const transactionOf = (options: { readonly context?: RequestContext } | undefined) =>
   options?.context === undefined ? undefined : { context: options.context }
 
-/** Runs a write that mints credentials, and again if a public id is taken. */
+/** Runs a write that mints credentials. If a public id is taken, runs it again. */
 const withNewCredentials = <E extends object, C extends RowCall, X extends RequestContext, T>(
   { model, backend }: RepositoryCore<E, C, X>,
   options: OperationOptions | undefined,

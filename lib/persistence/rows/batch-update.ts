@@ -8,9 +8,10 @@ import type { Reach } from '../contract/scope.js'
 import { type Batches, FOR_WRITE, type Rows } from './rows.js'
 
 /**
- * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order;
- * where there are several, all rows are locked first, so that two batches never wait for each other.
- * @throws ErrNotFound when one of the keys has no live row; the caller's transaction takes the rest back.
+ * Writes a batch with one statement per set of fields. Every statement locks its rows in key order. If there
+ * are several, all rows are locked first. This prevents deadlocks between two batches.
+ *
+ * @throws ErrNotFound if a key has no live row. The caller's transaction must then roll back.
  */
 export async function updateInGroups<E extends object, C extends RowCall>(
   rows: Pick<Rows<E, C>, 'batchGet'>,
@@ -48,9 +49,9 @@ const uniquesWritten = ({ uniques }: ResourceModel, patches: readonly Patched[])
   )
 
 /**
- * True if an item takes the unique value of another one. They are checked row by row, and within one
- * statement the rows come in the order of the plan: whether the value is free by then would be left to
- * chance.
+ * Returns true if an item takes over the unique value of another. The engine checks uniqueness row by row,
+ * and the order of rows within one statement depends on the plan. So it would be undefined whether the value
+ * is free in time.
  */
 function isPassedOn(
   fields: readonly Field[],
@@ -78,7 +79,7 @@ const comparable = (value: unknown): unknown => {
 
 const shapeOf = ({ patch }: Patched): string => Object.keys(patch).join(' ')
 
-/** Items that write the same fields, which one statement can write. */
+/** Groups items that write the same fields, so that one statement can write each group. */
 function sameFields(patches: readonly Patched[]): readonly Patched[][] {
   const groups = new Map<string, Patched[]>()
   for (const patched of patches) {

@@ -1,25 +1,26 @@
 import type { RowCall } from './row-call.js'
 
-/** Which row, whatever its state. */
+/** Identifies a row, live or deleted. */
 export interface CipherKey {
   readonly key: string
-  /** Undefined for a resource that belongs to no tenant. */
+  /** Undefined if the resource has no tenant. */
   readonly tenant: string | undefined
 }
 
-/** The cipher texts of a row, in the order of the model's secrets; undefined where none is set. */
+/** The ciphertexts of a row, in the order of the model's secrets. Undefined for secrets that are not set. */
 export interface CipherRow extends CipherKey {
   readonly ciphers: readonly (string | undefined)[]
 }
 
 /**
- * Reads and replaces how secrets are encrypted, which changes nothing of their resources: no time, no etag,
- * no event, no hook.
+ * Reads and replaces the ciphertexts of secrets. The entity does not change: no time, no etag, no event, no
+ * hook.
  */
 export interface CipherRows<C extends RowCall> {
   /**
-   * Rows with a secret in the order of their primary key, deleted ones too. @param tenant - undefined for
-   * every tenant.
+   * Returns rows with a secret in the order of the primary key, including deleted ones.
+   *
+   * @param tenant - undefined for all tenants.
    */
   page(
     call: C,
@@ -27,6 +28,10 @@ export interface CipherRows<C extends RowCall> {
     after: CipherKey | undefined,
     size: number,
   ): Promise<readonly CipherRow[]>
-  /** True if the row still had the cipher text `from`. @param index - of the secret in the model. */
+  /**
+   * Replaces a ciphertext. Returns true if the row still had the ciphertext `from`.
+   *
+   * @param index - the index of the secret in the model.
+   */
   replace(call: C, row: CipherKey, index: number, from: string, to: string): Promise<boolean>
 }

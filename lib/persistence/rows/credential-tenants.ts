@@ -11,8 +11,8 @@ import type { Target } from './row-target.js'
 import type { Batches, Finds, GetOptions, Rows, RowWrite } from './rows.js'
 
 /**
- * The tenant of each public id, in a table of the coordinator. A unique index over all tenants cannot be
- * distributed, and without it a check would query every server.
+ * A table on the coordinator with the tenant of each public id. A unique index across all tenants cannot be
+ * distributed, and without this table a lookup would query every server.
  */
 export class CredentialTenants {
   readonly #insert: Statement
@@ -35,7 +35,7 @@ export class CredentialTenants {
   }
 }
 
-/** Stores the tenants of new credentials, in the transaction of the row, if tables are distributed. */
+/** Stores the tenants of new credentials in the transaction of their row, if tables are distributed. */
 export class CredentialRows<E extends object> implements Rows<E> {
   constructor(
     private readonly next: Rows<E>,
@@ -91,7 +91,7 @@ export class CredentialRows<E extends object> implements Rows<E> {
   }
 }
 
-/** Finds the row of a credential on the server of its tenant, if tables are distributed. */
+/** Finds a credential's row on the server of its tenant, if tables are distributed. */
 export class CredentialFinds<E extends object> implements Finds<E> {
   constructor(
     private readonly next: Finds<E>,

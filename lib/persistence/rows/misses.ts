@@ -12,7 +12,7 @@ import { FOR_WRITE, type Rows } from './rows.js'
 
 type Reading<C extends RowCall> = Pick<Rows<object, C>, 'get'>
 
-/** Why a write reached no live row: its etag is another, or the row is not there. */
+/** Throws the reason why a write matched no live row: the row does not exist, or its etag differs. */
 export async function explainMiss<C extends RowCall>(
   rows: Reading<C>,
   call: C,
@@ -23,15 +23,16 @@ export async function explainMiss<C extends RowCall>(
   throw new ErrNotFound()
 }
 
-/** The row, while its increments stay in range. */
+/** Returns the row with the condition that its increments stay in range. */
 export function inRange(target: Target, increments: readonly FieldIncrement[], dialect: Dialect): Target {
   const fit = increments.map((each) => staysInRange(each, dialect.values.kinds[each.field.kind].range))
   return { ...target, where: and(target.where, ...fit) }
 }
 
 /**
- * True for rows whose value stays in range. @param range - that the database keeps, where that is less than
- * the field's.
+ * Returns the condition for rows whose incremented value stays in range.
+ *
+ * @param range - the range of the database's column, if it is smaller than the field's.
  */
 function staysInRange(increment: FieldIncrement, range: Range | undefined): FilterNode {
   const { field } = increment
@@ -41,9 +42,9 @@ function staysInRange(increment: FieldIncrement, range: Range | undefined): Filt
 }
 
 /**
- * Why a write with increments reached no live row: also, because a sum is out of range. The row is locked, so
- * that the value is the one that the write met, whatever the transaction sees of others. Resolves when it
- * would fit by now.
+ * Throws the reason why a write with increments matched no live row, which may also be that a sum is out of
+ * range. The row is locked, so that the value is the one the write found, regardless of the transaction's
+ * snapshot. Resolves if the increments would fit by now.
  */
 export async function explainIncrementMiss<C extends RowCall>(
   rows: Reading<C>,
@@ -58,7 +59,7 @@ export async function explainIncrementMiss<C extends RowCall>(
   for (const each of increments) each.addedTo(stored[each.field.property], rangeOf(each.field))
 }
 
-/** Why an undelete reached no deleted row. */
+/** Throws the reason why an undelete matched no deleted row. */
 export async function explainDeletedMiss<C extends RowCall>(
   rows: Reading<C>,
   { deleteTime }: ResourceModel,
@@ -71,7 +72,7 @@ export async function explainDeletedMiss<C extends RowCall>(
   throw isDeleted ? ErrPreconditionFailed.etag() : new ErrNotFound()
 }
 
-/** No live row of this tenant has the key. */
+/** Throws the error for a key without a live row of the tenant. */
 export const notFound = (): never => {
   throw new ErrNotFound()
 }

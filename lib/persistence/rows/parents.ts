@@ -6,35 +6,40 @@ import { toPredicate } from '../dialects/to-predicate.js'
 import type { Placeholders } from '../engines/executor/placeholders.js'
 import type { FilterNode } from '../query/query-plan.js'
 
-/** A row that another one is about to refer to. */
+/** A row that another row is about to refer to. */
 export interface Parent {
   readonly relation: OwningRelation
   /**
-   * The values that identify it: its tenant, if the reference holds one, its key, and the other parts of its
-   * name.
+   * The values that identify it: the tenant if the reference includes it, the key, and other segments of its
+   * resource name.
    */
   readonly values: readonly unknown[]
-  /** The other conditions under which the caller may refer to it. */
+  /** Further conditions for the rows that the caller may refer to. */
   readonly where: FilterNode | undefined
   /**
-   * Selects it while it is live, and locks it; the values are bound in their order. @param where - of the
-   * caller, as text.
+   * Returns SQL that selects the row if it is live, and optionally locks it. The values are bound in their
+   * order.
+   *
+   * @param where - the caller's condition as SQL.
    */
   readonly select: (bind: (field: Field) => string, lock: boolean, where: string | undefined) => string
-  /** The row, for those who say what the caller may refer to. */
+  /** The row, for the authorizer. */
   readonly row: ReferredRow
 }
 
-/** A row that a statement selects and locks before it writes: it writes nothing where the row is missing. */
+/**
+ * A row that a writing statement selects and locks first. If the row is missing, the statement writes
+ * nothing.
+ */
 export interface Taken {
   readonly relation: OwningRelation
-  /** The condition of the caller as text: the statement depends on it. */
+  /** The caller's condition as SQL. The statement depends on it. */
   readonly where: string | undefined
-  /** Selects and locks it. */
+  /** Writes the SQL that selects and locks the row. */
   readonly write: (text: Placeholders) => string
 }
 
-/** The locks at the beginning of a statement, and their values. */
+/** Returns the locks at the beginning of a statement, with their values. */
 export function takenFirst(
   parents: readonly Parent[],
   dialect: Dialect,
@@ -55,7 +60,7 @@ export function takenFirst(
 }
 
 /**
- * Nothing was inserted, because a row that the statement takes is not there. It never leaves the rows of a
+ * Nothing was inserted, because a row that the statement refers to is missing. Only used inside the rows of a
  * resource.
  */
 export class MissingParent extends TypeError {

@@ -5,27 +5,27 @@ import type { ReferenceAccess, ReferredRow, RowLimits } from '../contract/relate
 import { predicateOf } from '../query/predicate.js'
 import type { FilterNode } from '../query/query-plan.js'
 
-/** Which row the caller of a write may refer to, as statements need it. */
+/** The condition under which the caller of a write may refer to a row. */
 export interface Limit {
   readonly isNone: boolean
   readonly where: FilterNode | undefined
   readonly test: RowLimits['test']
 }
 
-/** The rows that the caller of one write may refer to. Each row is decided once. */
+/** The rows that the caller of one write may refer to. The authorizer is called once per row. */
 export class Referable {
   readonly #limits = new Map<OwningRelation, Map<string, Limit>>()
 
   constructor(private readonly access: ReferenceAccess) {}
 
-  /** True if the row must be loaded, because code and not only SQL decides about it. */
+  /** True if rows must be loaded, because the authorizer's code decides about them. */
   get asksCode(): boolean {
     return [...this.#limits.values()].some((byRow) =>
       [...byRow.values()].some(({ test }) => test !== undefined),
     )
   }
 
-  /** Undefined until it is decided. */
+  /** Returns undefined if the authorizer has not been called yet. */
   known(relation: OwningRelation, row: ReferredRow): Limit | undefined {
     return this.#limits.get(relation)?.get(identityOf(row))
   }
@@ -43,11 +43,11 @@ export class Referable {
 
 const identityOf = ({ values }: ReferredRow): string => JSON.stringify(values)
 
-/** True if all of its values are known: a write may leave a part of the name as it is. */
+/** Returns true if all values are known. A write may leave a part of the name unchanged. */
 export const isKnown = ({ values }: ReferredRow): boolean =>
   Object.values(values).every((value) => value !== undefined)
 
-/** The text of a part of a name; undefined where the values do not have it. */
+/** Returns a part of a resource name as a string, or undefined if the values do not contain it. */
 export function textIfWritten(part: Field, values: Readonly<Record<string, unknown>>): string | undefined {
   const value = values[part.property] ?? undefined
   return value === undefined ? undefined : keyPartOf(part).textOf(value)

@@ -5,19 +5,23 @@ import type { Values } from '../contract/new-entity.js'
 import type { Precondition } from '../contract/precondition.js'
 import type { Reach } from '../contract/scope.js'
 
-/** Which row a statement reaches. */
+/** The row that a statement reads or writes. */
 export interface Target extends Reach {
-  /** Its canonical text. */
+  /** The key as a canonical string. */
   readonly key: string
   readonly precondition?: Precondition | undefined
 }
 
-/** A new row. */
+/** Returns the target of a new row. */
 export const targetOf = ({ keys, tenant }: ResourceModel, values: Readonly<Values>): Target => ({
   key: keys.textOf(values),
   tenant: tenant && partIn(tenant, values),
 })
 
-/** In the order of their tenants, as ORDER BY has it. @param tenant - its field. */
+/**
+ * Compares rows by tenant, in the order of ORDER BY.
+ *
+ * @param tenant - the tenant field.
+ */
 export const byTenant = (tenant: Field, a: Pick<Reach, 'tenant'>, b: Pick<Reach, 'tenant'>): number =>
   keyPartOf(tenant).compare(a.tenant ?? '', b.tenant ?? '')

@@ -19,25 +19,25 @@ import type { Rows } from './rows.js'
 import { UnreadFields } from './unread-fields.js'
 
 /**
- * The number of attempts of a write whose increments were out of range although the row read afterwards has
- * room for them.
+ * The maximum number of attempts of a write whose increments were out of range, although the row read
+ * afterwards has room for them.
  */
 const INCREMENT_ATTEMPTS = 3
 
-/** The properties of a resource that its writer needs. */
+/** The properties of a resource that its writer uses. */
 export interface WrittenResource<C extends RowCall> {
   readonly model: ResourceModel
-  /** The range of a column, if it is smaller than the field's. */
+  /** Returns the range of a column, if it is smaller than the field's. */
   readonly rangeOf: (field: Field) => Range | undefined
-  /** True if a row holds references, which hold its tenant too. */
+  /** True if rows have references, which include the tenant. */
   readonly refers: boolean
-  /** The tenants that have a row with the key, at most two. */
+  /** Returns the tenants that have a row with the key, at most two. */
   tenantsOf(call: C, key: string): Promise<readonly string[]>
 }
 
 /**
- * Finds out which row a caller's key means, for reads too, and writes rows by it. When no row was reached,
- * throws the error that says why.
+ * Determines the row of a caller's key and writes it. If no row matches, throws the error with the reason.
+ * Reads use it to determine the row, too.
  */
 export class RowWriter<E extends object, C extends RowCall> {
   constructor(
@@ -46,14 +46,15 @@ export class RowWriter<E extends object, C extends RowCall> {
   ) {}
 
   /**
-   * Which row a key means. Only a system call over all tenants has to search. Who is called most often, `get`
-   * and `update`, asks the two parts itself, so that a call whose row is known awaits nothing here.
+   * Returns the row of a key. Only a system call across all tenants has to search. The most frequent
+   * operations, `get` and `update`, call the two parts directly, so that they do not await if the row is
+   * known.
    */
   async target(call: C, row: RowCondition): Promise<Target> {
     return this.known(row) ?? this.search(call, row)
   }
 
-  /** The row that the key means; undefined where it may be of several tenants. */
+  /** Returns the row of the key, or undefined if several tenants may have it. */
   known({ key: given, scope: { tenant, where }, ifMatch }: RowCondition): Target | undefined {
     const { model, refers } = this.of
     const key = model.keys.given(given)
@@ -69,7 +70,11 @@ export class RowWriter<E extends object, C extends RowCall> {
         }
   }
 
-  /** The row of the one tenant that has the key. @throws InvalidArgument where several tenants have it. */
+  /**
+   * Returns the row of the one tenant that has the key.
+   *
+   * @throws InvalidArgument if several tenants have it.
+   */
   async search(call: C, { key: given, scope, ifMatch }: RowCondition): Promise<Target> {
     const key = this.of.model.keys.given(given)
     if (key === undefined) throw new ErrNotFound()
@@ -92,8 +97,10 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 
   /**
-   * In key order, so that two batches never wait for each other.
-   * @param maxBytes - of all updated rows; an engine that can end a read counts them as they arrive.
+   * Updates rows in key order, which prevents deadlocks between two batches.
+   *
+   * @param maxBytes - the maximum size of all updated rows. Engines that can end a read count the rows as
+   *   they arrive.
    */
   async updateMany(call: C, patches: readonly Patched[], scope: Scope, maxBytes = Infinity): Promise<E[]> {
     const { model } = this.of
@@ -120,7 +127,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     return updated
   }
 
-  /** Reports unreadable JSON that the update has overwritten. */
+  /** Reports that the update has overwritten unreadable JSON. */
   #reportErased(updated: E, values: Values): E {
     UnreadFields.of(this.of.model).updated(updated, values)
     return updated
@@ -154,5 +161,5 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 }
 
-/** True if a statement can find it at all. */
+/** Returns false if no row can meet the precondition. */
 const canHold = ({ precondition }: Target): boolean => precondition?.canHold !== false

@@ -10,45 +10,45 @@ import type { RowCall, SqlCall } from './row-call.js'
 import type { Reach } from '../contract/scope.js'
 import type { Target } from './row-target.js'
 
-/** One write of one row. What stands before the store adds to it by a copy. */
+/** A write of one row. Decorators of the row store copy and extend it. */
 export interface RowWrite {
   readonly row: Target
-  /** By property: all stored fields of a new row, or the changed fields of an existing one. */
+  /** The values by property: all stored fields of a new row, or the changed fields of an existing one. */
   readonly values: Readonly<Values>
-  /** True if the repository has made the key of a new row, so that no other row has it. */
+  /** True if the repository generated the key of a new row, so that no other row can have it. */
   readonly isKeyMade?: boolean
-  /** Generates the key of a new row that no caller has chosen, if no hook sets it. */
+  /** Generates the key of a new row, if neither the caller nor a hook sets it. */
   readonly newKey?: () => PartValue
   /**
-   * Rows that it refers to. The statement selects each of them before it writes, locks it (`FOR SHARE` on
-   * PostgreSQL), and writes nothing where one is missing. Empty where they are locked already.
+   * The rows that it refers to. The statement first selects and locks each (`FOR SHARE` on PostgreSQL), and
+   * writes nothing if one is missing. Empty if they are already locked.
    */
   readonly parents?: readonly Parent[]
-  /** The event that the statement inserts with a new row. */
+  /** The event that the statement inserts together with a new row. */
   readonly event?: OutboxRow | undefined
-  /** The row is removed next, and its removal is reported instead. */
+  /** True if the row is removed next. Its removal is then reported instead of this write. */
   readonly isRemovedNext?: boolean
 }
 
-/** Options of a read. Default: live rows only. */
+/** Options of a read. By default only live rows are read. */
 export interface GetOptions {
   readonly showDeleted?: boolean
   readonly lock?: LockClause | undefined
-  /** The most bytes that several rows have; no limit when left out. */
+  /** The maximum bytes of several rows. Default: no limit. */
   readonly maxBytes?: number | undefined
 }
 
 /** The lock for rows that are written afterwards. */
 export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 
-/** Reads and writes of many rows in one statement each. */
+/** Reads and writes many rows with one statement each. */
 export interface Batches<E, C extends RowCall = SqlCall> {
   /**
-   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live
-   * row has the key. All items write the same fields.
+   * Returns the updated entities in the order of the items, which is also the lock order, with `undefined`
+   * for keys without a live row. All items write the same fields.
    */
   batchUpdate(call: C, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]>
-  /** The number of live rows. */
+  /** Returns the number of deleted rows. */
   batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>): Promise<number>
 }
 
@@ -56,35 +56,39 @@ export interface Batches<E, C extends RowCall = SqlCall> {
 export type RowPatch = Pick<Patched, 'key' | 'patch'>
 
 /**
- * Reads and writes the rows of one resource. The store is one of them; others hold the next one, do something
- * before or after it, and hand on what they have nothing to do with.
+ * Reads and writes the rows of one resource. One implementation is the store. The others wrap another `Rows`,
+ * add work before or after its calls, and delegate the rest.
  */
 export interface Rows<E, C extends RowCall = SqlCall> {
   /**
-   * True if a new row is written by one statement, whatever goes along with it. Once it is so, it stays so
-   * unless the database's tables are distributed meanwhile.
+   * True if one statement inserts a new row and everything that belongs to it. Once true, it stays true
+   * unless the database's tables become distributed.
    */
   readonly insertsAtOnce: boolean
-  /** Undefined where rows are written one by one. @param patches - what is written. */
+  /**
+   * Returns undefined if rows must be written one by one.
+   *
+   * @param patches - the values to write.
+   */
   batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E, C> | undefined
-  /** Undefined when no row matches. */
+  /** Resolves to undefined if no row matches. */
   get(call: C, row: Target, how?: GetOptions): Promise<E | undefined>
   insert(call: C, write: RowWrite): Promise<E>
-  /** Undefined when no live row matches, or none whose increments stay in range. */
+  /** Resolves to undefined if no live row matches, or if an increment would exceed its range. */
   update(call: C, write: RowWrite): Promise<E | undefined>
-  /** True if a live row was there. */
+  /** Resolves to true if a live row was deleted. */
   delete(call: C, write: RowWrite): Promise<boolean>
-  /** Undefined when no deleted row matches. */
+  /** Resolves to undefined if no deleted row matches. */
   undelete(call: C, write: RowWrite): Promise<E | undefined>
-  /** Rows by key, without the missing ones. */
+  /** Returns the rows with these keys, without missing ones. */
   batchGet(call: C, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]>
 }
 
-/** Finds rows by what secrets and credentials are looked up by. */
+/** Finds rows by the stored values of secrets and credentials. */
 export interface Finds<E, C extends RowCall = SqlCall> {
   /**
-   * The live rows with this value, the first two by key, with the columns that are not part of the entity. Of
-   * any tenant when none is given.
+   * Returns at most two live rows with this value, in key order, including the columns that are not part of
+   * the entity. Without a tenant, rows of all tenants are searched.
    */
   find(call: C, field: Field, value: string, reach: Reach): Promise<readonly CredentialRow<E>[]>
 }

@@ -2,14 +2,18 @@ import { ErrPreconditionFailed, Internal } from '../../errors.js'
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
-/** A database did not return the row that it should insert. */
+/** The database did not return the inserted row. */
 export class NotInserted extends Internal {
   constructor() {
     super('the database did not return a written row')
   }
 }
 
-/** Reports in the log that a trigger has left a write out. @returns what the caller gets. */
+/**
+ * Logs that a trigger has suppressed a write.
+ *
+ * @returns the caller's error.
+ */
 export function suppressed({ type }: ResourceModel, operation: string, context: RequestContext) {
   const error = new ErrPreconditionFailed(undefined, [
     {
@@ -27,7 +31,11 @@ export function suppressed({ type }: ResourceModel, operation: string, context: 
   return error
 }
 
-/** Reports in the log that a trigger has changed the tenant of a row. @returns what the caller gets. */
+/**
+ * Logs that a trigger has changed a row's tenant.
+ *
+ * @returns the caller's error.
+ */
 export function moved({ type }: ResourceModel, context: RequestContext): Internal {
   const message = `a trigger on the table of ${type} changed a row's tenant, so the write was rolled back`
   const error = new Internal(message)

@@ -9,14 +9,14 @@ import { KeptUnread } from '../../resource/values/kept-unread.js'
 import { shownValue } from '../../text/shown-value.js'
 import type { Values } from '../contract/new-entity.js'
 
-/** The rows that were read last are remembered. */
+/** The maximum number of rows for which unreadable fields are recorded. */
 const MAX_ROWS = 1000
 
 const known = new WeakMap<ResourceModel, UnreadFields>()
 
 /**
- * Values in the rows of a resource that its fields cannot hold, because another program or a newer image has
- * stored them.
+ * Reports values in rows that the fields of a resource cannot represent, because another program or a newer
+ * image stored them.
  */
 export class UnreadFields {
   readonly #reports = new ReportLimit()
@@ -30,10 +30,10 @@ export class UnreadFields {
     return fields
   }
 
-  /** A field of an entity that is being read counts as not set. */
+  /** Reports a field that counts as unset while an entity is read. */
   found(entity: object, field: Field): void {
     const context = RequestContext.current()
-    // The entity has its key when it is read as a whole.
+    // Wait until the entity has been read completely, because its key may be set later.
     queueMicrotask(() => {
       const id = this.#idOf(entity)
       const fields = this.#rows.get(id) ?? new Set()
@@ -50,7 +50,7 @@ export class UnreadFields {
     })
   }
 
-  /** Members of a oneof are set beside another one. */
+  /** Reports a row that sets several members of a oneof. */
   several(entity: object, { name, members }: Oneof): void {
     const { type, keys } = this.model
     const columns = members.map(({ column }) => column).join(', ')
@@ -60,7 +60,11 @@ export class UnreadFields {
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
 
-  /** Reports what an update has erased. @param entity - as it is now. */
+  /**
+   * Reports unreadable values that an update has overwritten.
+   *
+   * @param entity - the entity after the update.
+   */
   updated(entity: object, written: Readonly<Values>): void {
     if (this.#rows.size === 0) return
     const id = this.#idOf(entity)
@@ -74,11 +78,11 @@ export class UnreadFields {
 
   #warn(context: RequestContext, entity: object, field: Field, what: string): void {
     const { type, keys } = this.model
-    // An integer, a label or free-form JSON is reported once for its column.
+    // Integers, labels and free-form JSON are reported once per column.
     const isOfColumn = field.json === undefined || field.json.shape !== undefined
     const which = isOfColumn ? '' : ` ${shownValue(keys.textOf(entity))}`
     const row = `the column ${field.column} of ${type}${which} ${what}`
-    // The error itself would repeat a value of the row.
+    // The original error would contain a value of the row.
     const error = new TypeError(unreadOf(field)[1])
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }

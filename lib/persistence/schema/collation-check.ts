@@ -9,19 +9,19 @@ import { unlessAborted } from '../engines/executor/unless-aborted.js'
 import { identifyingColumns } from './identifying-columns.js'
 import { tableNameOf } from './table-name-of.js'
 
-/** A check that takes longer is shared with no further call: its connection may be dead. */
+/** Calls do not join a check that takes longer, because its connection may be dead. */
 const SLOW_MS = 1000
 
-/** The resources whose columns were found exact, so that others that are related to them need not ask. */
+/** The resources whose columns compare exactly. Checks of related resources skip them. */
 const exact = new WeakMap<DataSource, Set<ResourceModel>>()
 
 /**
- * Checks once that the database compares identifying columns exactly, in the table of a resource and in those
- * that its statements reach over relations. If it took `ACME` for `acme`, or padded, tenant `ACME` would read
- * the rows of `acme`.
+ * Checks once that the database compares identifying columns exactly, in the table of a resource and in
+ * tables that its statements reach through relations. If the database considered `ACME` and `acme` equal, or
+ * ignored trailing spaces, tenant `ACME` could read the rows of `acme`.
  */
 export class CollationCheck {
-  /** True if `run` must still be awaited. */
+  /** True while `run` must still be awaited. */
   isPending = true
   #shared: { readonly since: number; readonly running: Promise<void> } | undefined
 
@@ -29,21 +29,22 @@ export class CollationCheck {
     private readonly model: ResourceModel,
     private readonly table: TableName,
     private readonly database: Database,
-    /** Those of the other tables. */
+    /** Returns the resources of the other tables. */
     private readonly relatives: () => readonly ResourceModel[],
   ) {}
 
   /**
-   * Calls outside of transactions that come at the same time wait for one check.
-   * @param on - the transaction of the call, if any: another connection may not be available.
-   * @throws DeclarationError with every column that is compared differently. A missing table passes.
+   * Runs the check. Concurrent calls outside transactions share one check.
+   *
+   * @param on - the transaction of the call, if any, because another connection may not be available.
+   * @throws DeclarationError with every column that compares differently. A missing table passes.
    */
   run(on: Executor, options: RunOptions): Promise<void> {
     return on === this.database ? unlessAborted(this.#once(), options.signal) : this.#check(on, options)
   }
 
   /**
-   * The columns of the resource's table whose collation compares differently; none if the table is missing.
+   * Returns the problems of the resource's columns that compare differently. Empty if the table is missing.
    */
   async problems(options: RunOptions): Promise<readonly Problem[]> {
     return (await inexactColumns(this.model, this.table, this.database, options)) ?? []
@@ -76,7 +77,7 @@ export class CollationCheck {
   }
 }
 
-/** The columns of a table whose collation compares differently; `undefined` for a missing table. */
+/** Returns the columns of a table that compare differently, or undefined if the table is missing. */
 async function inexactColumns(
   model: ResourceModel,
   table: TableName,

@@ -10,8 +10,8 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 
 /**
- * The statements that create a table, one DDL statement each; they do nothing when it exists. It has its
- * foreign keys where they cannot be added later.
+ * Returns the statements that create a table unless it exists, one DDL statement each. They include foreign
+ * keys only if these cannot be added later.
  */
 export function createTable(table: TableDefinition, dialect: Dialect): string[] {
   const ifMissing = dialect.can.indexIfMissing ? 'IF NOT EXISTS ' : ''
@@ -23,8 +23,8 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
 }
 
 /**
- * The statements of a migration that creates a missing table. One statement when DDL cannot be rolled back.
- * They mean the same on every server of the dialect.
+ * Returns the statements of a migration that creates a table. It is one statement if DDL cannot be rolled
+ * back. The statements have the same effect on every server of the dialect.
  */
 export function createNewTable(table: TableDefinition, dialect: Dialect): string[] {
   const {
@@ -35,7 +35,7 @@ export function createNewTable(table: TableDefinition, dialect: Dialect): string
   const columns = table.columns.map((column) => columnText(column, dialect, collation))
   const keys = can.transactionalDdl ? [] : table.indexes.map((index) => keyText(index, dialect))
   const indexes = can.transactionalDdl ? table.indexes.map((index) => createIndex(table, index, dialect)) : []
-  // A key that refers to the same table by an index needs the index, which is a separate statement.
+  // A foreign key to an index of the same table requires the index, which is created by a separate statement.
   const needsIndex = (key: ForeignKeyDefinition): boolean =>
     can.transactionalDdl &&
     quoteTable(key.target, dialect) === quoteTable(table, dialect) &&
@@ -50,8 +50,8 @@ const keysOf = ({ foreignKeys }: TableDefinition, dialect: Dialect): readonly st
   foreignKeys.map((key) => foreignKeyText(key, dialect))
 
 /**
- * A foreign key as a table has it. Deleted rows are ours to follow: no engine may change or remove a row by
- * itself.
+ * Returns a foreign key's definition. No engine may change or remove rows by itself, because Ashlar handles
+ * deletes.
  */
 const foreignKeyText = (
   { name, columns, target, targetColumns }: ForeignKeyDefinition,
@@ -90,7 +90,7 @@ function body(
   return `(\n${lines.map((line) => `  ${line}`).join(',\n')}\n)`
 }
 
-/** No engine has a function for it that the others have. */
+/** Returns a CHECK constraint that works on every engine. There is no common function for it. */
 const checkText = ({ name, columns }: ExclusiveColumns, { text: { quote } }: Dialect): string =>
   `CONSTRAINT ${quote(name)} CHECK (${columns.map((column) => `CASE WHEN ${quote(column)} IS NULL THEN 0 ELSE 1 END`).join(' + ')} <= 1)`
 
@@ -100,7 +100,9 @@ export const addCheck = (table: TableName, check: ExclusiveColumns, dialect: Dia
 const namesText = (names: readonly string[], dialect: Dialect): string =>
   names.map((name) => dialect.text.quote(name)).join(', ')
 
-/** @param how - the text before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
+/**
+ * @param how - the words before the name, such as `IF NOT EXISTS ` or `CONCURRENTLY `.
+ */
 export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
   const isLater = index.method !== undefined && !dialect.ddl.indexMethods.isFirst

@@ -16,10 +16,11 @@ import { tableOf, tenantKeyIndex } from './table-of.js'
 type Queries = Pick<DataSource, 'query'>
 
 /**
- * Creates the tables of resources that no schema of the search path has, with every index and foreign key
- * that isolation and order need, and their schemas (MySQL: databases). On SQLite it also adds missing columns
- * and recreates changed indexes, but adds no foreign key to an existing table. An existing table of
- * `existing: true` stays as it is. For development and tests: production schemas change by migrations.
+ * Creates the tables of resources that no schema of the search path contains, with their indexes and foreign
+ * keys, and missing schemas (databases on MySQL). On SQLite it also adds missing columns and recreates
+ * changed indexes, but does not add foreign keys to existing tables. An existing table with `existing: true`
+ * is not changed. Intended for development and tests; use migrations in production.
+ *
  * @param dataSource - determines, with the entities, the names and schemas of tables.
  */
 export async function createTables(
@@ -47,9 +48,9 @@ export async function createTables(
     (await dialect.catalog.inexactColumns(query, table, identifyingColumns(model, dialect))) !== undefined
   for (const [at, table] of tables.entries()) {
     const model = models[at] as ResourceModel
-    // It is another application's.
+    // The table belongs to another application.
     if (model.existing && (await isThere(model, table))) continue
-    // IF NOT EXISTS looks in one schema, and statements in all of the search path.
+    // IF NOT EXISTS only checks one schema, but statements find tables in the whole search path.
     const [create = '', ...indexes] = createTable(await locateTable(query, table, dialect), dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
@@ -65,7 +66,7 @@ export async function createTables(
   for (const table of tables) await addForeignKeys(dataSource, table, dialect)
 }
 
-/** When all tables are there, because they may refer to one another in a circle. */
+/** Adds foreign keys after all tables exist, because tables may refer to each other in a cycle. */
 async function addForeignKeys(dataSource: Queries, table: TableDefinition, dialect: Dialect): Promise<void> {
   if (table.foreignKeys.length === 0 || dialect.catalog.foreignKeys === undefined) return
   const { text, values } = dialect.catalog.foreignKeys.find(table)
@@ -75,7 +76,10 @@ async function addForeignKeys(dataSource: Queries, table: TableDefinition, diale
     if (!names.has(key.name)) await dataSource.query(addForeignKey(table, key, dialect))
 }
 
-/** Queries first: creating an existing one needs a right that a user who can create tables may lack. */
+/**
+ * Creates a schema unless it exists. It is looked up first, because even CREATE IF NOT EXISTS requires a
+ * privilege that users who create tables may lack.
+ */
 async function createSchema(dataSource: Queries, schema: string, dialect: Dialect): Promise<void> {
   const {
     catalog: { namespace },

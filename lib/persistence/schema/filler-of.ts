@@ -4,8 +4,8 @@ import { constantText } from '../dialects/values/constant-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 
 /**
- * The proto3 value of an unset field as SQL, for existing rows of a new required column. An etag is opaque,
- * so every row can begin with the same one. Undefined where that is impossible, as for a time.
+ * Returns the SQL value for existing rows of a new required column: the proto3 default. All rows can have the
+ * same etag, because etags are opaque. Returns undefined if there is no such value, for example for a time.
  */
 export function fillerOf(field: Field, dialect: Dialect): string | undefined {
   const { role } = field

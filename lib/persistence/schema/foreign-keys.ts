@@ -8,20 +8,23 @@ import { familyOf } from '../deletion/rules/family.js'
 import { resourcesOf } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 
-/** The references of a table to other resources' tables. */
+/** The references from a table to other resources' tables. */
 export interface TableReferences {
   readonly foreignKeys: readonly Omit<ForeignKeyDefinition, 'name'>[]
-  /** True if tenant and key together have to be unique, although the key alone is. */
+  /**
+   * True if tenant and key must be unique together because another table refers to both, although the key
+   * alone is unique.
+   */
   readonly isReferenced: boolean
-  /** The columns by which the rows are found that refer to another one. */
+  /** The columns by which referring rows are found. */
   readonly referenceIndexes: readonly (readonly string[])[]
-  /** True if rows can be deleted and undeleted together with other resources' rows. */
+  /** True if rows can be deleted and undeleted together with rows of other resources. */
   readonly isDeletedTogether: boolean
 }
 
 /**
- * The references among the tables of a set of resources. A reference between resources of tenants includes
- * the tenant, so that no statement can make it leave the tenant.
+ * Returns the references between the tables of resources. If both resources have a tenant, the reference
+ * includes it, so that no statement can refer to another tenant's row.
  */
 export function referencesOf(
   models: readonly ResourceModel[],
@@ -44,7 +47,7 @@ export function referencesOf(
           targetColumns: [...other, target.key.column],
         }
       }),
-      // An index that begins with the tenant serves a reference to it.
+      // A reference to the tenant uses an index that begins with the tenant.
       referenceIndexes: references.filter(isChecked).map((relation) => {
         const [own] = tenantsOf(model, resourceModel<object>(relation.target()))
         const rest = model.tenant === undefined || own.length > 0 ? [] : [model.tenant.column]
@@ -54,7 +57,7 @@ export function referencesOf(
   }
 }
 
-/** The resources, and those that they refer to. */
+/** Returns the resources and those that they refer to. */
 function allOf(
   models: readonly ResourceModel[],
   found = new Set<ResourceModel>(),
@@ -70,7 +73,10 @@ function allOf(
   return found
 }
 
-/** The resources that a resource refers to by tenant and key, and whose primary key is the key alone. */
+/**
+ * Returns the resources to which a resource refers by tenant and key although the primary key is only the
+ * key.
+ */
 export function* tenantTargets(model: ResourceModel): Generator<ResourceModel> {
   for (const relation of model.relations.filter(isOwning)) {
     const target = resourceModel<object>(relation.target())
@@ -79,8 +85,8 @@ export function* tenantTargets(model: ResourceModel): Generator<ResourceModel> {
 }
 
 /**
- * The references of a resource that its table can have no foreign key for: the table is made with the exact
- * collation, and what they refer to declares another one.
+ * Returns the references that cannot have a foreign key, because their column has the exact collation and the
+ * referenced column declares a different one.
  */
 export function foreignKeyProblems(
   model: ResourceModel,
@@ -107,14 +113,14 @@ export function foreignKeyProblems(
   })
 }
 
-/** The same of several resources, each named. */
+/** Returns the same for several resources, with their names. */
 export const unmadeForeignKeys = (models: readonly ResourceModel[], dialect: Dialect): readonly Problem[] =>
   models.flatMap((model) => inEntity(model.entity, foreignKeyProblems(model, dialect), true))
 
 const isLoose = ({ collation = '' }: Field, exactly: Dialect['text']['exactly']): boolean =>
   exactly('', collation) !== ''
 
-/** The columns of the tenant on both sides, where both have one. */
+/** Returns the tenant columns of both sides, if both have one. */
 const tenantsOf = (
   { tenant: own }: ResourceModel,
   { tenant: other }: ResourceModel,

@@ -5,8 +5,8 @@ import type { IdentifyingColumn } from '../dialects/catalog/inexact-columns.js'
 import type { Dialect } from '../dialects/dialect.js'
 
 /**
- * The columns that identify a row, its owner or what it refers to, and those whose collation is declared, and
- * how they have to be compared. Of an existing table also the columns whose type may alter their values.
+ * Returns how columns must be compared that identify a row, its owner or a referenced row, or that declare a
+ * collation. For an existing table, columns whose type may change their values are included, too.
  */
 export const identifyingColumns = (
   model: ResourceModel,

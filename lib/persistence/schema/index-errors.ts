@@ -15,13 +15,13 @@ import type { IndexDefinition, TableDefinition, TableName } from '../dialects/ca
 import { driverErrors } from '../engines/errors/driver-errors.js'
 import { tableOf } from './table-of.js'
 
-/** program_limit_exceeded, of PostgreSQL. */
+/** PostgreSQL's program_limit_exceeded. */
 const TOO_LONG = '54000'
-/** Of PostgreSQL, which does not say of which column. */
+/** PostgreSQL's string_data_right_truncation, which does not name the column. */
 const TRUNCATED = '22001'
 const OUT_OF_RANGE = '22003'
 
-/** Names the fields of an index that rejected a write. It is used only after a write has failed. */
+/** Determines the fields of an index that rejected a write. Only used after a failed write. */
 export class IndexErrors {
   #definition: TableDefinition | undefined
 
@@ -32,8 +32,10 @@ export class IndexErrors {
   ) {}
 
   /**
-   * @param error - of a violated unique rule. A generated key is not the caller's fault: its sequence is
-   * behind the rows.
+   * Returns the error for a violated unique index. A duplicate generated key is an internal error, because
+   * its sequence is behind the existing keys.
+   *
+   * @param error - the driver's error.
    */
   conflict(error: unknown): ErrConflict | Internal {
     const violated = violatedIn(error)
@@ -53,7 +55,8 @@ export class IndexErrors {
   }
 
   /**
-   * Values that are too long for an index, which no column length prevents; undefined for any other error.
+   * Returns the error for values that are too long for an index, or undefined for other errors. Column
+   * lengths do not prevent this.
    */
   tooLong(error: unknown): InvalidArgument | undefined {
     if (!driverErrors(error).some(({ code }) => code === TOO_LONG)) return undefined
@@ -69,12 +72,12 @@ export class IndexErrors {
   }
 
   /**
-   * The error for a value that fits the model and not the column, which was made narrower; undefined for any
-   * other error.
+   * Returns the error for a value that is valid in the model but does not fit its narrower column, or
+   * undefined for other errors.
    */
   unfit(error: unknown): InvalidArgument | undefined {
     for (const { thrown, code } of driverErrors(error)) {
-      // A generated number may be the one that is out of range.
+      // The number that is out of range may have been generated.
       if (code === TRUNCATED || (code === OUT_OF_RANGE && this.model.key.isIdentity !== true))
         return new InvalidArgument('', 'a value cannot be stored in its column', withoutValues(error))
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
@@ -90,9 +93,9 @@ export class IndexErrors {
   }
 
   /**
-   * The error for a missing target that only the database checks: a row without a resource, or a tenant;
-   * undefined for any other error. SQLite does not report the foreign key, so only a write with references
-   * can be named.
+   * Returns the error for a missing target that only the database checks, such as a row without a resource or
+   * a tenant. Returns undefined for other errors. SQLite does not report the foreign key, so the error names
+   * it only if the write has references.
    */
   missing(error: unknown, isReferring?: boolean): InvalidArgument | ErrPreconditionFailed | undefined {
     if (isReferring === false) return undefined
@@ -123,7 +126,10 @@ export class IndexErrors {
     return undefined
   }
 
-  /** The index that has to be meant, where only one has a column that takes a text of any length. */
+  /**
+   * Returns the columns of the index that must be affected, if only one contains a string column without a
+   * maximum length.
+   */
   #onlyUnbounded(): readonly string[] | undefined {
     const unbounded = this.model.fields.filter(
       (field) => kindOf(field).isText && field.maxLength === undefined,
@@ -153,14 +159,15 @@ export class IndexErrors {
     const isSame = (one: readonly string[]) =>
       columns !== undefined && one.length === columns.length && one.every((text) => columns.includes(text))
     const same = this.#known.find((one) => isSame(one.columns))
-    // An index that has the declared name may be without the tenant in a table of another application.
+    // In another application's table, an index with the declared name may not include the tenant.
     if (same !== undefined || this.model.existing) return same?.columns
     return this.#known.find(isNamed(violated))?.columns
   }
 
   /**
-   * None for a rule that spans tenants: its field would reveal one tenant's values to another. None for a
-   * rule either whose collation rejects another tenant's value, or another format.
+   * Returns the field names for an error. Returns none if the index spans tenants, because the field would
+   * reveal another tenant's values. Returns none, too, if the column's collation or type treats different
+   * values as equal.
    */
   #names(columns: readonly string[]): readonly string[] {
     const { tenant, fields } = this.model
@@ -171,7 +178,7 @@ export class IndexErrors {
   }
 }
 
-/** `owner_id` is the key of an owner. */
+/** Returns a readable name: `owner` for `owner_id`. */
 const named = ({ proto }: Field): string => proto.replace(/_id$/, '').replaceAll('_', ' ')
 
 function violatedIn(error: unknown): ViolatedIndex | undefined {
@@ -182,7 +189,7 @@ function violatedIn(error: unknown): ViolatedIndex | undefined {
   return undefined
 }
 
-/** TypeORM's name of a unique index that it has created, for an entity whose columns it names. */
+/** Returns the name that TypeORM gives a unique index if the entity names its columns. */
 const typeormsNames = (
   { strategy }: ResourceModel,
   table: string,
@@ -198,11 +205,11 @@ const typeormsNames = (
     ].map((name) => ({ name, columns }))
   })
 
-/** MySQL 8 names the table as well. */
+/** Returns a test for an index's name. MySQL 8 prefixes it with the table. */
 const isNamed =
   ({ name }: ViolatedIndex) =>
   (index: Pick<IndexDefinition, 'name'>): boolean =>
     name !== undefined && (name === index.name || name.endsWith(`.${index.name}`))
 
-/** The names that engines give to the primary key of a table. */
+/** Returns the names that engines give to a table's primary key. */
 const PRIMARY_KEYS = (table: string): readonly string[] => ['PRIMARY', `${table}_pkey`]

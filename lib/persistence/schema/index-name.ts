@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** Bytes: PostgreSQL cuts a longer name. */
+/** The maximum length in bytes. PostgreSQL truncates longer names. */
 const MAX_NAME = 63
 
 /**
- * The columns between the name of the table and the suffix: readable while it fits, or else cut and made
- * unique by a digest.
+ * Returns an index name that consists of the table, the columns and the suffix. A longer name is truncated
+ * and made unique by a digest.
  */
 export function indexName(table: string, columns: readonly string[], suffix: string): string {
   const name = [table, ...columns, suffix].join('_')
@@ -17,7 +17,7 @@ export function indexName(table: string, columns: readonly string[], suffix: str
   return `${characters.join('')}_${digest}_${suffix}`
 }
 
-/** A name like this one that nothing has yet. */
+/** Returns the name, with a number appended if it is used. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name
   let number = 2

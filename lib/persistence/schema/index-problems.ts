@@ -3,15 +3,15 @@ import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { tableText } from './table-name-of.js'
 
-/** The keys that the engine of a dialect would refuse, one text each with what to do. */
+/** Returns the keys that the engine would reject, each with advice. */
 export const refusedKeys = (
   table: TableDefinition,
   { label, ddl: { refusedKeys: refused } }: Dialect,
 ): readonly Problem[] => refused(table).map((why) => problem('index', `on ${label} ${why}`))
 
 /**
- * Names that indexes of two tables have. PostgreSQL and SQLite keep the names of indexes for a whole schema,
- * so that the second one would never be made.
+ * Returns problems for index names that two tables share. PostgreSQL and SQLite require unique names per
+ * schema, so the second index would never be created.
  */
 export function sharedIndexNames(tables: readonly TableDefinition[]): readonly Problem[] {
   const owners = new Map<string, TableDefinition>()

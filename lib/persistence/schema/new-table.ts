@@ -5,13 +5,17 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { addForeignKey, createNewTable, dropConstraint } from './create-table.js'
 
-/** A foreign key of an existing table. */
+/** A foreign key to add to an existing table. */
 export interface AddedForeignKey {
   readonly table: TableDefinition
   readonly key: ForeignKeyDefinition
 }
 
-/** The version that makes the table of a resource. @param added - foreign keys of other tables to it. */
+/**
+ * Returns the migration that creates a resource's table.
+ *
+ * @param added - foreign keys of other tables to it.
+ */
 export function newTable(
   { type }: ResourceModel,
   table: TableDefinition,
@@ -36,6 +40,6 @@ export function newTable(
   }
 }
 
-/** Statements that make the schema of a table, where its entity names one. */
+/** Returns the statements that create the table's schema, if the entity names one. */
 export const schemaOf = ({ schema }: TableDefinition, { ddl: { migration } }: Dialect): readonly string[] =>
   schema === undefined ? [] : (migration?.createSchema(schema) ?? [])

@@ -14,22 +14,23 @@ import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 
 /** The exports of a module that define its tables. */
 export interface Resources {
-  /** By the names of their tables. */
+  /** The models, sorted by table name. */
   readonly models: readonly ResourceModel[]
-  /** The naming of the DataSource among the exports; empty without one. */
+  /** The naming of the exported DataSource. Empty without one. */
   readonly naming: Naming
   /**
-   * The schema of that DataSource. It is not part of `naming`, because migrations run within a module's
-   * schema.
+   * The schema of the exported DataSource. It is not part of `naming`, because migrations run within a
+   * module's schema.
    */
   readonly schema: string | undefined
 }
 
 /**
- * The resources among a module's exports, or in a list, and how the DataSource that it exports names their
+ * Returns the resources in a list or among a module's exports, and how an exported DataSource names their
  * tables.
- * @throws DeclarationError for a resource whose declarations do not fit together, for DataSources that
- * disagree, and for what another copy of this package declares.
+ *
+ * @throws DeclarationError if a resource's declarations contradict each other, if DataSources disagree, or
+ *   if a class was declared with another copy of this package.
  */
 export function resourcesIn(exports: object): Resources {
   const { classes, dataSources } = declaredIn(exports)
@@ -50,7 +51,7 @@ export function resourcesIn(exports: object): Resources {
   return { models: sorted(models, naming), naming, schema: schemaOf(dataSource) }
 }
 
-/** The resource classes and the DataSources among a module's exports. */
+/** Returns the exported resource classes and DataSources of a module. */
 export function declaredIn(exports: object) {
   const values = [...new Set<unknown>(Object.values(exports))]
   for (const value of values) if (typeof value === 'function') refuseOtherCopy(value)
@@ -58,7 +59,7 @@ export function declaredIn(exports: object) {
 }
 
 function sorted(models: readonly ResourceModel[], naming: Naming): readonly ResourceModel[] {
-  // MySQL has databases for schemas.
+  // MySQL has databases instead of schemas.
   const named = models.map((model) => ({
     model,
     name: `${tableText(tableNameOf(model, postgres, naming))}\0${model.declaredTable.database ?? ''}`,
@@ -70,7 +71,9 @@ export function namingOf({ options: { entityPrefix }, namingStrategy }: DataSour
   return { options: entityPrefix === undefined ? {} : { entityPrefix }, namingStrategy }
 }
 
-/** @throws DeclarationError for the resources among them whose declarations do not fit together. */
+/**
+ * @throws DeclarationError for resources whose declarations contradict each other.
+ */
 export function checkResources(entities: object): void {
   modelsOf(Object.values(entities).filter(isResource))
 }
@@ -78,8 +81,10 @@ export function checkResources(entities: object): void {
 const fitting = new WeakSet<DataSource>()
 
 /**
- * The model of a resource of a DataSource. @throws DeclarationError with the problems of all its resources,
- * so that one startup reports them all.
+ * Returns the model of a resource on a DataSource.
+ *
+ * @throws DeclarationError with the problems of all resources of the DataSource, so that one startup
+ *   reports them all.
  */
 export function modelOn<E extends object>(dataSource: DataSource, entity: EntityClass<E>): ResourceModel<E> {
   const { isInitialized, entityMetadatas, options } = dataSource
@@ -92,9 +97,9 @@ export function modelOn<E extends object>(dataSource: DataSource, entity: Entity
 
 /** Resources whose declarations were read. */
 export interface ReadResources {
-  /** Those whose own declarations are valid. */
+  /** The models of classes whose own declarations are valid. */
   readonly models: readonly ResourceModel[]
-  /** The problems of each class that has any, and of how they refer to one another. */
+  /** The problems of each invalid class and of relations between classes. */
   readonly refused: readonly DeclarationError[]
 }
 
@@ -118,7 +123,9 @@ export function readResources(entities: readonly EntityClass<object>[]): ReadRes
   return { models, refused }
 }
 
-/** @throws DeclarationError with what is wrong with each of them, and with how they refer to one another. */
+/**
+ * @throws DeclarationError with the problems of all classes and of relations between them.
+ */
 export function modelsOf(entities: readonly EntityClass<object>[]): readonly ResourceModel[] {
   const { models, refused } = readResources(entities)
   const [only, another] = refused
@@ -127,22 +134,23 @@ export function modelsOf(entities: readonly EntityClass<object>[]): readonly Res
   return models
 }
 
-/** The problems of several classes, each with the name of its class. */
+/** Returns the problems of several classes, each with its class name. */
 export const problemsOf = (refused: readonly DeclarationError[]): readonly DeclaredProblem[] =>
   refused.flatMap(({ subject, values }) =>
     values.map((one) => ({ ...one, entity: subject, text: `${subject}: ${one.text}` })),
   )
 
 /**
- * The resources of an initialized DataSource; none before. @throws DeclarationError as
- * {@link checkResources}.
+ * Returns the resources of an initialized DataSource. Empty before.
+ *
+ * @throws DeclarationError like {@link checkResources}.
  */
 export const resourcesOf = ({
   entityMetadatas = [],
 }: Pick<Naming, 'entityMetadatas'>): readonly ResourceModel[] =>
   entityMetadatas.flatMap(({ target }) => (isResource(target) ? [resourceModel(target)] : []))
 
-/** By TypeORM's own mark: the module may have a copy of TypeORM of its own. */
+/** Recognizes a DataSource by TypeORM's marker, because a module may have its own copy of TypeORM. */
 const isDataSource = (value: unknown): value is DataSource =>
   typeof value === 'object' &&
   value !== null &&

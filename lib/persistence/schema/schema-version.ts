@@ -1,14 +1,14 @@
 import type { Allowance, ChangeFile } from '../dialects/catalog/change-sql.js'
 
-/** One version as a file of each way has it. */
+/** A migration as the contents of its up and down file. */
 export interface SchemaVersion {
-  /** Words for the name of the files, such as `index_orders_code`. */
+  /** The words of the file name, such as `index_orders_code`. */
   readonly what: string
   readonly up: string
   readonly down: string
   /** The statements of the up migration. */
   readonly statements: readonly string[]
-  /** True if it is numbered among the files of `search generate`. Then `what` is the whole name. */
+  /** True if it is numbered with the files of `search generate`. `what` is then the complete name. */
   readonly isSearch?: true
 }
 
@@ -22,7 +22,7 @@ const inWords = (what: string): string =>
 
 const text = (statements: readonly string[]): string => statements.map((one) => `${one};\n`).join('\n')
 
-/** The texts of the files of a change. */
+/** Returns the file contents of a change. */
 export function versionOf(file: ChangeFile): SchemaVersion {
   const { what, up, down, comments = '', isBackfill, isSearch } = file
   const chunks = isBackfill === true ? '-- ashlar:backfill chunk=1000\n' : ''
@@ -42,5 +42,5 @@ export function versionOf(file: ChangeFile): SchemaVersion {
 const allowed = (allow: Allowance | undefined): string =>
   allow === undefined ? '' : `-- ashlar:allow ${allow.rules.join(', ')}\n-- ${allow.reason}\n`
 
-/** Of a part of a file name. */
+/** The maximum length of this part of a file name. */
 const LONGEST_NAME = 80

@@ -3,7 +3,7 @@ import { vectorOf } from '../dialects/search-predicate.js'
 import { resourcesIn } from './resources-in.js'
 import { tableNameOf } from './table-name-of.js'
 
-/** A table whose search vector is stored, and the expression of the vector. */
+/** A table with a stored search vector, and the vector's expression. */
 export interface SearchTable {
   readonly table: string
   /** The schema that the entity names, or the module's. */
@@ -11,18 +11,19 @@ export interface SearchTable {
   readonly vector: string
 }
 
-/** The resources among a module's exports. */
+/** The resources with stored search vectors among a module's exports. */
 export interface SearchTables {
-  /** The number of resources among the exports. */
+  /** The total number of exported resources. */
   readonly resources: number
-  /** Those with INDEXED search, by name. */
+  /** The tables with INDEXED search, by name. */
   readonly tables: readonly SearchTable[]
 }
 
 /**
- * The tables that need a migration for their `search_vector`. Pass the exports of a module, as
- * `await import(…)` returns them, and pass the `tables` of the result to `searchMigrations`.
- * @throws DeclarationError for a resource whose declarations do not fit together.
+ * Returns the tables that need a migration for `search_vector`. Pass the exports of a module, as `await
+ * import(…)` returns them, and pass `tables` of the result to `searchMigrations`.
+ *
+ * @throws DeclarationError if a resource's declarations contradict each other.
  */
 export function searchTables(exports: Readonly<Record<string, unknown>>): SearchTables {
   const { models, naming } = resourcesIn(exports)

@@ -12,9 +12,9 @@ import { versionOf } from './schema-version.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 import { tableOf } from './table-of.js'
 
-/** The SQL of one version, up and down. */
+/** The SQL of an up and a down migration. */
 export interface TableSql {
-  /** The table that it creates. Without a schema, the table is in the schema that the migrations run in. */
+  /** The table that it creates. Without a schema, it is created in the schema that migrations run in. */
   readonly table: TableName
   readonly up: string
   readonly down: string
@@ -22,21 +22,23 @@ export interface TableSql {
 
 /** The migration that creates the table of one resource. */
 export interface TableMigration {
-  /** `widgets`, or `inventory.widgets` where the entity names a schema. */
+  /** The table's name, such as `widgets`, or `inventory.widgets` if the entity names a schema. */
   readonly table: string
-  /** The SQL for one engine. `mysql` is for MySQL 8 and MariaDB. */
+  /** Returns the SQL for an engine. `mysql` is for MySQL 8 and MariaDB. */
   readonly sqlFor: (dialect: MigratedDialect) => TableSql
   /** Notes to read before applying it, one sentence each. */
   readonly notes: readonly string[]
 }
 
 /**
- * The migrations that create the tables of the resources that a module exports, sorted by table name, but a
- * table before those that refer to it. Pass `await import('./entities.js')`. They have the primary key, every
- * index and foreign key, and the collations that isolation, uniqueness and order need. A DataSource among the
- * exports provides its `entityPrefix` and naming strategy. Empty without a resource.
- * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of
- * one table. A problem of one engine alone is thrown when that engine's SQL is requested.
+ * Returns the migrations that create the tables of a module's exported resources. Pass `await
+ * import('./entities.js')`. Tables are sorted by name, but come before tables that refer to them. Each has
+ * its primary key, indexes, foreign keys, and the collations that isolation, uniqueness and order require. An
+ * exported DataSource provides `entityPrefix` and the naming strategy. Returns an empty list if there is no
+ * resource.
+ *
+ * @throws DeclarationError if a resource's declarations contradict each other, or if two resources have the
+ *   same table. A problem on only one engine is thrown when that engine's SQL is requested.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models: all, naming } = resourcesIn(exports)
@@ -49,7 +51,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
     .map((model) => namedTable(model, naming))
   const { problems, doubled, doubledTwins } = tableNames(tables)
   if (problems.length > 0) throw new DeclarationError('entities', problems)
-  /** The names that only MySQL distinguishes. */
+  /** Names that differ only on MySQL. */
   const refused = new Map<Dialect, ReadonlySet<string>>([[postgres, doubled]])
   return tables.map(({ model, table, twin }) => {
     const isDoubled = doubled.has(tableText(table))
@@ -113,7 +115,7 @@ const namedTable = (model: ResourceModel, naming: Naming): NamedTable => {
   return { model, table: tableNameOf(model, postgres, naming), twin: tableNameOf(model, mysql, naming) }
 }
 
-/** The problems of the names of the tables that migrations create for resources, and of their indexes. */
+/** Returns the problems of table and index names in migrations that create the tables of resources. */
 export const tableNameProblems = (models: readonly ResourceModel[], naming: Naming): readonly Problem[] =>
   tableNames(models.filter(({ existing }) => !existing).map((model) => namedTable(model, naming))).problems
 
@@ -134,7 +136,7 @@ function tableNames(tables: readonly NamedTable[]) {
   return { problems, doubled, doubledTwins }
 }
 
-/** Tables that only MySQL distinguishes. */
+/** Reports tables whose names differ only on MySQL. */
 const ofOneName = (table: TableName) =>
   problem(
     'table',
@@ -142,7 +144,7 @@ const ofOneName = (table: TableName) =>
     'also write @Entity({ schema }), or use another name',
   )
 
-/** Resources of other modules that these are related to, directly or not. */
+/** Returns the resources of other modules to which these are related, directly or indirectly. */
 function targetsOutside(models: readonly ResourceModel[]): readonly ResourceModel[] {
   const found = new Set(models)
   for (const model of found)
@@ -153,15 +155,16 @@ function targetsOutside(models: readonly ResourceModel[]): readonly ResourceMode
 const repeated = (names: readonly string[]): ReadonlySet<string> =>
   new Set(names.filter((name, index) => names.indexOf(name) !== index))
 
-/** A table, and what is added to others once it is there. */
+/** A table, and the foreign keys that other tables get after it is created. */
 interface LinkedTable {
   readonly table: TableDefinition
-  /** Of tables that are made before this one and refer to it. */
+  /** The foreign keys of earlier tables to this one. */
   readonly added: readonly AddedForeignKey[]
 }
 
 /**
- * Tables that refer to one another in a circle get some of their foreign keys with the table that closes it.
+ * Returns a table with its foreign keys. If tables refer to each other in a cycle, the last table of the
+ * cycle adds the foreign keys that earlier tables could not have.
  */
 function linkedTable(
   model: ResourceModel,

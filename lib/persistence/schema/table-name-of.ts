@@ -8,22 +8,23 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 
 /**
- * The part of a DataSource, initialized or not, that decides together with the entity which table TypeORM
- * uses.
+ * The part of a DataSource that, together with the entity, determines TypeORM's table name. The DataSource
+ * may be uninitialized.
  */
 export type Naming = Partial<
   Pick<DataSource, 'driver' | 'namingStrategy' | 'hasMetadata' | 'getMetadata' | 'entityMetadatas'>
 > & { readonly options?: { readonly entityPrefix?: string; readonly schema?: string } }
 
-/** `schema.table`, for messages. */
+/** Returns `schema.table`, for messages. */
 export const tableText = ({ schema, name }: TableName): string =>
   schema === undefined ? name : `${schema}.${name}`
 
 /**
- * The table of a resource: the one in which TypeORM's own manager finds its rows, by `@Entity`, the `schema`
- * and `entityPrefix` of the DataSource, and its naming strategy.
- * @throws DeclarationError for a name that TypeORM splits or cannot reach, and where its naming strategy
- * renames columns.
+ * Returns the table in which TypeORM's own manager finds a resource's rows, according to `@Entity`, the
+ * DataSource's `schema` and `entityPrefix`, and its naming strategy.
+ *
+ * @throws DeclarationError if TypeORM would split the name or cannot reach it, or if its naming strategy
+ *   renames columns.
  */
 export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Naming = {}): TableName {
   const meant = meantBy(model, naming)
@@ -47,7 +48,11 @@ export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Nami
   return name
 }
 
-/** The tables of resources, each looked up once. @throws DeclarationError as {@link tableNameOf}. */
+/**
+ * Returns a function that looks up each resource's table once.
+ *
+ * @throws DeclarationError like {@link tableNameOf}.
+ */
 export const tableNames = (dialect: Dialect, naming?: Naming): ((model: ResourceModel) => TableName) => {
   const known = new Map<ResourceModel, TableName>()
   return (model) => {
@@ -65,7 +70,10 @@ interface Meant {
 
 const DEFAULTS = new DefaultNamingStrategy()
 
-/** The name as TypeORM's EntityMetadata has it, taken from an initialized DataSource. */
+/**
+ * Returns the name in TypeORM's EntityMetadata if the DataSource is initialized, or else the name that it
+ * will have.
+ */
 function meantBy({ entity, declaredTable, strategy }: ResourceModel, naming: Naming): Meant {
   const metadata = metadataOf(entity, naming)
   if (metadata !== undefined)
@@ -84,8 +92,8 @@ const metadataOf = (entity: ResourceModel['entity'], naming: Naming) =>
   naming.hasMetadata?.(entity) === true ? naming.getMetadata?.(entity) : undefined
 
 /**
- * As TypeORM's drivers and query builder do: MySQL has databases for schemas, and a name of two parts is a
- * path.
+ * Returns the qualified name as TypeORM's drivers and query builder interpret it. On MySQL schemas are
+ * databases. A name with a dot is a path.
  */
 function placed({ name, schema, database }: Meant, dialect: Dialect): TableName | undefined {
   const {
@@ -99,7 +107,7 @@ function placed({ name, schema, database }: Meant, dialect: Dialect): TableName 
   return isPath ? { schema: first, name: second } : undefined
 }
 
-/** Only MySQL reaches another database on the same connection. */
+/** Reports a different database. Only MySQL can access one on the same connection. */
 function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Naming): Problem[] {
   if (dialect.catalog.namespace?.kind === 'database' || database === undefined) return []
   if (driver === undefined || driver.database === undefined || driver.database === database) return []
@@ -112,7 +120,7 @@ function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Nam
   ]
 }
 
-/** The columns in which TypeORM's manager would not find a repository's values. */
+/** Reports columns in which TypeORM's manager would not find the values that a repository writes. */
 function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
   const theirs = theirColumns(model, naming)
   if (theirs === undefined) return []
@@ -136,7 +144,7 @@ function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
   })
 }
 
-/** The columns of properties as TypeORM has them, or will have them once the DataSource is initialized. */
+/** Returns TypeORM's column names by property, as they are or will be once the DataSource is initialized. */
 function theirColumns(model: ResourceModel, naming: Naming): ReadonlyMap<string, string> | undefined {
   const metadata = metadataOf(model.entity, naming)
   if (metadata === undefined) return naming.namingStrategy && namedBy(model, naming.namingStrategy)
@@ -176,7 +184,7 @@ function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming
       ]
 }
 
-/** Raw SQL was held to the name that the entity gives its table. */
+/** Reports raw SQL that uses a different table name. It was checked against the name in the entity. */
 function searchProblems({ search, fields }: ResourceModel, table: string): Problem[] {
   return (search?.parts ?? []).flatMap((part) => {
     const raw = part.kind === 'expression' ? part.postgres : undefined

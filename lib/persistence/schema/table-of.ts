@@ -22,12 +22,12 @@ import { indexName } from './index-name.js'
 import { internalDefinitions, internalIndexes, partOf, specialOf, sqlDefault } from './typeorm-columns.js'
 import { tableNameOf } from './table-name-of.js'
 
-/** A UUID. */
+/** The length of a UUID. */
 const DELETE_ID_LENGTH = 36
 
 /**
- * A constant default as SQL, where it is a number, a boolean or a text. MySQL takes an expression in
- * parentheses for a long text.
+ * Returns a constant number, boolean or string default as SQL. MySQL requires parentheses around the default
+ * of a long string.
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
   if (field.isGeneratedByDatabase === true && field.stored === undefined) return dialect.ddl.generatedUuid
@@ -43,13 +43,17 @@ function initialOf(field: Field, dialect: Dialect): string | undefined {
   return value !== undefined && isText && field.maxLength === undefined ? `(${value})` : value
 }
 
-/** PostgreSQL knows only stored ones, and TypeORM then says STORED. */
+/**
+ * Returns the clause of a generated column. PostgreSQL only has stored ones, for which TypeORM's option is
+ * STORED.
+ */
 const generatedBy = ({ expression }: Field): string | undefined =>
   expression && `AS (${expression.sql}) ${expression.isStored ? 'STORED' : 'VIRTUAL'}`
 
 /**
- * The table of a resource in one dialect.
- * @param links - to the tables of other resources; none by default.
+ * Returns the table of a resource in one dialect.
+ *
+ * @param links - references to other resources' tables. Default: none.
  */
 export function tableOf(
   model: ResourceModel,
@@ -109,7 +113,7 @@ export function tableOf(
   }
 }
 
-/** A oneof of one member needs no check. */
+/** Returns the checks of oneofs. A oneof with one member needs none. */
 const exclusiveOf = ({ oneofs }: ResourceModel, table: string): readonly ExclusiveColumns[] =>
   oneofs.flatMap(({ name, members }) =>
     members.length < 2
@@ -207,21 +211,21 @@ function lookupIndexes(
   return isUnique && scope.length > 0 ? [...all, tenantKeyIndex(model, table)] : all
 }
 
-/** The target of a reference from the same tenant, if the key alone is the primary key. */
+/** Returns the index that references with a tenant point to, if the primary key is only the key. */
 export function tenantKeyIndex({ tenant, key }: ResourceModel, table: string): IndexDefinition {
   const columns = tenant === undefined ? [key.column] : [tenant.column, key.column]
   return { name: indexName(table, columns, 'key'), columns, unique: true, where: undefined }
 }
 
-/** The tenant comes first, wherever the declaration has it. */
+/** Returns index columns with the tenant first, independent of the declaration. */
 const scopedColumns = (fields: readonly Field[], scope: readonly string[]): readonly string[] => [
   ...scope,
   ...fields.map(({ column }) => column).filter((column) => !scope.includes(column)),
 ]
 
 /**
- * One declaration may ask for what another, or the framework, makes anyway. The one with a name of its own
- * comes last, and stays.
+ * Removes duplicate indexes, because a declaration may repeat another one or an index of Ashlar's. An index
+ * with its own name comes last and is kept.
  */
 function distinct(indexes: readonly IndexDefinition[]): IndexDefinition[] {
   const shape = ({ columns, unique, where, method }: IndexDefinition) =>

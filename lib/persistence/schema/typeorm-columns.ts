@@ -10,7 +10,10 @@ import type { Dialect } from '../dialects/dialect.js'
 import { constantText } from '../dialects/values/constant-text.js'
 import { indexName } from './index-name.js'
 
-/** Columns that only TypeORM knows, as it would make them. A comparison asks only whether they are there. */
+/**
+ * Returns the columns that TypeORM manages, as TypeORM would create them. A comparison only checks that they
+ * exist.
+ */
 export const internalDefinitions = (
   { columns }: InternalTable,
   dialect: Dialect,
@@ -31,7 +34,10 @@ export const internalIndexes = (
       ...specialOf(special, dialect),
     }))
 
-/** Parts of an index besides its columns, on engines that support them. TypeORM omits them on others, too. */
+/**
+ * Returns the parts of an index other than its columns, if the engine supports them. On other engines TypeORM
+ * omits them, too.
+ */
 export function specialOf(
   { where, method: declared, parser }: SpecialIndex,
   { can, ddl }: Dialect,
@@ -43,7 +49,7 @@ export function specialOf(
   }
 }
 
-/** Tells an index of some rows from one of all, in its name. */
+/** Returns a name part that distinguishes a partial index from a full one. */
 export const partOf = ({ where }: SpecialIndex): readonly string[] =>
   where === undefined ? [] : [createHash('sha256').update(where).digest('hex').slice(0, 8)]
 
@@ -70,7 +76,7 @@ function definitionOf({ column, nullable, declared }: InternalColumn, dialect: D
   }
 }
 
-/** Types that TypeORM keeps in a text. */
+/** The types that TypeORM stores as strings. */
 const IN_TEXT: ReadonlySet<unknown> = new Set(['simple-json', 'simple-array'])
 const ENUMS: ReadonlySet<unknown> = new Set(['enum', 'simple-enum'])
 
@@ -87,7 +93,7 @@ function typeText(options: ColumnOptions, dialect: Dialect): string {
   return `${typed(typeof type === 'string' ? type : 'text', options)}${array === true ? '[]' : ''}`
 }
 
-/** Default expressions that SQL accepts without parentheses. */
+/** Matches default expressions that need no parentheses. */
 const PLAIN = /^(?:[\w.-]+|'(?:[^']|'')*')$/
 
 function initialOf({ default: value, type }: ColumnOptions, dialect: Dialect): string | undefined {
@@ -96,5 +102,5 @@ function initialOf({ default: value, type }: ColumnOptions, dialect: Dialect): s
   return sqlDefault(String((value as () => unknown)()))
 }
 
-/** A default in SQL, as a column definition contains it. */
+/** Returns a default as a column definition contains it. */
 export const sqlDefault = (sql: string): string => (PLAIN.test(sql) ? sql : `(${sql})`)

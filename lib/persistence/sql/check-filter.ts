@@ -4,7 +4,8 @@ import type { FilterNode, PlanColumn, PlanValue } from '../query/query-plan.js'
 import type { OfKinds } from '../dialects/values/kind-sql.js'
 
 /**
- * Rejects a client's filter that compares a UUID in another format with a column of the engine's own type.
+ * Rejects a client's filter that compares a native UUID column with a UUID in another format.
+ *
  * @throws InvalidArgument on `filter`.
  */
 export function checkFilter(node: FilterNode | undefined, dialect: OfKinds): void {

@@ -13,8 +13,8 @@ import { credentialRowOf } from './row-codec.js'
 import type { RowStore } from './row-store.js'
 
 /**
- * Lookups of secrets and credentials that share a statement with others, outside of transactions and without
- * a further condition. It is beside the RowStore, which it needs; all else of merging is in `coalescing/`.
+ * Coalesces lookups of secrets and credentials that run outside transactions and without a further condition.
+ * It depends on the RowStore; the rest of coalescing is in `coalescing/`.
  */
 export class CoalescedFinds<E extends object> implements Finds<E> {
   readonly #finds = new Map<string, CoalescedReads<CredentialRow<E>>>()
@@ -34,12 +34,17 @@ export class CoalescedFinds<E extends object> implements Finds<E> {
     return row === undefined ? [] : [row]
   }
 
-  /** A credential's verifier reads the tenant from the row. The public id is unique across tenants. */
+  /**
+   * Returns true for a credential's public id, which is unique across tenants. The credential's verifier
+   * reads the tenant from the row.
+   */
   #isOfAnyTenant(field: Field): boolean {
     return this.store.model.credentials.some(({ publicId }) => publicId === field)
   }
 
-  /** @param isOfTenant - whether only the rows of the caller's tenant are searched. */
+  /**
+   * @param isOfTenant - true to search only the caller's tenant.
+   */
   #findsBy(by: Field, isOfTenant: boolean): CoalescedReads<CredentialRow<E>> {
     const name = `${by.property} ${isOfTenant}`
     const known = this.#finds.get(name)

@@ -16,7 +16,7 @@ import type { Target } from '../rows/row-target.js'
 import type { Batches, GetOptions, Rows, RowWrite } from '../rows/rows.js'
 import type { RowStore } from './row-store.js'
 
-/** The parts by which calls share statements. */
+/** The objects that coalesced calls use. */
 export interface CoalescingParts {
   readonly database: Database
   readonly coalescing: CoalescingSql
@@ -25,30 +25,31 @@ export interface CoalescingParts {
   readonly outbox: OutboxWriter
 }
 
-/** Sets of columns that are written, each with a queue of its own. Callers choose them by their masks. */
+/** The maximum number of column sets with their own queue. Callers choose the sets by their masks. */
 const MAX_MASKS = 100
 
-/** A row that is to be written. */
+/** A row to write. */
 interface Written extends Requested {
   readonly write: RowWrite
 }
 
 /**
- * Reads and writes of single rows that share a statement with others, while many are in flight. It is beside
- * the RowStore, which it needs; the rest is in `coalescing/`. These calls go to the store directly:
- * - in a transaction, undeletes and batches; writes where the dialect has no `setWrites`, or where the table
- *   changes what is written;
- * - a get with a lock, a precondition or `showDeleted`;
- * - a get, update or delete with `where` or `seen`, or without the tenant that its rows have;
- * - an insert with `parents`, or with a key that the repository has not made;
- * - an update with `parents`, with an increment, or of no column;
- * - a delete that removes the row.
+ * Coalesces reads and writes of single rows. It depends on the RowStore; the rest of coalescing is in
+ * `coalescing/`. These calls use the store directly:
  *
- * The others share a statement as far as TableRules finds nothing against it in the catalog.
+ * - calls in a transaction, undeletes, and batches;
+ * - writes if the dialect has no `setWrites`, or if the table changes written values;
+ * - a get with a lock, a precondition or `showDeleted`;
+ * - a get, update or delete with `where` or `seen`, or without the rows' tenant;
+ * - an insert with `parents`, or with a key that the repository has not generated;
+ * - an update with `parents`, with an increment, or without columns;
+ * - a permanent delete.
+ *
+ * Other calls share statements unless TableRules excludes it because of the catalog.
  */
 export class CoalescedRows<E extends object> implements Rows<E> {
   readonly #gets: CoalescedReads<E>
-  /** By whether they carry events. */
+  /** Queues of inserts, with and without events. */
   readonly #inserts = new Map<boolean, CoalescedWrites<Written, E>>()
   readonly #updates = new BoundedCache<string, CoalescedWrites<Written, E>>(MAX_MASKS, 'merged_updates')
   #deletes: CoalescedWrites<Written, Requested> | undefined

@@ -8,7 +8,7 @@ import type { TransactionScope } from './transaction-scope.js'
 export interface ConnectionState extends HeldConnection {
   readonly lease: Lease
   readonly snapshot: LockedSnapshot
-  /** Why the database ended the transaction before we did. */
+  /** The error with which the database ended the transaction. */
   ended: unknown
   uses: number
   running: number
@@ -16,13 +16,13 @@ export interface ConnectionState extends HeldConnection {
 
 /** The position and settings of a transaction. */
 export interface TransactionParents {
-  /** The transactions that this one was started in, of whatever database. */
+  /** The transactions, of any database, in which this one was started. */
   readonly around: TransactionChain | undefined
   /** The scope of the same transaction that waits for this one. */
   readonly parent: TransactionScope | undefined
-  /** A failed statement leaves the scope usable, on PostgreSQL too. */
+  /** True if a failed statement leaves the scope usable, even on PostgreSQL. */
   readonly isForgiving: boolean
   readonly isReadOnly: boolean
-  /** The indexes of the repository that began it. */
+  /** The indexes of the repository that began the transaction. */
   readonly indexes?: TableIndexes | undefined
 }

@@ -7,12 +7,13 @@ import { transactionOf } from '../typeorm/typeorm-inside.js'
 import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
 import { TransactionScope } from './transaction-scope.js'
 
-/** The transactions of TypeORM that repositories have joined, by their query runners. */
+/** The TypeORM transactions that repositories have joined, by query runner. */
 const joinedRunners = new WeakMap<QueryRunner, JoinedRunner>()
 
 /**
- * A repository whose calls are made inside of the transaction that a manager of TypeORM has open.
- * @throws TypeError for a manager without one, or of another DataSource.
+ * Returns a repository whose calls run in the open transaction of a TypeORM manager.
+ *
+ * @throws TypeError if the manager has no open transaction or belongs to another DataSource.
  */
 export function joinedRepository<R extends object>(
   repository: R,
@@ -48,8 +49,8 @@ function scopeOf(database: Database, { queryRunner, dataSource }: EntityManager)
 }
 
 /**
- * TypeORM begins and ends the transaction; its query runner says when, and waits for the calls of
- * repositories.
+ * Follows a transaction that TypeORM begins and ends. Hooks into its query runner to learn about both, and to
+ * wait for repository calls.
  */
 class JoinedRunner {
   readonly #scopes: TransactionScope[] = []
@@ -68,7 +69,7 @@ class JoinedRunner {
     }
     const parents = { around: undefined, parent: undefined, isForgiving: true, isReadOnly: false }
     this.#scopes.push(new TransactionScope(database, connection, parents))
-    // Protected, and the only source of the number of savepoints.
+    // This property is protected, but it is the only source of the number of savepoints.
     const { transactionDepth } = runner as unknown as { readonly transactionDepth: number }
     while (this.#scopes.length < transactionDepth) this.#scopes.push(this.innermost.beneath())
     this.#follow()
@@ -116,14 +117,14 @@ class JoinedRunner {
       return
     }
     joinedRunners.delete(this.runner)
-    // The methods of the class show again.
+    // Deleting the properties restores the methods of the class.
     for (const name of ['query', 'startTransaction', 'commitTransaction', 'rollbackTransaction'])
       Reflect.deleteProperty(this.runner, name)
     await runAfterCommit(fns, this.#context)
   }
 }
 
-/** The connection is requested when a repository first sends a statement. */
+/** Borrows the query runner's connection when a repository first sends a statement. */
 function borrowed(database: Database, runner: QueryRunner): Lease {
   let lease: Promise<Lease> | undefined
   const borrow = () => (lease ??= database.borrow(runner))

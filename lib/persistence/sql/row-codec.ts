@@ -14,10 +14,15 @@ import type { KnownHydrators } from '../relations/searched-rows.js'
 import type { PlanColumn } from '../query/query-plan.js'
 import { UnreadFields } from '../rows/unread-fields.js'
 
-/** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
+/**
+ * Converts a row to an entity. Compiled once per resource and dialect, by position, without loops or lookups
+ * by name.
+ */
 export type Hydrate<E> = (row: Row) => E
 
-/** @param offset - of the first field in the row. */
+/**
+ * @param offset - the position of the first field in the row.
+ */
 export function hydratorOf<E extends object>(
   model: ResourceModel<E>,
   fields: readonly Field[],
@@ -30,8 +35,8 @@ export function hydratorOf<E extends object>(
 }
 
 /**
- * @param isLive - true if no row has a deletion time.
- * @param isOwned - true if all rows are of the tenant that the functions receive.
+ * @param isLive - true if all rows are live, so that the delete time is not read.
+ * @param isOwned - true if all rows have the tenant that the functions receive.
  */
 export function knownHydratorsOf<E extends object>(
   model: ResourceModel<E>,
@@ -59,7 +64,11 @@ export function knownHydratorsOf<E extends object>(
   }
 }
 
-/** Generates the code that assigns each field. @param known - the expression of a field that is not read. */
+/**
+ * Generates the code that assigns each field.
+ *
+ * @param known - returns the expression for a field that is not read.
+ */
 function linesOf(
   { oneofs }: ResourceModel,
   fields: readonly Field[],
@@ -98,10 +107,14 @@ function compiled<E extends object, F>(
   return (compile as Compile)(model.create, decoders, unread, one)
 }
 
-/** @param entity - what was read of the row before. */
+/**
+ * Decodes a column.
+ *
+ * @param entity - the entity with the fields that were already read.
+ */
 type RowDecode = (value: unknown, entity: object) => unknown
 
-/** Of NULL too, where that is read as the zero value. */
+/** Returns the decoder of a field. It also handles NULL, if NULL is read as the zero value. */
 function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = storedDecoderOf(model, field, dialect)
   const { transformed } = field
@@ -116,14 +129,14 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
 }
 
 /**
- * A value that another program or a newer image has stored, and that the entity cannot hold, counts as unset:
- * it must not fail the rows beside it.
+ * Returns a decoder for which a value that the entity cannot represent counts as unset, because another
+ * program or a newer image may have stored it. Such a value must not fail the whole read.
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decodeOwn = dialect.values.kinds[field.kind].decoder(field)
   const decode = field.held === undefined ? decodeOwn : (value: unknown) => heldOf(decodeOwn(value), field)
   const reads = readsOf(field, dialect)
-  // Hydrators report what such a decoder misses, without a function in between.
+  // Hydrators report the values that such a decoder does not return, which saves a function call.
   if (reads === 'all' || (reads === 'some' && isOwn(field))) return decode
   const unread = unreadOf(model, field)
   return (value, entity) => {
@@ -131,7 +144,7 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
       const read = decode(value)
       if (read !== undefined) return read ?? undefined
     } catch {
-      // It is reported as a value that cannot be read.
+      // It is reported as an unreadable value.
     }
     return unread(entity)
   }
@@ -139,30 +152,33 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
 
 const readsOf = (field: Field, dialect: Dialect) => dialect.values.kinds[field.kind].reads?.(field)
 
-/** True if the property holds the kind's own values. */
+/** Returns true if the property has the kind's own values. */
 const isOwn = ({ held, hasDigits, inProperty, stored, nullIsZero, transformed }: Field): boolean =>
   (held ?? hasDigits ?? inProperty ?? stored ?? nullIsZero ?? transformed) === undefined
 
-/** The value of a field whose stored value the entity cannot hold, and which is reported. */
+/** Returns the value of a field whose stored value the entity cannot represent, and reports it. */
 type Unread = (entity: object) => unknown
 
 function unreadOf(model: ResourceModel, field: Field): Unread {
   const fields = UnreadFields.of(model)
   return (entity) => {
     fields.found(entity, field)
-    // The row is deleted all the same.
+    // The row still counts as deleted.
     return field === model.deleteTime ? new Date(MAX_TIMESTAMP_MS) : undefined
   }
 }
 
-/** The cheap kinds are written inline; the rest goes through its decoder. */
+/** Returns the code that decodes a value. Simple kinds are decoded inline, others by their decoder. */
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string => {
   const inline = isOwn(field) ? dialect.values.kinds[field.kind].inline?.(value) : undefined
   const read = inline ?? `d[${index}](${value}, e)`
   return isOwn(field) && readsOf(field, dialect) === 'some' ? `${read} ?? u[${index}](e)` : read
 }
 
-/** Written values → the entity that a read of the row gives, where its columns keep what is written. */
+/**
+ * Returns a function that converts written values to the entity that a read would return, for columns that
+ * preserve values.
+ */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {
   const kept = model.entityFields.map(({ property }) => property)
   const read = model.entityFields.map(keptValue)
@@ -176,8 +192,8 @@ export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (val
 }
 
 /**
- * Of a row of every stored field. Entities are hydrated by position of the entity's own fields, and others
- * are between.
+ * Returns the entity and the remaining columns of a row with every stored field. The entity's fields are
+ * mixed with others in the row, so they are selected first.
  */
 export const credentialRowOf = <E extends object>(
   { fields, entityFields }: ResourceModel,
@@ -189,9 +205,10 @@ export const credentialRowOf = <E extends object>(
 })
 
 /**
- * The values of the last row of a page that a page token contains.
- * @param stored - a field as the row holds it.
- * @param joined - values of other rows, in the order of the terms.
+ * Returns the values of a page's last row for its page token.
+ *
+ * @param stored - returns a field as stored in the row.
+ * @param joined - the values of other rows, in the order of the terms.
  */
 export function sortValuesOf(
   model: ResourceModel,
@@ -214,7 +231,7 @@ export function sortValuesOf(
   })
 }
 
-/** A value of another row, which stands behind the columns of the own one. */
+/** Returns a value of a joined row. */
 function joinedValue(column: PlanColumn, target: ResourceModel, dialect: Dialect, stored: unknown): unknown {
   const field = target.entityFields.find((one) => one.column === column.column)
   if (stored === null || field === undefined) return stored

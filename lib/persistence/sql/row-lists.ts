@@ -29,27 +29,27 @@ import { type ListSource, listText, sortedBy } from './statements/list-text.js'
 import { listedRows } from './statements/listed-rows.js'
 import type { Statements } from './statements/statements.js'
 
-/** The rows of a page, and whether another follows. */
+/** The rows of a page, and how many were read. */
 interface PageRows<E> {
-  /** Of the page alone. */
+  /** The entities of the page. */
   readonly items: E[]
-  /** The number of rows that were read. */
+  /** The number of rows that were read. If it exceeds the number of items, another page follows. */
   readonly read: number
-  /** A field of the last of the items, as its row holds it. */
+  /** Returns a field of the last item as its row stores it. */
   readonly stored: (field: Field) => unknown
-  /** Values of other rows that are read beside the last of the items. */
+  /** The values of joined rows for the last item. */
   readonly joined: readonly unknown[]
-  /** True if rows follow because the page would have had too many bytes. */
+  /** True if the page was shortened because its rows exceed the byte limit. */
   readonly isCut?: boolean
 }
 
 interface GatheredReading<E> extends KnownHydrators<E> {
-  /** The SQL that gathers a page; undefined if it is read row by row. */
+  /** The SQL that combines a page's rows into one string. Undefined if it is read row by row. */
   readonly alone: GatheredSql | undefined
   readonly withRelations: GatheredSql | undefined
 }
 
-/** Reads lists and counts of the rows of one resource, and of what is beside them. */
+/** Reads lists and counts of one resource. */
 export class RowLists<E extends object> {
   readonly #readings = new Map<string, GatheredReading<E>>()
   readonly #specs = new Map<Field, SpecsInUse>()
@@ -62,8 +62,8 @@ export class RowLists<E extends object> {
   ) {}
 
   /**
-   * A page that locks reads no extra row to find out whether more follow, because that row would be locked
-   * too.
+   * Returns a page. A page with locks reads no extra row to find out whether more follow, because it would
+   * lock that row, too.
    */
   async list(
     call: SqlCall,
@@ -103,7 +103,7 @@ export class RowLists<E extends object> {
     else {
       page = await pageWithin(maxBytes, call.on, asked, read, measure)
       const fitting = fittingElements(this.model, page.items, maxBytes)
-      // The values of the last row of a page are needed for its token, so a shorter page is read again.
+      // The token needs the values of the page's last row, so a shorter page is read again.
       if (fitting < page.items.length) page = { ...(await read(fitting)), isCut: true }
     }
     const { items, stored, joined } = page
@@ -153,7 +153,7 @@ export class RowLists<E extends object> {
     }
   }
 
-  /** As one text. Undefined where the rows cannot come so, or not for less. */
+  /** Reads a page as one combined string. Returns undefined if this is not possible or not faster. */
   #gathered(
     send: (statement: Statement) => Promise<readonly Row[]>,
     { from, related }: ListSource,
@@ -203,7 +203,7 @@ export class RowLists<E extends object> {
     })
   }
 
-  /** The tenant's value in its entities. */
+  /** Returns the tenant's value in entities. */
   #ownerOf(text: string | undefined): PartValue | undefined {
     const { tenant } = this.model
     return text === undefined || tenant === undefined ? undefined : keyPartOf(tenant).valueOf(text)
@@ -222,7 +222,7 @@ export class RowLists<E extends object> {
     return reading
   }
 
-  /** Counting stops at the limit of the plan. */
+  /** Counts rows up to the plan's limit. */
   async count(call: SqlCall, { limit, ...plan }: CountPlan, tenant: string | undefined): Promise<number> {
     checkFilter(plan.given, this.dialect)
     const params: unknown[] = []
@@ -236,8 +236,10 @@ export class RowLists<E extends object> {
   }
 
   /**
-   * The hash specs of a credential field, of all tenants. @param pool - not the caller's transaction: several
-   * calls share them.
+   * Returns the hash parameters of a credential field, of all tenants.
+   *
+   * @param pool - the executor. It must not be the caller's transaction, because several calls share the
+   *   result.
    */
   specsOf({ hashspec }: CredentialField, pool: Executor): SpecsInUse {
     let specs = this.#specs.get(hashspec)
@@ -263,7 +265,11 @@ export class RowLists<E extends object> {
     )
   }
 
-  /** Appends its values to `params`. @param plan - of a list, or of a count, which has no order. */
+  /**
+   * Returns the FROM and WHERE clauses of a list or count, and appends their values to `params`.
+   *
+   * @param plan - the plan. A count has no order.
+   */
   #source(
     plan: FilterPlan & Partial<Pick<ListPlan, 'terms' | 'cursor'>>,
     tenant: string | undefined,
@@ -309,7 +315,7 @@ export class RowLists<E extends object> {
     }
   }
 
-  /** True if an index has the rows of the tenant in this order, and a search uses another. */
+  /** Returns true if one index provides the tenant's rows in this order, while the search uses another. */
   #isOrderedSearch(terms: ListPlan['terms'], tenant: string | undefined): boolean {
     const { key, search, tenantInKey } = this.model
     const [term] = terms
@@ -319,8 +325,8 @@ export class RowLists<E extends object> {
   }
 
   /**
-   * The table, and the condition of a search. Other rows have columns of the same names, and the application
-   * may write a search condition, so the condition is applied inside the table then.
+   * Returns the table with the condition of a search. If the statement joins other tables, the condition is
+   * applied in a subquery, because the application may have written it with unqualified columns.
    */
   #search(
     term: string,

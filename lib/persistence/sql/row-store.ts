@@ -41,26 +41,34 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
 import { tableNames } from '../schema/table-name-of.js'
 
-/** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
+/**
+ * Stores the rows of one resource in a database. Converts entity values to rows and back, with one statement
+ * per call.
+ */
 export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E> {
   readonly statements: Statements
   readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
   readonly #hydrate: Hydrate<E>
-  /** Binds and reads the texts of keys. */
+  /** Binds and reads keys. */
   readonly key: PartSql
-  /** Binds and reads tenants. Used only for a resource that belongs to tenants. */
+  /** Binds and reads tenants. Only used if the resource has a tenant. */
   readonly tenant: PartSql
-  /** The statements that read a live row: by its key, and by its key and tenant. */
+  /** The statements that read a live row by key, and by key and tenant. */
   readonly #gets: Statement[] = []
   readonly #inserted: readonly Field[]
   readonly #withoutKey: readonly Field[]
-  /** True if only a rollback takes back a number that the key does not hold. */
+  /**
+   * True if the database may generate a number that exceeds the key's range. The insert must then be rolled
+   * back.
+   */
   readonly #mayMintTooMuch: boolean
-  /** For rows with one column before the entity's. */
+  /** Converts rows with one additional column at the beginning. */
   readonly hydrateBehind: Hydrate<E>
 
-  /** @param outbox - of events that are inserted with their row. */
+  /**
+   * @param outbox - inserts the events of new rows.
+   */
   constructor(
     readonly model: ResourceModel<E>,
     readonly dialect: Dialect,
@@ -84,7 +92,10 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return this.statements.canReturn && !this.#mayMintTooMuch
   }
 
-  /** Not where a key may be of several tenants, or where what a table changes is read back. */
+  /**
+   * Returns undefined if several tenants may have a key, or if values that the table changes must be read
+   * back.
+   */
   batches(tenant: string | undefined): Batches<E> | undefined {
     const { tenantInKey, isChangedByTable } = this.model
     const isOne = tenant !== undefined || !tenantInKey
@@ -103,7 +114,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return rows[0] && this.#hydrate(rows[0])
   }
 
-  /** The tenants that have a row with the key, at most two. */
+  /** Returns the tenants that have a row with the key, at most two. */
   async tenantsOf(call: SqlCall, key: string): Promise<string[]> {
     const { rows } = await call.on.run(this.statements.tenantsOf(), [this.key.bind(key)], call)
     return rows.map(([tenant]) => this.tenant.read(tenant))
@@ -129,7 +140,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return (await this.get(call, { ...row, key })) ?? this.#first([])
   }
 
-  /** @throws ErrConflict if a row has the key in another format, which no index detects. */
+  /**
+   * @throws ErrConflict if a row has the key in another format, which no unique index detects.
+   */
   async #checkFormats(call: SqlCall, { key, tenant }: Target): Promise<void> {
     const { model, dialect } = this
     const isShared = model.existing || model.strategy !== undefined
@@ -142,7 +155,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     if (rows.length > 0) throw keyConflict(model)
   }
 
-  /** @throws Internal where the numbers are used up, which takes the row back. */
+  /**
+   * @throws Internal if the generated numbers exceed the key's range. This rolls back the insert.
+   */
   #checked(made: E): E {
     const { key, keys } = this.model
     if (this.#mayMintTooMuch && !keys.isKey(keys.textOf(made)))
@@ -150,7 +165,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return made
   }
 
-  /** The row for which the connection last generated a key. */
+  /** Returns the row for which the connection last generated a key. */
   async #generated(call: SqlCall, { tenant }: Target): Promise<readonly Row[]> {
     const statement = this.statements.generatedRow(tenant !== undefined)
     return (await call.on.run(statement, tenant === undefined ? [] : [this.tenant.bind(tenant)], call)).rows
@@ -158,7 +173,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
 
   async update(call: SqlCall, { row, values, parents }: RowWrite): Promise<E | undefined> {
     const fields = this.fieldsOf(values)
-    // Touching only, where there is neither etag nor update_time to write.
+    // A touch of a resource that has neither etag nor update_time writes nothing.
     if (fields.length === 0) return this.get(call, row)
     const increments: FieldIncrement[] = []
     const kept: Field[] = []
@@ -208,7 +223,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     const predicate = this.#predicate({ tenant, where }, values)
     const statementOf = (isMeasured: boolean) =>
       this.statements.batchGet(isArray ? 1 : padded.length, predicate, {
-        // A sum locks no row.
+        // Aggregates cannot lock rows.
         lock: isMeasured ? undefined : lock,
         showDeleted,
         isMeasured,
@@ -264,8 +279,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   }
 
   /**
-   * The live row with this value, including the columns that are not part of the entity. Of any tenant when
-   * none is given.
+   * Returns the live row with this value, including columns that are not part of the entity. Without a
+   * tenant, rows of all tenants are searched.
    */
   async find(
     call: SqlCall,
@@ -280,7 +295,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
   }
 
-  /** Writes at most `limit` live rows. Returns how many. */
+  /** Writes at most `limit` live rows. Returns the number of written rows. */
   async writeWhere(
     call: SqlCall,
     kind: 'update' | 'delete',
@@ -301,14 +316,14 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return (await call.on.run(statement, values, call)).affected
   }
 
-  /** Removes a chunk of the expired rows. Returns how many. */
+  /** Removes a chunk of expired rows. Returns the number of removed rows. */
   async purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number): Promise<number> {
     const values = [this.encode(this.model.expireTime as Field, before), ...this.#whose(tenant)]
     const statement = this.statements.purge(this.#routed(call, { tenant }, values))
     return (await call.on.run(statement, [...values, chunk], call)).affected
   }
 
-  /** The tenants that have expired rows. */
+  /** Returns the tenants that have expired rows. */
   async expiredTenants(call: SqlCall, before: Date): Promise<readonly string[]> {
     const values = [this.encode(this.model.expireTime as Field, before)]
     const { rows } = await call.on.run(this.statements.expiredTenants(), values, call)
@@ -331,7 +346,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return this.#hydrate(rows[0])
   }
 
-  /** As the column stores it. */
+  /** Converts a value to its stored form. */
   encode(field: Field, value: unknown): unknown {
     if ((value === undefined || value === null) && field.transformed === undefined) return null
     const encode = this.#encoders.get(field)
@@ -367,7 +382,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return values
   }
 
-  /** @param values - the statement's values so far; the condition's own are appended. */
+  /**
+   * @param values - the statement's values so far, to which the condition's are appended.
+   */
   #predicate({ tenant, precondition, where }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
     const predicate = { tenant: tenant !== undefined, etag: precondition !== undefined }
     return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
@@ -378,7 +395,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return on.isDistributed === true ? { ...predicate, isRouted: true } : predicate
   }
 
-  /** The fields that are written. */
+  /** Returns the fields of a patch. */
   fieldsOf(patch: Readonly<Values>): Field[] {
     const fields: Field[] = []
     for (const field of this.model.fields)
@@ -387,6 +404,6 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   }
 }
 
-/** True if the table fills the column of a new row. */
+/** Returns true if the table sets the column of a new row. */
 const isLeftOut = ({ isFilledByTable, property }: Field, values: Readonly<Values>): boolean =>
   isFilledByTable === true && (values[property] ?? undefined) === undefined

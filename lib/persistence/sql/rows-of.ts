@@ -24,9 +24,9 @@ import { GuardedRows, SuppressingTriggers } from './trigger-guard.js'
 
 /** The rows of one resource in a database. */
 export interface SqlRows<E extends object> {
-  /** The first layer that a call reaches. */
+  /** The outermost layer, which calls use. */
   readonly rows: Rows<E>
-  /** Statements, and nothing before them. */
+  /** The innermost layer, which runs statements. */
   readonly store: RowStore<E>
   readonly finds: Finds<E>
   readonly references: References | undefined
@@ -36,7 +36,7 @@ export interface SqlRows<E extends object> {
   readonly hooks: Hooks<E>
 }
 
-/** The layers that a resource needs. The last one that is present is the first that a call reaches. */
+/** Returns the layers that a resource needs. Each wraps the previous one, and calls use the last one. */
 export function rowsOf<E extends object>(
   database: Database,
   model: ResourceModel<E>,
@@ -80,17 +80,22 @@ export function rowsOf<E extends object>(
   return { rows, store, finds, references, tenants, triggers, events, hooks }
 }
 
-/** Undefined for a resource without credentials, or without tenants. */
+/**
+ * Returns the table of credential tenants, or undefined for a resource without credentials or without a
+ * tenant.
+ */
 const tenantsOf = (database: Database, { credentials, tenant }: ResourceModel) =>
   credentials.length === 0 || tenant === undefined || !database.dialect.can.distribution
     ? undefined
     : new CredentialTenants(database)
 
-/** True if an entity shows whose row it is. */
+/** Returns true if the entity has the fields that identify its row. */
 const isShown = ({ entityFields, key, tenant }: ResourceModel): boolean =>
   [key, tenant].every((field) => field === undefined || entityFields.includes(field))
 
-/** Makes the rows of every resource of a database, for what is deleted with others. */
+/**
+ * Returns a function that creates the rows of any resource of a database, for rows that are deleted together.
+ */
 export const familyRowsOf =
   (database: Database): MemberSource['rowsOf'] =>
   ({ model }) => {
@@ -98,7 +103,7 @@ export const familyRowsOf =
     return { rows, events, surround: (operation) => hooks.surround(operation) }
   }
 
-/** The references that a resource holds; undefined where it refers to nothing. */
+/** Returns the references of a resource, or undefined if it refers to no other. */
 const referencesOf = (database: Database, model: ResourceModel): References | undefined =>
   References.of(database, model, (target) => {
     const { dialect, dataSource } = database

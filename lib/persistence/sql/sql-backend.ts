@@ -32,7 +32,7 @@ import { TransactionScope } from './transaction-scope.js'
 import { current, transaction } from './transaction.js'
 import type { SuppressingTriggers } from './trigger-guard.js'
 
-/** The rows of one resource in the database of a DataSource. */
+/** Stores the rows of one resource in the database of a DataSource. */
 export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, TransactionContext> {
   readonly database: Database
   readonly check: DataSourceCheck
@@ -92,7 +92,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     return new SqlCipherRows(this.#store.statements)
   }
 
-  /** Once the DataSource is initialized. */
+  /** Returns the resource's relations, once the DataSource is initialized. */
   memberOf() {
     const { dataSource } = this.database
     return dataSource.isInitialized ? membersOf(dataSource).get(this.resource.model) : undefined

@@ -9,7 +9,7 @@ import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Statements } from './statements/statements.js'
 
-/** The cipher texts of one resource in a database. */
+/** Reads and writes the ciphertexts of one resource in a database. */
 export class SqlCipherRows implements CipherRows<SqlCall> {
   readonly #model: ResourceModel
   readonly #table: string
@@ -47,7 +47,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
       )
     } else if (after !== undefined) conditions.push(`${exact(key)} > ${bind(key, after.key)}`)
     const read = owner === undefined ? [key, ...ciphers] : [key, ...ciphers, owner]
-    // A bare name would mean a column of the select list, which can hold a number as text.
+    // Qualify the name. A bare one would refer to the select list, which may contain a number as a string.
     const term = (field: Field) => exactSql(`${this.#table}.${name(field)}`, field, this.statements.dialect)
     const order = first === undefined ? term(key) : `${term(first)}, ${term(key)}`
     const statement = this.statements.written(

@@ -25,22 +25,22 @@ import { TransactionScope } from './transaction-scope.js'
 import type { SuppressingTriggers } from './trigger-guard.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
 
-/** An operation on the transaction that it joins, or on the pool. */
+/** An operation in the transaction that it joins, or on the pool. */
 interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
 
-/** The work of an operation, on the rows that it may reach. */
+/** The work of an operation, limited to the rows that it can reach. */
 type Work<T> = (call: JoinedCall, scope: Scope) => Promise<T>
 
-/** The reads of rows that the caller has not named. */
+/** Reads whose rows the caller does not name. */
 const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
 
-/** The properties of a resource's rows that operations need. */
+/** The objects of a resource that operations use. */
 export interface OperationParts {
   readonly model: ResourceModel
   readonly check: DataSourceCheck
-  /** True if a write returns the row that it wrote. */
+  /** True if writes return the written row. */
   readonly canReturn: boolean
   readonly indexes: IndexErrors
   readonly hooks: Pick<Hooks<object>, 'surround'>
@@ -48,7 +48,7 @@ export interface OperationParts {
   readonly triggers: SuppressingTriggers
 }
 
-/** Runs the operations of a repository on a database. */
+/** Runs the operations of a repository in a database. */
 export class SqlOperations implements Operations<SqlCall> {
   constructor(
     private readonly database: Database,
@@ -79,8 +79,8 @@ export class SqlOperations implements Operations<SqlCall> {
   }
 
   /**
-   * A rule across rows locks a row, and then counts others: it must not count what was there before it
-   * waited.
+   * Makes a list or count in a transaction fail if it would use a snapshot from before a lock. A rule across
+   * rows locks a row and then counts others, and must count the latest ones.
    */
   #fresh<T>(read: Work<T>): Work<T> {
     const { type } = this.parts.model
@@ -104,18 +104,19 @@ export class SqlOperations implements Operations<SqlCall> {
   }
 
   /**
-   * Sends a write in a transaction of its own, which is a savepoint where the call has joined one, for any of
-   * these reasons:
-   * - hooks are called: of the entity, or of others that are written with it;
-   * - the operation says so (`isAtomic`): batches do, and a create that is more than one statement;
-   * - the operation does not say, and the resource has `@Emits()`, whichever of its events are sent;
-   * - the operation does not say, and the dialect does not return the written row, which is read afterwards;
-   * - it may write rows of several resources (`together`);
-   * - it writes a reference, and another statement locks the row that it refers to;
-   * - a trigger of the table may leave the write out: what it writes besides is rolled back then;
-   * - code has to see a row that is referred to (`asksCode`), and the row stays locked until the write.
+   * Sends a write. It runs in its own transaction, or in a savepoint of the transaction that the call joins,
+   * for any of these reasons:
    *
-   * Otherwise the write is sent as it is, and outside of a transaction again after a deadlock.
+   * - hooks are called, of the entity or of others that are written with it;
+   * - the operation requests it (`isAtomic`), as batches do and a create with several statements;
+   * - the operation does not specify it, and the resource has `@Emits()`, regardless of the events it emits;
+   * - the operation does not specify it, and the written row must be read with another statement;
+   * - it may write rows of several resources (`together`);
+   * - it writes a reference, and another statement locks the referenced row;
+   * - a trigger of the table may suppress the write, so that its other effects must be rolled back;
+   * - the authorizer's code must check a referenced row (`asksCode`), which stays locked until the write.
+   *
+   * Other writes are sent directly. Outside a transaction they are repeated after a deadlock.
    */
   async send<T>(
     name: string,
@@ -141,20 +142,20 @@ export class SqlOperations implements Operations<SqlCall> {
       referable?.asksCode === true
     )
       result = await atomically(on, context, (inside) => write({ ...call, on: inside }), together?.settings)
-    // In a transaction a deadlock is the transaction's to retry.
+    // In a transaction, the whole transaction is repeated after a deadlock.
     else result = await (on === this.database ? withRetries(() => write(call), call) : write(call))
     if (emits || together?.emits === true) this.#wake(on)
     return result
   }
 
-  /** Notifies the followers of events once they are committed. */
+  /** Notifies consumers once the events are committed. */
   #wake(on: Joined): void {
     const { wake } = OutboxWriter.of(this.database)
     if (on instanceof TransactionScope) on.afterCommit(wake)
     else wake()
   }
 
-  /** On the transaction that the call joins, which does not end before it; or on the pool. */
+  /** Performs an operation in the transaction that the call joins, which waits for it, or on the pool. */
   async #perform<T>(name: string, options: RowOptions | undefined, work: Work<T>, given?: Scope): Promise<T> {
     const { model, check, indexes, triggers } = this.parts
     try {
@@ -183,7 +184,7 @@ export class SqlOperations implements Operations<SqlCall> {
   }
 }
 
-/** Operations that write what may refer to other rows. */
+/** Operations that can write references. */
 const REFERRING: ReadonlySet<string> = new Set(['create', 'update', 'modify', 'batchUpdate'])
 
 /** A write that an operation prepares. */
@@ -195,7 +196,7 @@ class SqlWrite implements WriteOperation<SqlCall> {
     private readonly options: (RowOptions & ReferringOptions) | undefined,
     readonly scope: Scope,
     private call: JoinedCall,
-    /** True if it writes a reference, and another statement locks its target. */
+    /** True if the write sets a reference whose target another statement locks. */
     private isApart = false,
   ) {}
 

@@ -3,10 +3,7 @@ import { RequestContext } from '../../context.js'
 import { TransactionChain } from '../contract/open-transaction.js'
 import type { TransactionScope } from './transaction-scope.js'
 
-/**
- * The context inside of a transaction on a database: the context of the call, with TypeORM's `manager` and
- * `sql` inside of the transaction.
- */
+/** The context in a database transaction: the context of the call with TypeORM's `manager` and `sql`. */
 export class TransactionContext extends RequestContext {
   readonly #scope: TransactionScope
 
@@ -17,10 +14,11 @@ export class TransactionContext extends RequestContext {
   }
 
   /**
-   * TypeORM's EntityManager inside of the transaction: its writes are committed or rolled back with the rest.
-   * On the entity of a resource it bypasses what a repository does: it sees the rows of every tenant and
-   * deleted ones, writes no etag and no times, stores secrets as they are given, validates nothing and runs
-   * no hook of a repository. Errors are those of repositories. `manager.transaction(fn)` is a savepoint.
+   * TypeORM's EntityManager for this transaction. Its writes are committed or rolled back with the
+   * transaction. For a resource's entity it bypasses the repository: it reads the rows of all tenants and
+   * deleted rows, sets no etag and no times, stores secrets unprotected, validates nothing and calls no
+   * repository hooks. It throws the errors of repositories. `manager.transaction(fn)` is a savepoint.
+   *
    * @throws TypeError after the transaction has ended.
    */
   get manager(): EntityManager {
@@ -28,8 +26,9 @@ export class TransactionContext extends RequestContext {
   }
 
   /**
-   * Runs SQL inside of the transaction, TypeORM's `manager.sql`: values in the template are bound as
-   * parameters. It bypasses everything that a repository does, as `manager` does.
+   * Runs SQL in this transaction, as TypeORM's `manager.sql`. Values in the template are bound as parameters.
+   * Like `manager`, it bypasses repositories.
+   *
    * @example
    * ```ts
    * import { transaction } from 'ashlar'
@@ -44,7 +43,7 @@ export class TransactionContext extends RequestContext {
   }
 }
 
-/** Runs the function of a transaction in its context. */
+/** Runs a transaction's function in its context. */
 export async function within<T>(
   scope: TransactionScope,
   context: RequestContext,

@@ -24,14 +24,14 @@ const MARK = 'ashlar_operation'
 const ROLLED_BACK = new Error('rolled back')
 
 /**
- * A transaction, or a savepoint inside of one. Sends one statement at a time. Other calls wait in a queue,
- * and all calls wait while a nested scope is open. `transaction.ts` owns it, or `joined-repository.ts` where
- * TypeORM has begun the transaction.
+ * A transaction or a savepoint. It sends one statement at a time; other calls wait in a queue, and all calls
+ * wait while a nested scope is open. It is managed by `transaction.ts`, or by `joined-repository.ts` if
+ * TypeORM began the transaction.
  */
 export class TransactionScope extends OpenTransaction implements Executor, ManagedTransaction {
   readonly dialect: Dialect
   readonly #depth: number
-  /** PostgreSQL only: a savepoint is set, and nothing was written since. */
+  /** True if a savepoint is set (PostgreSQL only). `#isMarkFresh` is true if nothing was written since. */
   #isMarked = false
   #isMarkFresh = false
   #typeorm: TypeormInside | undefined
@@ -51,7 +51,10 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     return this.pool.isDistributed
   }
 
-  /** @throws TypeError when the transaction has ended. @throws Aborted when the database ended it. */
+  /**
+   * @throws TypeError if the transaction has ended.
+   * @throws Aborted if the database ended it.
+   */
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     return this.#enqueue(async () => {
       const send = () => this.#send(statement, values, options, this.#isMarking)
@@ -64,8 +67,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * For the statements of an operation that this scope was opened for: when one of them fails, so does the
-   * scope. They need no savepoint of their own on PostgreSQL.
+   * The executor for the operation that opened this scope. If one of its statements fails, the scope fails,
+   * so that PostgreSQL needs no savepoint for each.
    */
   get strict(): Executor {
     return {
@@ -136,7 +139,9 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     return this.connection
   }
 
-  /** @throws TypeError when the transaction has ended. */
+  /**
+   * @throws TypeError if the transaction has ended.
+   */
   get manager(): EntityManager {
     if (this.isOver && this.#typeorm === undefined) throw new TypeError(ENDED)
     this.#typeorm ??= typeormInside(this)
@@ -147,7 +152,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     return this.connection.lease.queryRunner()
   }
 
-  /** SQL of the application counts as a write, because its effects are unknown. */
+  /** Sends SQL of the application. It counts as a write, because its effects are unknown. */
   async send<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
     try {
       if (!this.isOpen) throw late(RequestContext.current())
@@ -165,7 +170,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * Sends, in turn, a statement that TypeORM sends on the same connection. The sender knows its effect on the
+   * Sends a statement of TypeORM on the same connection, in turn. The sender handles its effect on the
    * transaction.
    */
   beside<T>(send: () => Promise<T>): Promise<T> {
@@ -177,9 +182,10 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * Before TypeORM commits: PostgreSQL responds to a COMMIT after a failed statement with ROLLBACK and no
+   * Checks that TypeORM can commit. PostgreSQL answers a COMMIT after a failed statement with ROLLBACK and no
    * error.
-   * @throws Aborted when a statement failed that no savepoint was around.
+   *
+   * @throws Aborted if a statement failed outside a savepoint.
    */
   async checkCommittable(): Promise<void> {
     if (!this.dialect.can.failureBlocksTransaction) return
@@ -194,7 +200,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     }
   }
 
-  /** A savepoint that TypeORM creates and ends on the same connection. */
+  /** Returns a scope for a savepoint that TypeORM creates and ends on the same connection. */
   beneath(): TransactionScope {
     const parents = {
       around: TransactionChain.of(this),
@@ -212,7 +218,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     )
   }
 
-  /** Rejecting with this error rolls the savepoint back. */
+  /** Opens a savepoint that the caller commits or rolls back. */
   nestOpen(): Promise<OpenSavepoint> {
     return new Promise((resolve, reject) => {
       const done = this.perform('a transaction of the query runner', () =>
@@ -245,7 +251,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     return TransactionChain.joined(TransactionChain.of(this), surrounding(undefined))
   }
 
-  /** Tells the subscribers of TypeORM, where its manager was used. */
+  /** Notifies TypeORM's subscribers, if TypeORM's manager was used. */
   async beforeCommit(): Promise<void> {
     if (this.#typeorm === undefined) return
     const { announce } = this.#typeorm
@@ -259,7 +265,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     })
   }
 
-  /** A transaction can begin only where none is open. */
+  /** Returns true if the transaction was rolled back. A new transaction can only begin if none is open. */
   async #wasRolledBack(error: unknown): Promise<boolean> {
     if (!mayHaveRolledBack(this.dialect, error)) return false
     const { lease } = this.connection
@@ -304,9 +310,10 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * Refuses new calls, and resolves when all earlier calls have settled.
-   * @throws TypeError when calls were not awaited.
-   * @throws Aborted when the database ended the transaction meanwhile.
+   * Rejects new calls and waits for earlier ones.
+   *
+   * @throws TypeError if calls were not awaited.
+   * @throws Aborted if the database has ended the transaction.
    */
   async end(): Promise<void> {
     try {
@@ -317,7 +324,9 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     this.#checkConnection()
   }
 
-  /** @param send - rolls it back in the database. */
+  /**
+   * @param send - rolls back the transaction or savepoint in the database.
+   */
   async rollBack(send: () => Promise<void>): Promise<void> {
     await this.#announce('BeforeTransactionRollback')
     await this.end().catch(() => {})
@@ -350,8 +359,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * Keeps the savepoint, unless it is `done`: then it is released, because savepoints left behind would pile
-   * up.
+   * Rolls back to the savepoint. If it is `done`, it is also released, because savepoints would otherwise
+   * accumulate.
    */
   async #rollBackTo(name: string, error: unknown, done = false): Promise<void> {
     if (this.connection.ended !== undefined) return

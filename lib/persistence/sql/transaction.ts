@@ -24,7 +24,7 @@ import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
 import { TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 
-/** For the framework's own tables, which no repository serves. */
+/** Exported for Ashlar's own tables, which have no repository. */
 export { executorOf, openDatabases } from '../engines/executor-of.js'
 export { onListTime, onStatementTime } from '../engines/times/statement-times.js'
 export { onDatabaseDoubt } from '../engines/executor/database-doubts.js'
@@ -32,13 +32,15 @@ export type { Database, ListedRows, Statement, Unserved } from '../engines/execu
 export { named } from '../engines/executor/named.js'
 
 /**
- * Runs `fn` in a transaction. Every repository call on this database inside of `fn` joins it, whatever
- * context the call is given. Inside of another transaction of the same database it is a savepoint; savepoints
- * run one after another. After a failed operation inside, such as a conflict, the transaction can still be
- * used.
- * @param indexes - of the repository that begins it: a conflict at COMMIT names its fields.
- * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
- * @throws Aborted after a deadlock or a serialization failure, when the last attempt has failed.
+ * Runs `fn` in a transaction. Every repository call on this database inside `fn` joins it, regardless of the
+ * context that the call is given. Inside another transaction of the same database it is a savepoint;
+ * savepoints run one after another. The transaction remains usable after a failed operation such as a
+ * conflict.
+ *
+ * @param indexes - the indexes of the repository that begins it, so that a conflict at COMMIT can name
+ *   fields.
+ * @throws TypeError if `fn` returns before its calls have settled. They are rolled back.
+ * @throws Aborted if the last attempt fails because of a deadlock or a serialization failure.
  * @example
  * ```ts
  * import { transaction } from 'ashlar'
@@ -101,20 +103,21 @@ async function run<T>(
   return result
 }
 
-/** The transaction that a call joins; the database's pool if it joins none. */
+/** The transaction that a call joins, or the pool. */
 export type Joined = Database | TransactionScope
 
-/** The executor for a statement of this call: the transaction that the call joins, or the pool. */
+/** Returns the executor for a call's statements: the transaction that the call joins, or the pool. */
 export function current(database: Database, given?: RequestContext): Joined {
   const transaction = joined(database, given)
   return transaction instanceof TransactionScope ? transaction : database
 }
 
 /**
- * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a
- * serialization failure, unless the surrounding transaction has to do that. The first failure fails all. `fn`
- * sends statements to this database only through the executor that it is given.
- * @param settings - of a transaction that begins here.
+ * Runs several statements in a transaction, or in a savepoint of `on`. After a deadlock or a serialization
+ * failure it runs them again, unless the surrounding transaction must be repeated. The first failure fails
+ * all. `fn` must send statements to this database only through the given executor.
+ *
+ * @param settings - the settings of a transaction that begins here.
  */
 export async function atomically<T>(
   on: Joined,
@@ -129,9 +132,9 @@ export async function atomically<T>(
 }
 
 /**
- * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`. Every
- * call with the context that `fn` is given joins it. The executor is for the operation's own statements: the
- * first one that fails fails the operation. Retried as `atomically` is.
+ * Runs an operation and the hooks of its entity in a transaction, or in a savepoint of `on`. Calls with the
+ * context that `fn` receives join it. The executor is for the operation's own statements; if one fails, the
+ * operation fails. It is repeated like `atomically`.
  */
 export async function withHooks<T>(
   on: Joined,
@@ -158,7 +161,10 @@ export async function withHooks<T>(
   }
 }
 
-/** Each attempt treats fewer statements as prepared, so the loop ends. */
+/**
+ * Repeats an attempt after a stale prepared statement. Each attempt uses fewer prepared statements, so the
+ * loop ends.
+ */
 async function withFreshStatements<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -218,8 +224,9 @@ async function begin<T>(
 }
 
 /**
- * The isolation level that the DataSource sets for all its transactions.
- * @throws TypeError for a level that is not supported.
+ * Returns the isolation level that the DataSource sets for its transactions.
+ *
+ * @throws TypeError if the level is not supported.
  */
 function declared(dataSource: DataSource): BeginOptions {
   const problem = isolationProblem(dataSource)
@@ -228,7 +235,9 @@ function declared(dataSource: DataSource): BeginOptions {
   return isolation === undefined ? {} : { isolation }
 }
 
-/** If the connection is lost during the commit, its outcome is unknown, so it is not retried. */
+/**
+ * Commits. If the connection is lost meanwhile, the outcome is unknown, so the transaction is not repeated.
+ */
 async function commit(send: () => Promise<void>): Promise<void> {
   try {
     await send()

@@ -21,11 +21,13 @@ import {
 } from '../rows/rows.js'
 import { moved, NotInserted, suppressed } from '../rows/suppressed-writes.js'
 
-/** True if triggers of a table may leave writes out. The catalog is read once, before the first write. */
+/**
+ * Determines if triggers of a table may suppress writes. The catalog is read once, before the first write.
+ */
 export class SuppressingTriggers {
   readonly #asked: Statement | undefined
   readonly #table: string
-  /** Undefined until it is read. */
+  /** The result. Undefined until the catalog is read. */
   known: boolean | undefined
   #reading: Promise<boolean> | undefined
 
@@ -42,7 +44,9 @@ export class SuppressingTriggers {
     if (this.#asked === undefined) this.known = false
   }
 
-  /** Calls outside of transactions share one read: none of them holds a connection meanwhile. */
+  /**
+   * Reads the catalog. Calls outside transactions share one read; none of them holds a connection meanwhile.
+   */
   async read({ on, signal }: Pick<SqlCall, 'on' | 'signal'>): Promise<boolean> {
     if (this.known !== undefined || this.#asked === undefined) return this.known === true
     if (on !== this.database) return this.#ask(this.#asked, on, signal)
@@ -59,9 +63,8 @@ export class SuppressingTriggers {
 }
 
 /**
- * Tells rows that a trigger does not let be written from rows that do not exist, and finds rows to which a
- * trigger gives another tenant. Its writes run in a transaction, so that an error takes back what the trigger
- * has written.
+ * Distinguishes suppressed writes from missing rows, and finds rows whose tenant a trigger has changed. Its
+ * writes run in a transaction, so that an error rolls back the trigger's effects.
  */
 export class GuardedRows<E extends object> implements Rows<E> {
   readonly get: Rows<E>['get']
@@ -140,7 +143,9 @@ export class GuardedRows<E extends object> implements Rows<E> {
     return restored
   }
 
-  /** @throws Internal if a trigger has written the row of one tenant as the row of another. */
+  /**
+   * @throws Internal if a trigger has changed the row's tenant.
+   */
   #ofTenant(written: E, { tenant }: Reach, { context }: SqlCall): E {
     const { tenant: field } = this.model
     if (field === undefined || tenant === undefined || partIn(field, written) === tenant) return written

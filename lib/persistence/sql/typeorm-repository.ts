@@ -14,9 +14,9 @@ import type { TransactionContext } from './transaction-context.js'
 export interface RepositoryOptions extends StandardOptions, CoalesceOptions {}
 
 /**
- * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool
- * and the metadata; every statement is the repository's own. The context of a transaction has TypeORM's
- * `manager` and `sql` as well.
+ * The repository of an entity on a TypeORM DataSource for SQLite, PostgreSQL or MySQL. TypeORM provides the
+ * pool and the metadata; the repository generates every statement itself. Transaction contexts also have
+ * TypeORM's `manager` and `sql`.
  */
 export class TypeormRepository<E extends object, K = string> extends StandardRepository<
   E,
@@ -35,7 +35,7 @@ export class TypeormRepository<E extends object, K = string> extends StandardRep
     this.table = backend.check.table
   }
 
-  /** A server asks before it binds its addresses. */
+  /** A server calls this method before it binds its addresses. */
   readonly startUpCheck = ({ maxTenantConnections }: { readonly maxTenantConnections?: number } = {}) => {
     const { check, database } = this.#backend
     if (maxTenantConnections !== undefined) database.maxTenantConnections = maxTenantConnections
@@ -43,20 +43,21 @@ export class TypeormRepository<E extends object, K = string> extends StandardRep
   }
 
   /**
-   * The repository inside of a transaction that TypeORM has begun: `dataSource.transaction((manager) =>
-   * widgets.withManager(manager).create(...))`. Nothing else makes it join one.
-   * @throws TypeError when the manager has no transaction open, or is of another DataSource.
+   * Returns the repository inside a transaction that TypeORM has begun: `dataSource.transaction((manager) =>
+   * widgets.withManager(manager).create(...))`. This is the only way to join such a transaction.
+   *
+   * @throws TypeError if the manager has no open transaction or belongs to another DataSource.
    */
   withManager(manager: EntityManager): this {
     return joinedRepository(this, this.#backend.database, manager)
   }
 
-  /** Rejects while the database refuses all writes, as a demoted primary does, or cannot be reached. */
+  /** Rejects if the database cannot be reached or rejects all writes, such as a demoted primary. */
   checkWrites(): Promise<void> {
     return this.#backend.database.checkWrites()
   }
 
-  /** The `host:port` of each Citus worker that did not answer the last check. Never waits. */
+  /** Returns `host:port` of each Citus worker that did not answer the last check. Does not wait. */
   unreachableWorkers(): readonly string[] {
     return this.#backend.database.unreachableWorkers?.() ?? []
   }

@@ -8,29 +8,33 @@ import type { Taken } from '../../rows/parents.js'
 import { newColumns } from './last-generated.js'
 import { takenFrom } from './row-predicate.js'
 
-/** Selects a column in a statement. @param column - quoted and qualified. */
+/**
+ * Returns the select expression of a column.
+ *
+ * @param column - the quoted and qualified name.
+ */
 export type ReadColumn = (field: Field, column: string) => string
 
-/** The table of a statement, and how it writes columns. */
+/** The table of a statement, and how its columns are written. */
 export interface InsertedTable {
   readonly model: ResourceModel
   readonly dialect: Dialect
-  /** Quoted. */
+  /** The quoted name. */
   readonly table: string
   readonly select: (fields: readonly Field[], of?: string, read?: ReadColumn) => string
 }
 
-/** The fields of a new row that the table does not set by itself. */
+/** Returns the fields of a new row that the table does not set itself. */
 export const inserted = ({ fields }: ResourceModel): readonly Field[] =>
   fields.filter(({ generated, isNotInserted }) => generated !== true && isNotInserted !== true)
 
-/** The fields of a row whose key the database generates: all but the key. */
+/** Returns the fields of a new row, without the key that the database generates. */
 export const withoutKey = (model: ResourceModel): readonly Field[] =>
   inserted(model).filter(({ isIdentity }) => isIdentity !== true)
 
 /**
- * Inserts a row. Writes nothing if a parent is missing. Values: the locks' values first, then one per field,
- * then the event's.
+ * Returns a statement that inserts a row, or nothing if a parent is missing. Parameters: the values of the
+ * locks, one per field, and the values of the event.
  */
 export function insertText(
   { model, dialect, table, select }: InsertedTable,
@@ -47,7 +51,7 @@ export function insertText(
   const row = fields.length === 0 ? dialect.ddl.identity.alone : `(${names}) ${source}`
   const insert = `INSERT INTO ${table} ${row}`
   const read = newColumns(model, dialect)
-  // The result also shows whether a parent is missing.
+  // The result also shows if a parent is missing.
   if (along === undefined)
     return `${begin}${insert}${dialect.can.returning ? ` RETURNING ${select(entityFields, '', read)}` : ''}`
   const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
@@ -55,7 +59,10 @@ export function insertText(
   return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.', read)} FROM i`
 }
 
-/** Selects the row for which the connection last generated a key. Values: [tenant]. */
+/**
+ * Returns a statement that selects the row for which the connection last generated a key. Parameters: the
+ * tenant if there is one.
+ */
 export function generatedRowText({ model, dialect, table, select }: InsertedTable, isOwned: boolean): string {
   const text = new Placeholders(dialect)
   const { entityFields, key } = model

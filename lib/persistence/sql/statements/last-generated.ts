@@ -5,8 +5,8 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
- * Returns the largest number that the key can hold, if its identity column can generate larger ones: the
- * column of an existing table can be wider than the entity's type.
+ * Returns the largest number of the key's type if the identity column can generate larger ones, as a wider
+ * column of an existing table can.
  */
 function lastGenerated({ key, existing }: ResourceModel, { ddl: { identity } }: Dialect): bigint | undefined {
   const { increments } = kindOf(key)
@@ -16,13 +16,16 @@ function lastGenerated({ key, existing }: ResourceModel, { ddl: { identity } }: 
   return BigInt(most)
 }
 
-/** True if only a rollback takes back a number that the key does not hold. */
+/**
+ * Returns true if the database may generate a number that exceeds the key's range, so that the insert must be
+ * rolled back.
+ */
 export const mayMintTooMuch = (model: ResourceModel, dialect: Dialect): boolean =>
   lastGenerated(model, dialect) !== undefined && dialect.ddl.identity.in64Bits === undefined
 
 /**
- * Reads the columns of a new row. A number beyond the last one leaves the range of 64 bits on the way, which
- * fails the statement.
+ * Returns how to select the columns of a new row. An arithmetic overflow makes the statement fail if the key
+ * exceeds its range.
  */
 export function newColumns(model: ResourceModel, dialect: Dialect): (field: Field, column: string) => string {
   const { in64Bits } = dialect.ddl.identity

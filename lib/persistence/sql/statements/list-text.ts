@@ -7,27 +7,32 @@ import type { OrderedSearch } from '../../dialects/search-predicate.js'
 import type { PlanColumn } from '../../query/query-plan.js'
 import type { Statements } from './statements.js'
 
-/** The parts of a list's or a count's SQL. */
+/** The parts of a list's or count's SQL. */
 export interface ListSource {
-  /** The text after FROM, including WHERE. */
+  /** The part after FROM, including WHERE. */
   readonly from: string
-  /** The text after ORDER BY; empty for a count. */
+  /** The part after ORDER BY. Empty for a count. */
   readonly order: string
-  /** Set if the rows of one tenant are searched by a stored vector, in key order. */
+  /** Set if one tenant's rows are searched by a stored vector in key order. */
   readonly searched?: OrderedSearch | undefined
-  /** Undefined where the statement reads the rows of its own table alone. */
+  /** Undefined if the statement only reads its own table. */
   readonly related: RelatedColumns | undefined
 }
 
-/** The columns of a statement that reads several rows side by side. */
+/** The columns of a statement that joins several tables. */
 interface RelatedColumns {
-  /** The qualifier of the own row's columns. */
+  /** The qualifier of the own table's columns. */
   readonly own: string
-  /** Those of other rows by which the list is ordered, for behind the own columns. */
+  /** The sort columns of other tables, to follow the own columns. */
   readonly sorted: readonly string[]
 }
 
-/** A page of rows. @param selected - the columns of the own row. @param tail - ORDER BY, LIMIT and OFFSET. */
+/**
+ * Returns the SQL of a page.
+ *
+ * @param selected - the columns of the own table.
+ * @param tail - ORDER BY, LIMIT and OFFSET.
+ */
 export const listText = (
   statements: Statements,
   { from, related }: Pick<ListSource, 'from' | 'related'>,
@@ -39,7 +44,7 @@ export const listText = (
   return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.transactions.rowLock(lock)}`
 }
 
-/** As an entity's own columns are selected, each under a name that no other column has. */
+/** Returns sort columns in the form in which an entity's columns are selected, with unique aliases. */
 export const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialect: Dialect): string[] =>
   columns
     .filter(({ of }) => of !== undefined)

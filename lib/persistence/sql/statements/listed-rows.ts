@@ -10,7 +10,7 @@ import { rulesOf } from '../../query/plan-rules.js'
 import type { FilterNode, PlanColumn } from '../../query/query-plan.js'
 import type { Statements } from './statements.js'
 
-/** The description of a slow list for the log, with the index that reads the fewest rows. */
+/** Describes a list for the log of slow lists, with the index that reads the fewest rows. */
 export function listedRows(
   { model, dialect, table }: Statements,
   { terms, filter, showDeleted }: ListPlan,
@@ -18,7 +18,7 @@ export function listedRows(
 ): ListedRows {
   const order = terms.map((term) => termText(term, model)).join(', ')
   const known = { entity: model.entity.name, table: table.name, order }
-  // An index begins with the tenant.
+  // Every index begins with the tenant, so none serves this list.
   if (model.tenant !== undefined && tenant === undefined)
     return { ...known, index: undefined, unserved: { why: 'tenants' } }
   const equal = equalFields(filter, model)
@@ -33,7 +33,7 @@ export function listedRows(
   return { ...known, index: on.length === 0 ? undefined : { on, isDeclared }, unserved }
 }
 
-/** The fields that an index may order by, one after the other, and what stops it. */
+/** Returns the fields by which an index may sort, and the reason why it cannot continue. */
 function ordered(
   terms: readonly OrderTerm[],
   model: ResourceModel,
@@ -61,7 +61,10 @@ function ordered(
   return { fields, unserved: undefined }
 }
 
-/** Those that have one value in all rows of the list, other than the tenant, and that an index can have. */
+/**
+ * Returns the fields, other than the tenant, that have one value in all listed rows and can be part of an
+ * index.
+ */
 function equalFields(filter: FilterNode | undefined, model: ResourceModel): readonly Field[] {
   const nodes = filter?.kind === 'and' ? filter.nodes : [filter]
   const found = nodes.flatMap((node) => {
@@ -79,11 +82,11 @@ const isIndexable = (field: Field): boolean =>
   field.role !== 'credential' &&
   !rulesOf(field).exceeds(ORDERED_LENGTH, field)
 
-/** The columns of each index after the tenant. */
+/** Returns the columns of each index after the tenant. */
 function indexesOf(model: ResourceModel, showDeleted: boolean): readonly (readonly Field[])[] {
   const { key, tenant, createTime, updateTime, deleteTime } = model
   const times = [createTime, updateTime].filter((time) => time?.filterable === true) as Field[]
-  // A unique index has live rows alone.
+  // Unique indexes only contain live rows.
   const uniques = deleteTime === undefined || !showDeleted ? model.uniques : []
   return [
     [key],
@@ -94,7 +97,7 @@ function indexesOf(model: ResourceModel, showDeleted: boolean): readonly (readon
   ]
 }
 
-/** The column of the table itself that holds all of it. */
+/** Returns the field that is a whole column of the list's own table. */
 const fieldOf = ({ of, inside, column }: PlanColumn, { fields }: ResourceModel): Field | undefined =>
   of === undefined && inside === undefined ? fields.find((field) => field.column === column) : undefined
 

@@ -6,9 +6,9 @@ import { also, type RowPredicate } from './row-predicate.js'
 type LockedTable = Pick<InsertedTable, 'model' | 'dialect' | 'table'>
 
 /**
- * Begins a statement with `l`: the keys of live rows, locked one after the other in the order they came in,
- * with a value per field. The planner sees neither the tenant's value nor the number of keys. For a tenant
- * that is not in its statistics yet it would choose the wrong index, which costs ten times as much.
+ * Returns the beginning of a statement, which defines `l`: the keys of live rows, locked one after the other
+ * in the given order, with a value per field. The planner does not see the tenant and the number of keys. For
+ * a tenant that is not yet in the statistics, it would choose the wrong index, which takes ten times as long.
  */
 export function lockedRows(
   { model, dialect, table }: LockedTable,
@@ -37,7 +37,7 @@ export function lockedRows(
   )
 }
 
-/** True if a row `t` is the one of `l`. */
+/** Returns the condition that a row `t` is the one of `l`. */
 export function sameRow({ model, dialect }: LockedTable, { tenant, isRouted }: RowPredicate): string {
   const whose = (field: Field) =>
     isRouted ? dialect.values.kinds[field.kind].placeholder(field, 1) : 'l.tenant'

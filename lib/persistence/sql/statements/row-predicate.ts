@@ -5,20 +5,23 @@ import type { Dialect } from '../../dialects/dialect.js'
 import type { Placeholders } from '../../engines/executor/placeholders.js'
 import type { Taken } from '../../rows/parents.js'
 
-/** The conditions of an operation besides the key: a tenant and an etag. */
+/** The conditions of an operation in addition to the key. */
 export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
   /**
-   * True to compare the tenant with its value wherever a table is named. A distributed database finds the
-   * server of the rows by it.
+   * True to compare the tenant with a parameter wherever a table is used. A distributed database determines
+   * the server from it.
    */
   readonly isRouted?: boolean
   /** A further condition. Its placeholders are already numbered, and its values come last. */
   readonly where?: string | undefined
 }
 
-/** The condition of a row. Values: key, [tenant], [etag], [where]. */
+/**
+ * Returns the condition for a row. Parameters: the key, and if present the tenant, the etag and the values of
+ * `where`.
+ */
 export function conditionOf(
   model: ResourceModel,
   dialect: Dialect,
@@ -39,7 +42,7 @@ export const also = (where: string | undefined): string => (where === undefined 
 
 export const NOTHING_TAKEN: readonly Taken[] = []
 
-/** The beginning of a write that refers to these rows, and the source of its values. */
+/** Returns the beginning of a write that locks these parents, and the source of its values. */
 export function takenFrom(
   text: Placeholders,
   parents: readonly Taken[],
@@ -52,7 +55,7 @@ export function takenFrom(
 export const shapeBelow = (shape: string, parents: readonly Taken[]): string =>
   parents.reduce((text, { relation, where }) => `${text}\0\0${relation.property} ${where}`, shape)
 
-/** Identifies statements of one kind. */
+/** Returns an id that is the same for statements of one kind. */
 export const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {
   const { tenant, etag, where } = predicate
   let shape = `${kind} ${tenant} ${etag} ${where}`

@@ -41,27 +41,27 @@ import {
 
 const CACHED_SHAPES = 1000
 
-/** The fields of an update whose new values depend on the stored ones. */
+/** The fields of an update whose new values depend on stored ones. */
 export interface StoredChanges {
   readonly increments?: readonly Pick<FieldIncrement, 'field' | 'operator'>[]
-  /** Stay as they are if the message cannot hold what is stored. */
+  /** Fields that stay unchanged if the message cannot represent their stored value. */
   readonly kept?: readonly Field[]
 }
 
 /** Options for reading several rows. */
 interface BatchGetShape extends Pick<GetOptions, 'lock'> {
   readonly showDeleted?: boolean | undefined
-  /** True if their bytes are read in place of them. */
+  /** True to read the size of the rows instead of the rows. */
   readonly isMeasured?: boolean
 }
 
 /**
- * The SQL text of one resource in one dialect, built once per shape. Values are bound by the caller in the
- * order that each method documents; no text depends on a value.
+ * Builds the SQL of one resource in one dialect, once per shape. The SQL never depends on a value. Callers
+ * bind values in the order that each method documents; a parameter in brackets is optional.
  */
 export class Statements {
   readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES, 'statements')
-  /** True if a write returns the row it wrote. What a trigger changes afterwards is in no RETURNING. */
+  /** True if writes return the written row. RETURNING does not include later changes by a trigger. */
   readonly canReturn: boolean
   readonly #table: string
   readonly #columns: string
@@ -82,7 +82,7 @@ export class Statements {
     this.#discriminated = hasDeleteKey(model, dialect)
   }
 
-  /** Values: key, [tenant], [etag], [where]. */
+  /** Returns a statement that reads a live row. Parameters: key, [tenant], [etag], [where]. */
   get(predicate: RowPredicate, { showDeleted = false, lock }: GetOptions = {}): Statement {
     return this.#shape(shapeOf(`get ${showDeleted} ${lock?.lock} ${lock?.wait}`, predicate, []), () => {
       const text = new Placeholders(this.dialect)
@@ -91,7 +91,10 @@ export class Statements {
     })
   }
 
-  /** Returns the tenants that have the key, deleted rows included, at most two. Values: key. */
+  /**
+   * Returns a statement that reads the tenants that have a key, including deleted rows, at most two.
+   * Parameters: key.
+   */
   tenantsOf(): Statement {
     return this.#shape('tenantsOf', () => {
       const text = new Placeholders(this.dialect)
@@ -101,8 +104,9 @@ export class Statements {
   }
 
   /**
-   * Values and effect: see {@link insertText}.
-   * @param fields - the model's fields, or {@link unminted}.
+   * Returns a statement that inserts a row. For its parameters see {@link insertText}.
+   *
+   * @param fields - the model's fields, or {@link withoutKey}.
    * @param along - inserts the row's event.
    */
   insert(
@@ -116,14 +120,17 @@ export class Statements {
     return this.#shape(key, () => insertText(this.#into, fields, parents, along))
   }
 
-  /** The row for which the connection last generated a key. Values: [tenant]. */
+  /**
+   * Returns a statement that reads the row for which the connection last generated a key. Parameters:
+   * [tenant].
+   */
   generatedRow(tenant: boolean): Statement {
     return this.#shape(`minted ${tenant}`, () => generatedRowText(this.#into, tenant))
   }
 
   /**
-   * Values: the locks' values first, one per field, the operand of an increment, key, [tenant], [etag],
-   * [where]. Reaches live rows only.
+   * Returns a statement that updates a live row. Parameters: the values of the locks, one per field, the
+   * operands of increments, key, [tenant], [etag], [where].
    */
   update(
     fields: readonly Field[],
@@ -152,8 +159,8 @@ export class Statements {
   }
 
   /**
-   * Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time`
-   * the row is gone.
+   * Returns a statement that deletes a live row, softly if the model has `delete_time`. Parameters: one per
+   * field, key, [tenant], [etag], [where].
    */
   delete(fields: readonly Field[], predicate: RowPredicate): Statement {
     return this.#shape(shapeOf('delete', predicate, fields), () => {
@@ -166,7 +173,7 @@ export class Statements {
     })
   }
 
-  /** Values: one per field, key, [tenant], [etag], [where]. Reaches deleted rows only. */
+  /** Returns a statement that undeletes a row. Parameters: one per field, key, [tenant], [etag], [where]. */
   undelete(fields: readonly Field[], predicate: RowPredicate): Statement {
     return this.#shape(shapeOf('undelete', predicate, fields), () => {
       const text = new Placeholders(this.dialect)
@@ -177,8 +184,10 @@ export class Statements {
   }
 
   /**
-   * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere, [where].
-   * @param count - of keys one by one; shapes are padded to powers of two by the caller.
+   * Returns a statement that reads rows by key. Parameters: [tenant], the keys, [where]. The keys are one
+   * array on PostgreSQL and single parameters elsewhere.
+   *
+   * @param count - the number of single keys. Callers pad it to a power of two.
    */
   batchGet(
     count: number,
@@ -207,9 +216,9 @@ export class Statements {
   }
 
   /**
-   * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the
-   * order in which their rows are to be locked, then one array per field, one value per field that all rows
-   * share, [where]. Returns the position of each row's key, from 1, before its columns.
+   * Returns a statement that writes different values to many rows (PostgreSQL). Its rows begin with the
+   * position of their key, starting at 1. Parameters: [tenant], the keys in lock order, one array per field,
+   * one value per field that all rows share, [where].
    */
   batchUpdate(fields: readonly Field[], shared: readonly Field[], predicate: RowPredicate): Statement {
     const { tenant, where, isRouted } = predicate
@@ -240,8 +249,8 @@ export class Statements {
   }
 
   /**
-   * Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys
-   * in lock order, the server-set columns, [where].
+   * Returns a statement that writes the same server-set columns to many rows (PostgreSQL). Parameters:
+   * [tenant], the keys in lock order, the server-set columns, [where].
    */
   batchDelete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
     const { tenant, where, isRouted } = predicate
@@ -254,15 +263,17 @@ export class Statements {
     })
   }
 
-  /** @param of - the text before the column's name. */
+  /**
+   * @param of - the qualifier of the column.
+   */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
     return `${name} = ${writtenSql(this.model, field, `${of}${name}`, value, this.dialect)}`
   }
 
   /**
-   * The live rows with a value in one column, the first two by key. Values: value, [tenant], [where].
-   * Returns every stored field.
+   * Returns a statement that reads every stored field of live rows with a value, at most two in key order.
+   * Parameters: value, [tenant], [where].
    */
   find(field: Field, { tenant, where }: RowPredicate): Statement {
     return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
@@ -272,7 +283,10 @@ export class Statements {
     })
   }
 
-  /** A row with one of several texts in its key, deleted rows included. Values: [tenant], the texts. */
+  /**
+   * Returns a statement that checks for a row whose key is one of several strings, including deleted rows.
+   * Parameters: [tenant], the strings.
+   */
   hasKey(count: number, tenant: boolean): Statement {
     return this.#shape(`hasKey ${count} ${tenant}`, () => {
       const { key } = this.model
@@ -283,14 +297,17 @@ export class Statements {
     })
   }
 
-  /** A row with the value in a column, of any tenant, deleted rows included. Values: value. */
+  /**
+   * Returns a statement that checks for a row of any tenant with a value, including deleted rows. Parameters:
+   * value.
+   */
   has(column: string): Statement {
     return this.#shape(`has ${column}`, () => {
       return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.text.quote(column)} = ${this.dialect.values.countPlaceholder(1)} LIMIT 1`
     })
   }
 
-  /** The tenants that have expired rows. Values: instant. */
+  /** Returns a statement that reads the tenants that have expired rows. Parameters: time. */
   expiredTenants(): Statement {
     return this.#shape('expiredTenants', () => {
       const tenant = this.columns([this.model.tenant as Field])
@@ -301,8 +318,8 @@ export class Statements {
   }
 
   /**
-   * Removes a chunk of the expired rows. A row that is renewed meanwhile stays. Values: instant, [tenant],
-   * chunk size.
+   * Returns a statement that removes a chunk of expired rows. A row that is renewed meanwhile is kept.
+   * Parameters: time, [tenant], chunk size.
    */
   purge({ tenant, isRouted }: RowPredicate): Statement {
     const build = () => {
@@ -318,8 +335,8 @@ export class Statements {
   }
 
   /**
-   * Writes the live rows for which `where` is true, at most `limit` of them. Values: one per field, [tenant]
-   * (twice if the engine has no LIMIT here), [where].
+   * Returns a statement that writes at most `limit` live rows that match `where`. Parameters: one per field,
+   * [tenant] (twice if UPDATE and DELETE have no LIMIT), [where].
    */
   writeWhere(
     kind: 'update' | 'delete',
@@ -361,32 +378,39 @@ export class Statements {
     return `${this.dialect.text.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
   }
 
-  /** The beginning of a SELECT of entities. @param own - qualifies the columns. */
+  /**
+   * Returns the select list of entities.
+   *
+   * @param own - the qualifier of the columns.
+   */
   columns(selected: readonly Field[], own = '', read: ReadColumn = (_, column) => column): string {
     const one = (field: Field, name: string) =>
       this.dialect.values.kinds[field.kind].selected(read(field, own + name), name, field)
     return selected.map((field) => one(field, this.#name(field))).join(', ')
   }
 
-  /** A statement whose text is made elsewhere, and its placeholders numbered. */
+  /** Returns a statement for complete SQL with numbered placeholders. */
   written(text: string): Statement {
     return this.#shape(text, () => text)
   }
 
-  /** The same of a list or a count: how many rows it reads depends on tenant and values. */
+  /**
+   * Returns the statement of a list or count. It is planned by value, because the number of rows depends on
+   * the tenant and other values.
+   */
   ofList(text: string, listed?: () => ListedRows): Statement {
     return this.#shape(text, () => text, listing(listed))
   }
 
   /**
-   * The statement of a page, made once for what its text depends on: a long text would be hashed with each
-   * call.
+   * Returns the statement of a page, built once for everything that its SQL depends on. This saves hashing
+   * long SQL in every call.
    */
   ofPage(dependsOn: string, text: () => string, listed: () => ListedRows): Statement {
     return this.#shape(`page ${dependsOn}`, text, listing(listed))
   }
 
-  /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
+  /** Returns `column IS NULL` for live rows, or an empty string if rows are never soft-deleted. */
   liveCondition(): string {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
   }
@@ -430,7 +454,7 @@ export class Statements {
   }
 }
 
-/** The description of a list is created once for its text, as the text is. */
+/** Creates the description of a list once, together with its statement. */
 const listing = (listed: (() => ListedRows) | undefined) => (text: string) => ({
   ...plannedByValue(text),
   ...(listed !== undefined && { listed: listed() }),
