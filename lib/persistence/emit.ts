@@ -4,39 +4,42 @@ import { surrounding, watched } from './contract/open-transaction.js'
 import { cloudEvent } from './outbox/events/cloud-event.js'
 import { isStorable } from './query/reachable.js'
 
-/** An event of your own. */
+/** An event that the application emits. */
 export interface OwnEvent {
-  /** The subject, such as `order`: a word of letters, digits and `_`. */
+  /** The subject of the event type, such as `order`: letters, digits and `_`. */
   readonly resource: string
-  /** The verb, such as `paid`: a word likewise. The type of the event is `order.paid`. */
+  /**
+   * The verb of the event type, such as `paid`: letters, digits and `_`. The example's type is `order.paid`.
+   */
   readonly verb: string
-  /** The key of the resource. Events with the same resource and key keep their order. */
+  /** The resource's key. Events with the same resource and key are delivered in order. */
   readonly key: string
-  /** A JSON value. */
+  /** The event's data, a JSON value. */
   readonly data?: unknown
   /**
-   * Whose event it is. Default: the tenant of the call. `''` for an event of all tenants; another tenant's
-   * only as system.
+   * The tenant of the event. Default: the tenant of the call. An empty string marks an event of all tenants.
+   * Only system calls can name another tenant.
    */
   readonly tenant?: string
-  /** Default: the key. */
+  /** The CloudEvents subject. Default: the key. */
   readonly subject?: string
-  /** A URI reference. Default: `/` and the resource. */
+  /** The event's source, a URI reference. Default: `/` followed by the resource. */
   readonly source?: string
 }
 
 /** Options of `emit`. */
 export interface EmitOptions {
-  /** Default: the context of the running call. */
+  /** The context of the call. Default: the current one. */
   readonly context?: RequestContext
 }
 
 /**
- * Writes an event of your own in the transaction of the running call: it is delivered when the transaction
- * commits, and never when it is rolled back.
- * @throws TypeError outside of a transaction. @throws InvalidArgument for a `resource`, `verb` or `key` that
- * is none.
- * @throws PermissionDenied for another tenant's event, and without a tenant.
+ * Emits an event in the transaction of the current call. It is delivered if the transaction commits, and
+ * discarded if it is rolled back.
+ *
+ * @throws TypeError outside a transaction.
+ * @throws InvalidArgument if `resource`, `verb` or `key` is invalid.
+ * @throws PermissionDenied if the event has another tenant, or if the call has none.
  * @example
  * ```ts
  * import { emit, transaction } from 'ashlar/persistence'

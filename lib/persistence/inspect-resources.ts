@@ -14,43 +14,44 @@ import { connected, unconnected } from './inspected-database.js'
 import { DataSourceCheck } from './start-up/data-source-check.js'
 import { relationNotes, unmanagedNotes } from './start-up/relation-notes.js'
 
-/** A resource class as it was declared. */
+/** A declared resource class. */
 export interface InspectedResource {
-  /** The name of the class. */
+  /** The class's name. */
   readonly entity: string
-  /** Such as `widget`. */
+  /** The resource type, such as `widget`. */
   readonly type: string
-  /** Undefined if the declarations are invalid; then nothing else is known. */
+  /** The table. Undefined if the declarations are invalid, in which case nothing else is known. */
   readonly table?: string
-  /** The full name of its message. */
+  /** The full name of the message. */
   readonly message?: string
-  /** The names of the fields that clients see. */
+  /** The names of the fields that clients can see. */
   readonly fields: readonly string[]
-  /** Properties that only code of the application reads and writes. */
+  /** The properties that only application code reads and writes. */
   readonly code: readonly string[]
-  /** Properties whose columns and relations Ashlar does not manage. */
+  /** The properties whose columns and relations Ashlar does not manage. */
   readonly unmanaged: readonly string[]
   readonly notes: readonly string[]
 }
 
-/** Everything that can be said of resources before a server has them. */
+/** The facts about resources that are known without a server. */
 export interface Inspection {
   readonly resources: readonly InspectedResource[]
   readonly problems: readonly DeclaredProblem[]
-  /** The classes whose declarations are invalid. */
+  /** The classes with invalid declarations. */
   readonly invalid: readonly unknown[]
   /** True if the database was inspected. */
   readonly isConnected: boolean
-  /** The parts of the inspection that are left out, and why. */
+  /** The parts that were not inspected, with reasons. */
   readonly notes: readonly string[]
-  /** The services in the files of the classes' messages. */
+  /** The services in the proto files of the messages. */
   readonly services: Services
 }
 
 /**
- * Inspects the resource classes that a module exports, and collects the problems of all of them.
- * @param url - the connection string of a database, whose findings are included if it can be reached.
- * @throws TypeError for an invalid connection string.
+ * Inspects the resource classes that a module exports, and collects their problems.
+ *
+ * @param url - the connection string of a database. If the database can be reached, it is inspected, too.
+ * @throws TypeError if the connection string is invalid.
  */
 export async function inspectResources(exports: object, url?: string): Promise<Inspection> {
   const { classes, dataSources } = declaredIn(exports)
@@ -115,7 +116,7 @@ function inspected(model: ResourceModel, naming: Naming): Omit<InspectedResource
   }
 }
 
-/** The properties that TypeORM knows and the model does not. */
+/** Returns the properties that TypeORM knows but the model does not. */
 function unmanagedIn({ entity, fields, relations, secrets, credentials }: ResourceModel): readonly string[] {
   const classes = new Set<unknown>(lineage(entity))
   const known = new Set([...fields, ...relations, ...secrets, ...credentials].map(({ property }) => property))
@@ -133,7 +134,10 @@ function unmanagedIn({ entity, fields, relations, secrets, credentials }: Resour
 const memoryNotes = (model: ResourceModel): readonly string[] =>
   memoryProblems(model).map(({ rule, advice = '' }) => `in memory: ${rule}: ${advice}`)
 
-/** The findings of a resource on a database; without one, the notes about its relations. */
+/**
+ * Returns the findings about a resource in a database. Without a database, returns the notes about its
+ * relations.
+ */
 async function findingsOf(
   model: ResourceModel,
   dataSource: DataSource,
@@ -154,7 +158,7 @@ async function findingsOf(
   }
 }
 
-/** A resource with problems of its own can keep others from being compared. */
+/** Returns the findings, or an empty list if a resource's own problems prevent the comparison. */
 function attempted<T>(find: () => readonly T[]): readonly T[] {
   try {
     return find()
@@ -164,7 +168,10 @@ function attempted<T>(find: () => readonly T[]): readonly T[] {
   }
 }
 
-/** Those that are not resources, too: resources can be related to them. */
+/**
+ * Returns all exported entities. Those that are not resources are included, because resources can be related
+ * to them.
+ */
 const entitiesIn = (exports: object): readonly (new () => object)[] => {
   const entities = new Set(getMetadataArgsStorage().tables.map(({ target }) => target))
   return Object.values(exports).filter((one): one is new () => object => entities.has(one as () => void))

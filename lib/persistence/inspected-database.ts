@@ -11,15 +11,16 @@ type EntityList = readonly (new () => object)[]
 /** A DataSource with the metadata of classes, or the reason why there is none. */
 export interface InspectedDatabase {
   readonly dataSource?: DataSource
-  /** The parts of the inspection that are left out, and why. */
+  /** The parts that were not inspected, with reasons. */
   readonly notes: readonly string[]
-  /** Declarations that TypeORM rejects. */
+  /** The declarations that TypeORM rejects. */
   readonly problems: readonly Problem[]
 }
 
 /**
  * Connects to the database of a connection string. Changes nothing in it.
- * @throws TypeError for an invalid connection string.
+ *
+ * @throws TypeError if the connection string is invalid.
  */
 export async function connected(
   url: string,
@@ -50,14 +51,14 @@ export async function connected(
   }
 }
 
-/** The part of TypeORM that `initialize()` runs after it has connected. */
+/** The step of TypeORM's `initialize()` after it has connected. */
 interface Building {
   buildMetadatas(): Promise<void>
 }
 
 /**
- * Builds the metadata of classes without a database, for the first engine that has all column types and whose
- * driver is installed.
+ * Builds the metadata of classes without a database, for the first engine that supports all column types and
+ * whose driver is installed.
  */
 export async function unconnected(entities: EntityList): Promise<InspectedDatabase> {
   let reason = ''

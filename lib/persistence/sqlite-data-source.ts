@@ -25,23 +25,25 @@ type EngineSpecific =
   | 'timeout'
   | 'verbose'
 
-/** TypeORM's options for SQLite, without those that only one engine knows. */
+/** TypeORM's options for SQLite, without those of a specific engine. */
 export interface SqliteOptions
   extends Omit<BetterSqlite3DataSourceOptions, EngineSpecific>, SqliteEngineOptions {
-  /** A file, created when it does not exist (its folder too), or `:memory:`. */
+  /** The file, which is created together with its folder if it does not exist, or `:memory:`. */
   readonly database: string
   /**
-   * The time a statement waits for one transaction, or for another process that holds the file; 5000 ms by
-   * default. Each transaction that ends before it begins this time anew.
+   * The maximum time in milliseconds that a statement waits for one transaction, or for another process that
+   * locks the file. Default: 5000. The wait starts again when a transaction ends.
    */
   readonly busyTimeoutMs?: number
 }
 
 /**
- * A TypeORM DataSource on SQLite, through `sqlite3` or `better-sqlite3`, whose transactions have the
- * connection for themselves. TypeORM's own drivers share one connection among all callers: what others wrote
- * meanwhile, and were told was written, goes when a transaction rolls back (two `dataSource.transaction()` at
- * once on its `better-sqlite3` show it). Foreign keys are enforced, and a file is in WAL mode.
+ * A TypeORM DataSource on SQLite, through `sqlite3` or `better-sqlite3`, whose transactions are isolated.
+ * TypeORM's own drivers share one connection among all callers. When one caller's transaction rolls back, it
+ * discards writes that others made meanwhile and that were reported as successful. Two concurrent
+ * `dataSource.transaction()` calls on its `better-sqlite3` driver show this. Foreign keys are enforced, and
+ * files use WAL mode.
+ *
  * @example
  * ```ts
  * import { createTables, SqliteDataSource } from 'ashlar'
@@ -54,16 +56,16 @@ export interface SqliteOptions
 export class SqliteDataSource extends DataSource {
   constructor(options: SqliteOptions) {
     const { engine, driver, busyTimeoutMs, ...rest } = options
-    // A placeholder keeps TypeORM from loading better-sqlite3 before our driver replaces its own.
+    // The placeholder prevents TypeORM from loading better-sqlite3 before the driver is replaced.
     super({ synchronize: true, ...rest, type: 'better-sqlite3', driver: {} } satisfies DataSourceOptions)
     const engineOptions = { ...(engine && { engine }), ...(driver !== undefined && { driver }) }
     this.driver = new SqliteDriver(this, engineOptions, busyTimeoutMs ?? 5000)
   }
 
   /**
-   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to
-   * TypeORM, and those with `synchronize: false` or `existing: true` to others. `initialize()` calls it
-   * unless `synchronize` is false.
+   * Creates missing tables and columns of resources. Other entities are synchronized by TypeORM. Entities
+   * with `synchronize: false` or `existing: true` are not changed. `initialize()` calls this method unless
+   * `synchronize` is false.
    */
   override async synchronize(dropBeforeSync = false): Promise<void> {
     const resources = this.entityMetadatas.filter(({ target }) => isResource(target))
@@ -78,8 +80,8 @@ export class SqliteDataSource extends DataSource {
   }
 
   /**
-   * A repository that is called inside of TypeORM's transaction, and not with its manager, would wait for its
-   * end.
+   * Prevents a deadlock: a repository called inside TypeORM's transaction, but not with its manager, would
+   * wait for the transaction to end.
    */
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
     const manager = super.createEntityManager(queryRunner)
@@ -96,14 +98,14 @@ export class SqliteDataSource extends DataSource {
     })
   }
 
-  /** Rejections of a resource are reported before TypeORM fails on it. */
+  /** Checks the resources first, because TypeORM's error for an invalid one is less specific. */
   protected override async buildMetadatas(): Promise<void> {
     checkResources({ ...this.options.entities })
     await super.buildMetadatas()
     manageValues(this.entityMetadatas)
   }
 
-  /** The turns on the connection; undefined until the DataSource is initialized. */
+  /** The access to the connection. Undefined until the DataSource is initialized. */
   get leases(): SqliteLeases | undefined {
     return this.driver instanceof SqliteDriver ? this.driver.leases : undefined
   }

@@ -4,8 +4,8 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 
 /**
- * The fields whose values count towards the bytes of a page: strings, bytes and JSON. Every read of the page
- * selects them, and other values are a few bytes each.
+ * Returns the string, bytes and JSON fields, whose values count towards the bytes of a page. Every read of a
+ * page selects these fields. Other values are a few bytes each and do not count.
  */
 export const countedFields = ({ entityFields, tenant, deleteTime }: ResourceModel): readonly Field[] =>
   entityFields.filter(
@@ -13,11 +13,12 @@ export const countedFields = ({ entityFields, tenant, deleteTime }: ResourceMode
       field !== tenant && field !== deleteTime && field.enumNames === undefined && !kindOf(field).isSmall,
   )
 
-/** The minimum that a JSON element counts as, in memory and as a message, however few bytes its text has. */
+/** The minimum size of a JSON element. Even a short element takes this much memory and message space. */
 const ELEMENT_BYTES = 32
 
 /**
- * The bytes that the elements of values count as: objects, and strings, bytes and lists in lists and objects.
+ * Returns the size of the elements in a JSON value. Objects are elements; strings, bytes and lists are
+ * elements if a list or an object contains them.
  */
 export function elementBytes(value: unknown): number {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0
@@ -28,14 +29,14 @@ export function elementBytes(value: unknown): number {
   return sum
 }
 
-/** The fields whose values may have elements. */
+/** Returns the JSON fields. Only their values can have elements. */
 const nestedFields = ({ entityFields }: ResourceModel): readonly Field[] =>
   entityFields.filter(({ json }) => json !== undefined)
 
 const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
   fields.reduce((sum, { property }) => sum + elementBytes(entity[property]), 0)
 
-/** The number of entities that fit by the elements of their values. */
+/** Returns the number of entities whose JSON elements fit within `maxBytes`. */
 export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
   const fields = nestedFields(model)
   if (fields.length === 0) return entities.length
@@ -45,14 +46,14 @@ export function fittingElements(model: ResourceModel, entities: readonly object[
   )
 }
 
-/** The number of rows of these sizes that fit on a page: at least one, however large. */
+/** Returns the number of rows that fit on a page. The first row always fits, however large it is. */
 export function fitting(sizes: readonly number[], maxBytes: number): number {
   let total = 0
   const tooLarge = sizes.findIndex((size, i) => (total += size) > maxBytes && i > 0)
   return tooLarge === -1 ? sizes.length : tooLarge
 }
 
-/** The bytes of a row that is stored in memory, or of an entity. */
+/** Returns the size of an entity, or of a row of the memory database. */
 export const bytesIn = (model: ResourceModel, row: Values): number =>
   countedFields(model).reduce((sum, { property }) => sum + bytesOf(row[property]), 0)
 
@@ -67,7 +68,7 @@ const bytesOf = (value: unknown): number =>
           )
         : 0
 
-/** The number of rows stored in memory that fit, and their entities. */
+/** Returns the number of rows of the memory database that fit on a page, and the entities of these rows. */
 export const fittingIn = (
   model: ResourceModel,
   rows: readonly Values[],
@@ -82,7 +83,7 @@ export const fittingIn = (
     fittingElements(model, entities, maxBytes),
   )
 
-/** The size of an entity towards a limit: its bytes, or its elements if they count for more. */
+/** Returns the size of an entity for a limit: its bytes or its element bytes, whichever is larger. */
 export const sizeIn = (model: ResourceModel, entity: object): number => {
   const values = entity as Values
   return Math.max(bytesIn(model, values), elementBytesOf(nestedFields(model), values))

@@ -1,7 +1,7 @@
 import type { CallEnd } from '../../call-end.js'
 import { TooManyBytes } from './too-many-bytes.js'
 
-/** Ends a read when its call ends, or when its rows have more bytes than its reader accepts. */
+/** Ends a read when its call ends, or when its rows exceed the reader's byte limit. */
 export class ReadLimit implements CallEnd {
   readonly #maxBytes: number
   readonly #call: CallEnd | undefined
@@ -9,7 +9,6 @@ export class ReadLimit implements CallEnd {
   #bytes = 0
   #rows = 0
 
-  /** @param call - the end of the call that reads. */
   constructor(maxBytes: number, call: CallEnd | undefined) {
     this.#maxBytes = maxBytes
     this.#call = call
@@ -27,7 +26,10 @@ export class ReadLimit implements CallEnd {
     return this.isExceeded ? new TooManyBytes(this.#maxBytes, this.#rows - 1) : this.#call?.reason
   }
 
-  /** Counts a row that has arrived. Returns false if it is not accepted: the first row always is. */
+  /**
+   * Counts a row that has arrived. Returns false if the row exceeds the limit. The first row is always
+   * accepted.
+   */
   accepts(bytes: number): boolean {
     if (this.isExceeded) return false
     this.#bytes += bytes

@@ -3,8 +3,9 @@ import type { Dialect } from '../dialects/dialect.js'
 import { countedFields } from './counted-bytes.js'
 
 /**
- * SQL for how many bytes a row has of what counts towards a page.
- * @param own - qualifies the columns.
+ * Returns a SQL expression for the bytes of a row that count towards a page.
+ *
+ * @param own - the qualifier of the columns.
  */
 export const rowBytes = (model: ResourceModel, dialect: Dialect, own = ''): string =>
   countedFields(model)
@@ -15,8 +16,10 @@ export const rowBytes = (model: ResourceModel, dialect: Dialect, own = ''): stri
     .join(' + ') || '0'
 
 /**
- * A statement for the bytes of each row that a SELECT reads, or of all of them.
- * @param bytes - of a row. @param rest - of the SELECT, from FROM on.
+ * Returns a statement that selects the bytes of each row, or their total.
+ *
+ * @param bytes - the SQL expression for the bytes of one row.
+ * @param rest - the SELECT from FROM on.
  */
 export function bytesText(
   bytes: string,

@@ -1,8 +1,10 @@
 import { ResourceExhausted } from '../../errors.js'
 
-/** The rows of a statement have more bytes than its reader accepts. */
+/** The rows of a statement exceed the byte limit of their reader. */
 export class TooManyBytes extends ResourceExhausted {
-  /** @param rows - how many rows had arrived within the limit. */
+  /**
+   * @param rows - the number of rows that arrived within the limit.
+   */
   constructor(
     maxBytes: number,
     readonly rows: number,

@@ -2,23 +2,23 @@ import { RoundTrip } from './round-trip.js'
 import { type WaitingCall, WaitingCalls } from './waiting-calls.js'
 
 /**
- * A statement that takes longer keeps no call waiting: it may be waiting for a connection, or for a dead
+ * A slower statement does not hold back waiting calls. It may itself be waiting for a connection or a dead
  * network.
  */
 const SLOW_MS = 20
 
-/** A statement that is in flight. */
+/** A slot for one statement in flight. */
 export interface Slot {
   readonly since: number
-  /** The number of calls it carries. */
+  /** The number of calls that the statement carries. */
   calls: number
 }
 
 export interface QueueClock {
-  /** Milliseconds; never goes back. */
+  /** Returns a monotonic time in milliseconds. */
   now(): number
   after(ms: number, fn: () => void): void
-  /** When everything that waits for the results so far has run. */
+  /** Runs `fn` after the callbacks of all results that have arrived. */
   soon(fn: () => void): void
 }
 
@@ -29,24 +29,25 @@ const CLOCK: QueueClock = {
 }
 
 /**
- * Decides when the calls of one shape are sent, and which together. A call goes out at once while few
- * statements are in flight. Beyond that calls wait, and the next free slot takes as many as fit, first come,
- * first served. Nothing waits for company.
+ * Decides when calls of one kind are sent and which of them share a statement. While few statements are in
+ * flight, a call is sent immediately. Otherwise it waits for a free slot, which takes as many waiting calls
+ * as fit, in order of arrival. A call never waits for others to join it.
  */
 export class CallQueue<C extends WaitingCall> {
-  /** The group that has waited longest comes first. */
+  /** The waiting calls by group. The group that has waited longest comes first. */
   readonly #groups = new Map<string, WaitingCalls<C>>()
   readonly #roundTrip = new RoundTrip()
   #slots: Slot[] = []
   #isWatching = false
-  /** A call is in flight that found no other. It has a slot from when another call comes. */
+  /** True while the only call in flight has no slot. The call gets a slot when a second call arrives. */
   #isLone = false
   #lone: Slot | undefined
 
   /**
-   * @param connections - how many the pool may have.
-   * @param send - sends calls that have waited, and settles them. It never rejects. Resolves to whether it
-   * has succeeded.
+   * @param connections - returns the size of the connection pool.
+   * @param send - sends waiting calls together and settles them. Never rejects. Resolves to true if the
+   *   statement
+   * succeeded.
    */
   constructor(
     private readonly connections: () => number,
@@ -55,8 +56,8 @@ export class CallQueue<C extends WaitingCall> {
   ) {}
 
   /**
-   * True if a call goes out that finds no other. When it has ended, tell it by `landed`: it needs no slot,
-   * and no clock.
+   * Returns true if no other call is in flight, so that this call needs neither a slot nor a timer. Call
+   * `completed` when it ends.
    */
   passes(): boolean {
     if (this.#isLone || this.#slots.length > 0 || this.#groups.size > 0) return false
@@ -64,7 +65,7 @@ export class CallQueue<C extends WaitingCall> {
     return true
   }
 
-  /** The call that has passed has ended. */
+  /** Ends a call for which `passes` returned true. */
   readonly completed = (): void => {
     const slot = this.#lone
     this.#isLone = false
@@ -73,13 +74,14 @@ export class CallQueue<C extends WaitingCall> {
   }
 
   /**
-   * A slot for a call that goes out alone at once; undefined where it has to wait. Give it back with `leave`.
+   * Returns a slot for a call that can be sent immediately, or undefined if it has to wait. Release the slot
+   * with `leave`.
    */
   enter(): Slot | undefined {
     return this.#groups.size > 0 ? undefined : this.#take()
   }
 
-  /** Waits for the next free slot. */
+  /** Queues a call until a slot is free. */
   wait(call: C): void {
     let group = this.#groups.get(call.group)
     if (group === undefined) this.#groups.set(call.group, (group = new WaitingCalls()))
@@ -87,14 +89,18 @@ export class CallQueue<C extends WaitingCall> {
     this.#sendWaiting()
   }
 
-  /** Removes a call that still waits. */
+  /** Removes a call from the queue. */
   remove(call: C): void {
     const group = this.#groups.get(call.group)
     group?.remove(call)
     if (group?.isEmpty === true) this.#groups.delete(call.group)
   }
 
-  /** The statement has ended. @param calls - how many it carried, where it has succeeded. */
+  /**
+   * Releases the slot of a statement that has ended.
+   *
+   * @param calls - the number of calls of a successful statement, or undefined after a failure.
+   */
   leave(slot: Slot, calls: number | undefined): void {
     this.#measure(slot, calls)
     this.#free(slot)
@@ -136,13 +142,13 @@ export class CallQueue<C extends WaitingCall> {
       slot.calls = calls.length
       void this.send(calls).then((succeeded) => {
         this.#measure(slot, succeeded ? calls.length : undefined)
-        // Callers that call again at once do so together.
+        // Free the slot later, so that calls that the callers make in response share the next statement.
         this.clock.soon(() => this.#free(slot))
       })
     }
   }
 
-  /** As many calls as fit. What is left of a group comes after the other groups. */
+  /** Removes and returns as many calls of the first group as fit. The rest of the group moves to the end. */
   #next(): readonly C[] {
     for (const [name, group] of this.#groups) {
       const calls = group.take()
@@ -153,7 +159,7 @@ export class CallQueue<C extends WaitingCall> {
     return []
   }
 
-  /** Looks again when the oldest statement has become a slow one. */
+  /** Checks the queue again when the oldest statement becomes slow. */
   #watch(): void {
     const [oldest] = this.#slots
     if (this.#isWatching || oldest === undefined) return

@@ -2,20 +2,29 @@ import type { DataSource } from 'typeorm'
 
 const COALESCES = ['off', 'tenant', 'all'] as const
 
-/** The calls that share a statement: of all tenants, of one tenant, or none. */
+/** Which calls may share a statement: calls of all tenants, calls of one tenant, or none. */
 export type Coalesce = (typeof COALESCES)[number]
 
 export interface CoalesceOptions {
   /**
-   * The calls that share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…`
-   * on every database, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each
-   * row compared with the request of its call. `tenant`: those of one tenant. `off`: every call has its own
-   * statement. Default: the HotDataSource's setting, or `all`.
+   * Which calls share a statement when many are in flight. Coalescing applies to `get`, `lookupBy…Hash` and
+   * `verify…` on every database, and to `create`, `update` and soft deletes on PostgreSQL.
+   *
+   * - `all`: calls of all tenants share statements. Every returned row is checked against the request of its
+   *   call.
+   * - `tenant`: only calls of the same tenant share a statement.
+   * - `off`: every call has its own statement.
+   *
+   * Default: the setting of the `HotDataSource`, or `all`.
    */
   readonly coalesce?: Coalesce
 }
 
-/** @throws TypeError for another value. */
+/**
+ * Returns the `coalesce` option, the data source's setting or the default.
+ *
+ * @throws TypeError if the value is unknown.
+ */
 export function mergeOf(dataSource: DataSource, { coalesce }: CoalesceOptions): Coalesce {
   const asked = coalesce ?? (dataSource.options as CoalesceOptions).coalesce ?? 'all'
   if (!COALESCES.includes(asked))

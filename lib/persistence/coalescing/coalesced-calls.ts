@@ -11,42 +11,46 @@ import type { SqlCall } from '../rows/row-call.js'
 import { CallQueue, type Slot } from './call-queue.js'
 import type { WaitingCall } from './waiting-calls.js'
 
-/** Which row a call asks for: by a value, in the rows of one tenant. */
+/** Identifies the row that a call requests: a value, and the tenant if the lookup is limited to one. */
 export interface Requested {
   readonly value: string
-  /** Undefined where the rows have no tenants, or the value is looked for in all of them. */
+  /** Undefined if rows have no tenant, or if the lookup covers all tenants. */
   readonly tenant: string | undefined
 }
 
-/** An operation on one row, in both of its forms. */
+/** An operation on one row that can run alone or as a part of a shared statement. */
 export interface Mergeable<S extends Requested, R> {
-  /** For messages: the resource, and what is done. */
+  /** The resource and the method, for messages. */
   readonly name: string
-  /** In a statement of its own. A failure rejects the promise; none is thrown. */
+  /**
+   * Runs the operation in its own statement. Failures reject the promise; the method itself does not throw.
+   */
   alone(requested: S, call: SqlCall): Promise<R | undefined>
-  /** Calls of the same group may share a statement; undefined where the call goes out alone. */
+  /** Returns the group of the calls that may share a statement, or undefined if the call runs alone. */
   groupOf(tenant: string | undefined): string | undefined
   /**
-   * Of many calls. Its rows begin with the number of the call, from 1. Asked for only where calls have a
-   * group.
+   * Returns the shared statement. The first column of its rows is the number of the call, starting at 1. Only
+   * called if calls have a group.
    */
   statement(): Statement
-  /** Compares keys, for writes. Default: string comparison. */
+  /** Orders keys for writes. Default: string comparison. */
   readonly compare?: (a: string, b: string) => number
-  /** The values of a call that the statement uses. */
+  /** Returns the values that a call contributes to the shared statement. */
   valuesOf(requested: S): readonly unknown[]
-  /** The parameters that hold the values of calls. */
+  /** Returns the parameters of the shared statement for the values of all calls. */
   bound(calls: readonly (readonly unknown[])[]): readonly unknown[]
-  /** By what the row of a result would be asked for. */
+  /** Returns the request that a result would answer. It is compared with the request of the call. */
   requestedIn(result: R): Requested
-  /** @param row - of the statement: its first column is the number of the call. */
+  /**
+   * @param row - a row of the shared statement, which begins with the number of the call.
+   */
   read(row: Row): R
 }
 
-/** A call that waits for a statement of several. */
+/** A call that waits for a shared statement. */
 class Call<S extends Requested, R> implements WaitingCall {
   readonly bytes: number
-  /** The statement that carries it, with others. */
+  /** The shared statement that carries this call, once it is sent. */
   statement: Carrying | undefined = undefined
   hasLeft = false
 
@@ -64,12 +68,12 @@ class Call<S extends Requested, R> implements WaitingCall {
     this.leave = () => left(this)
   }
 
-  /** Its time is over, or its client is gone. */
+  /** Rejects the call when it is cancelled or its deadline has passed. */
   readonly leave: () => void
 }
 
 /**
- * A statement with several calls, which is cancelled when all of them have left. It is cheaper than an
+ * Cancels a shared statement when all of its calls have left. Creating one is faster than creating an
  * AbortSignal.
  */
 class Carrying implements CallEnd {
@@ -98,17 +102,17 @@ class Carrying implements CallEnd {
   }
 }
 
-/** The time calls of a tenant go out alone after one of them has failed a statement of several. */
+/** After a call fails a shared statement, calls of its tenant run alone for this time. */
 const APART_MS = 1000
 const MAX_APART = 1000
 
-/** Coalesced statements run outside the async context of every call. */
+/** Shared statements run outside the async context of every call, because they belong to several calls. */
 const OUTSIDE = new AsyncResource('ASHLAR_MERGED_CALLS')
 
-/** Sends operations on single rows, each in its own statement, or with others while many are in flight. */
+/** Runs operations on single rows, alone or, when many are in flight, several in one statement. */
 export abstract class CoalescedCalls<S extends Requested, R> {
   readonly #queue: CallQueue<Call<S, R>>
-  /** Tenants whose calls go out alone, and until when. */
+  /** Tenants whose calls run alone, with the time until which they do. */
   readonly #apart = new BoundedCache<string | undefined, number>(MAX_APART, 'separate_tenants')
 
   constructor(
@@ -121,7 +125,7 @@ export abstract class CoalescedCalls<S extends Requested, R> {
     )
   }
 
-  /** Undefined where no row is found. */
+  /** Resolves to undefined if no row matches. */
   run(requested: S, call: SqlCall): Promise<R | undefined> {
     const queue = this.#queue
     if (queue.passes()) {
@@ -135,21 +139,21 @@ export abstract class CoalescedCalls<S extends Requested, R> {
     return group === undefined ? this.operation.alone(requested, call) : this.#wait(group, requested, call)
   }
 
-  /** True if a statement of one call does. */
+  /** Returns true if the calls run as the statement of a single call. */
   isSole(calls: readonly unknown[]): boolean {
     return calls.length === 1
   }
 
-  /** True if rows are changed, so that nothing may run again once a statement has succeeded. */
+  /** True if the operation writes. Its calls are not run again after a statement has succeeded. */
   protected abstract readonly changesRows: boolean
 
-  /** Calls for the same one never share a statement. */
+  /** Returns an id for the row of a call. Calls with the same id never share a statement. */
   protected abstract rowOf(requested: S): string | undefined
 
-  /** The calls in the order in which the statement takes them. */
+  /** Returns the calls in the order in which the statement processes them. */
   protected abstract ordered<C extends { readonly requested: S }>(calls: readonly C[]): readonly C[]
 
-  /** The result of a statement contained no row for the call. */
+  /** Handles a call for which the statement returned no row. */
   protected abstract missed(found: () => void, again: () => Promise<boolean>): void
 
   async #atOnce(slot: Slot, requested: S, call: SqlCall): Promise<R | undefined> {
@@ -183,7 +187,7 @@ export abstract class CoalescedCalls<S extends Requested, R> {
     else statement.leave()
   }
 
-  /** True if the statement has succeeded. */
+  /** Resolves to true if the statement succeeded. */
   async #send(taken: readonly Call<S, R>[]): Promise<boolean> {
     const [first] = taken
     if (first !== undefined && this.isSole(taken)) return this.#again(first)
@@ -218,9 +222,9 @@ export abstract class CoalescedCalls<S extends Requested, R> {
   }
 
   /**
-   * The row of each call. No row of the statement is returned before each is checked against the request of
-   * its call.
-   * @throws WrongRow
+   * Returns the result of each call. Checks every row against the request of its call before any is returned.
+   *
+   * @throws WrongRow if a row does not belong to its call.
    */
   #resultsOf(calls: readonly Call<S, R>[], { rows }: Result): readonly (R | undefined)[] {
     const { operation } = this
@@ -249,8 +253,8 @@ export abstract class CoalescedCalls<S extends Requested, R> {
   }
 
   /**
-   * After a lost connection nothing runs again. Any other failure may be caused by one call, so each runs
-   * again alone.
+   * Runs each call again alone, because one call may have caused the failure for all. After a lost
+   * connection, rejects all calls instead.
    */
   async #failed(calls: readonly Call<S, R>[], error: unknown): Promise<void> {
     if (error instanceof Unavailable) return this.#reject(calls, error)
@@ -268,7 +272,7 @@ export abstract class CoalescedCalls<S extends Requested, R> {
     }
   }
 
-  /** In a statement of its own. Whether that has succeeded. */
+  /** Runs a call in its own statement. Resolves to true if the statement succeeded. */
   async #again(call: Call<S, R>): Promise<boolean> {
     call.sqlCall.signal?.removeEventListener('abort', call.leave)
     try {
@@ -280,7 +284,9 @@ export abstract class CoalescedCalls<S extends Requested, R> {
     }
   }
 
-  /** It would be unknown that the caller of a call waiting here holds a connection. */
+  /**
+   * Returns false for a caller that holds a connection. While it waits here, the pool could not know that.
+   */
   #mayWait({ tenant }: S): boolean {
     const until = this.#apart.get(tenant)
     const isApart = until !== undefined && performance.now() < until
@@ -288,7 +294,7 @@ export abstract class CoalescedCalls<S extends Requested, R> {
   }
 }
 
-/** Reads of single rows. */
+/** Coalesces reads of single rows. */
 export class CoalescedReads<R> extends CoalescedCalls<Requested, R> {
   protected readonly changesRows = false
 
@@ -306,9 +312,9 @@ export class CoalescedReads<R> extends CoalescedCalls<Requested, R> {
 }
 
 /**
- * Writes of single rows. Their statement waits for no row lock: a call whose row is locked, or is not as the
- * call wants it, runs again alone, and waits or learns why. A statement writes a row once, and locks rows in
- * the order of their keys.
+ * Coalesces writes of single rows. Shared statements do not wait for row locks. If a row is locked or does
+ * not meet the conditions of its call, the call runs again alone and then waits or fails with the reason. A
+ * shared statement writes each row at most once and locks rows in the order of their keys.
  */
 export class CoalescedWrites<S extends Requested, R> extends CoalescedCalls<S, R> {
   protected readonly changesRows = true
@@ -325,19 +331,19 @@ export class CoalescedWrites<S extends Requested, R> extends CoalescedCalls<S, R
     )
   }
 
-  /** Only its caller waits for it. */
+  /** Only the call itself waits for the second statement; the others are settled now. */
   protected missed(_: () => void, again: () => Promise<boolean>): void {
     void again()
   }
 }
 
-/** Of calls of one tenant. Undefined if they are of several. */
+/** Returns the context of calls that have the same tenant, or undefined if their tenants differ. */
 function contextOf(calls: readonly Pick<Call<Requested, unknown>, 'sqlCall'>[]): RequestContext | undefined {
   const context = calls[0]?.sqlCall.context
   return calls.every(({ sqlCall }) => sqlCall.context.tenant === context?.tenant) ? context : undefined
 }
 
-/** The approximate size of values in a statement. */
+/** Returns the approximate size of the values in bytes. */
 function sizeOf(values: readonly unknown[]): number {
   let bytes = 0
   for (const value of values) bytes += bytesOf(value)
@@ -349,7 +355,7 @@ const bytesOf = (value: unknown): number => {
   return value instanceof Uint8Array ? 2 * value.byteLength : 8
 }
 
-/** The database returned a row that no call of the statement asked for. */
+/** The database returned a row that no call of the statement requested. */
 class WrongRow extends Internal {
   constructor(operation: string) {
     super(`${operation}: a statement for several calls returned a row that its call did not request`)

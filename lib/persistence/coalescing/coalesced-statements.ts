@@ -9,28 +9,29 @@ import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 
-/** The part that the calls of a reading statement share. */
+/** The shape of a read. Calls of the same shape can share a statement. */
 export interface ReadShape {
-  /** The column in which each call looks for a value. */
+  /** The column that is compared with the value of each call. */
   readonly by: Field
-  /** The column of the tenant, where each call names one. */
+  /** The tenant column, if the calls are limited to a tenant. */
   readonly tenant: Field | undefined
   readonly selected: readonly Field[]
-  /** True if a call can find several rows, of which it takes the first by key. */
+  /** True if several rows may match. The call then gets the first one by key. */
   readonly isFirst: boolean
 }
 
-/** No column has this name. */
+/** The name of the column with the number of the call. The parentheses prevent a clash with real columns. */
 const NUMBER = '(number)'
 
 /**
- * Statements that each carry many calls. They return the number of the call, from 1, before the columns of
- * its row.
+ * Builds statements that each carry many calls. Their rows begin with the number of the call, starting at 1.
  */
 export class CoalescedStatements {
   readonly #table: string
 
-  /** @param typeOf - of a column, without a length. */
+  /**
+   * @param typeOf - returns the SQL type of a column, without a length.
+   */
   constructor(
     private readonly model: ResourceModel,
     private readonly dialect: Dialect,
@@ -41,7 +42,10 @@ export class CoalescedStatements {
     this.#table = quoteTable(table, dialect)
   }
 
-  /** Looks for live rows. Values: what is looked for, [the tenant]. Calls that find nothing have no row. */
+  /**
+   * Returns a statement that looks up live rows. Each call has the requested value and, if required, the
+   * tenant. Calls without a matching row have no row in the result.
+   */
   read({ by, tenant, selected, isFirst }: ReadShape): Statement {
     const columns = this.#selected(selected, 't')
     const requested = tenant === undefined ? [by] : [by, tenant]
@@ -63,9 +67,9 @@ export class CoalescedStatements {
   }
 
   /**
-   * Writes columns of live rows (PostgreSQL). Values: the key, [the tenant], [the etag, NULL for any], then
-   * the columns. Waits for no lock: a row that is locked, or is not as its call wants it, is missing from the
-   * result.
+   * Returns a statement that updates live rows (PostgreSQL). Each call has the key, the tenant if there is
+   * one, the etag if the model has one (NULL matches any), and the new values. The statement does not wait
+   * for locks: rows that are locked or do not match are missing from the result.
    */
   update(written: readonly Field[], returned: readonly Field[]): Statement {
     const { etag } = this.model
@@ -90,9 +94,10 @@ export class CoalescedStatements {
   }
 
   /**
-   * Inserts rows (PostgreSQL). Values: one for each field, then the events' values. A row that conflicts with
-   * another is missing from the result, and has no event.
-   * @param along - inserts the event of each row.
+   * Returns a statement that inserts rows (PostgreSQL). Each call has the value of every field, followed by
+   * the values of its event. A row that conflicts with another is missing from the result and has no event.
+   *
+   * @param along - the SQL that inserts the event of each row.
    */
   insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {
     const names = fields.map((field) => this.#name(field)).join(', ')
@@ -118,7 +123,9 @@ export class CoalescedStatements {
   }
 
   /**
-   * `k`: the values of each call, and its number. @param more - types of the values after the fields' values.
+   * Returns the relation `k` with the values and the number of each call.
+   *
+   * @param more - the types of the values that follow the fields.
    */
   #calls(fields: readonly Field[], more: readonly string[] = []): string {
     return this.coalescing.calls([...fields.map((field) => this.typeOf(field)), ...more])

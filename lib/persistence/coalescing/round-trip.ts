@@ -1,31 +1,34 @@
-/** The number of statements among which the fastest is looked for. Twice as many are remembered. */
+/** The fastest statement is taken from the last 128 to 256 statements. */
 const WINDOW = 128
 
-/** The minimum time that a further call adds to a statement. */
+/** The minimum time that each additional call adds to a statement. */
 const PER_CALL_MS = 0.01
 
-/** Below it, few statements are faster. Above, slots that stay empty cost throughput. */
+/**
+ * Below this round-trip time, sending few statements at once is fastest. Above it, unused slots would cost
+ * throughput.
+ */
 const NEAR_MS = 0.5
 const NEAR_STATEMENTS = 4
 
 /**
- * Below it, few statements with many calls each are faster: what a statement costs both sides is more than a
- * call adds to it.
+ * Below this round-trip time, few statements with many calls each are fastest, because a statement costs
+ * client and server more than an additional call does.
  */
 const NEAREST_MS = 0.25
 const NEAREST_CALLS = 3
 
 /**
- * The distance to the database, and so the number of statements of a shape that are worth sending at once. It
- * is the time of the fastest of the last statements, because the others have waited for a connection or for
- * this process.
+ * Estimates the round trip to the database, which limits the number of statements worth sending at once. The
+ * estimate is the fastest of the last statements. Slower ones also waited for a connection or for this
+ * process.
  */
 export class RoundTrip {
   #fastest = Number.POSITIVE_INFINITY
   #fastestBefore = Number.POSITIVE_INFINITY
   #seen = 0
 
-  /** A statement has succeeded. */
+  /** Records the duration of a successful statement. */
   took(ms: number, calls: number): void {
     this.#fastest = Math.min(this.#fastest, ms - (calls - 1) * PER_CALL_MS)
     if (++this.#seen < WINDOW) return
@@ -35,9 +38,11 @@ export class RoundTrip {
   }
 
   /**
-   * True if one more statement is to be sent.
-   * @param statements - that are in flight. @param calls - that they carry. @param connections - how many the
-   * pool may have.
+   * Returns true if another statement should be sent.
+   *
+   * @param statements - the number of statements in flight.
+   * @param calls - the number of calls that they carry.
+   * @param connections - the size of the connection pool.
    */
   hasRoom(statements: number, calls: number, connections: number): boolean {
     const ms = Math.min(this.#fastest, this.#fastestBefore)

@@ -4,9 +4,10 @@ import type { Mergeable } from './coalesced-calls.js'
 import type { TableRules } from './table-rules.js'
 
 /**
- * The statement that the calls of an operation may share, if they may; determined when the rules of the table
- * are known.
- * @param may - true if the table allows it.
+ * Returns a function that returns the shared statement of an operation, or undefined if its calls must not
+ * share one. The result is determined once the rules of the table are known.
+ *
+ * @param may - returns true if the table allows sharing.
  */
 export function statementOfSeveral(
   { bound }: CoalescingSql,

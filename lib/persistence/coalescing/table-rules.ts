@@ -5,18 +5,20 @@ import type { Database, Row } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import type { Coalesce } from './coalesce.js'
 
-/** The time calls go out alone after the catalog could not be read. */
+/** After a failure to read the catalog, calls run alone for this time. */
 const RETRY_MS = 1000
 
 interface ColumnRules {
-  /** As a cast names it, without a length. */
+  /** The type for casts, without a length. */
   readonly type: string
   readonly isArray: boolean
-  /** True if a write may wait for another transaction: a unique index or a foreign key causes it. */
+  /**
+   * True if writing the column may wait for another transaction, because of a unique index or a foreign key.
+   */
   readonly mayWait: boolean
-  /** The same, for who sets it where it was NULL. */
+  /** The same, for a write that replaces NULL. */
   readonly mayWaitWhenSet: boolean
-  /** With its length or precision. */
+  /** The type with its length or precision. */
   readonly wholeType: string
 }
 
@@ -28,10 +30,9 @@ interface Facts {
 }
 
 /**
- * The calls on a table that may share a statement. The catalog is read once, when calls would first wait for
- * each other. If the database decides about rows (row-level security), only calls of one tenant share a
- * statement. If tables are on several servers, none do, because a shared statement has no single tenant that
- * routes it.
+ * Decides which calls on a table may share a statement. The catalog is read once, when calls first have to
+ * wait. With row-level security, only calls of one tenant share a statement. If tables are distributed over
+ * several servers, no calls do, because the shared statement could not be routed by tenant.
  */
 export class TableRules {
   #facts: Facts | undefined
@@ -45,7 +46,7 @@ export class TableRules {
     private readonly merge: Exclude<Coalesce, 'off'>,
   ) {}
 
-  /** Calls of the same group may share a statement; undefined where the call goes out alone. */
+  /** Returns the group of the calls that may share a statement, or undefined if the call runs alone. */
   groupOf(tenant: string | undefined): string | undefined {
     if (this.#facts === undefined) this.#look()
     const sharing = this.#facts?.sharing
@@ -53,37 +54,35 @@ export class TableRules {
     return sharing === 'tenant' ? tenant : undefined
   }
 
-  /** True if rows can be looked for by these columns, many at once. */
+  /** Returns true if rows can be looked up by these columns in a shared statement. */
   mayRead(by: readonly Field[]): boolean {
     return by.every(({ column }) => this.#facts?.columns.get(column)?.isArray === false)
   }
 
   /**
-   * True if these columns of several rows can be written at once, so that no row waits for another
+   * Returns true if a shared statement can write these columns without one row waiting for another
    * transaction.
    */
   mayUpdate(written: readonly Field[]): boolean {
     return this.#facts?.takesWrites === true && written.every((field) => this.#isFree(field, 'mayWait'))
   }
 
-  /** The same, for columns that a delete writes. The time of the delete was NULL. */
+  /** The same, for the columns that a soft delete writes. Its delete time was NULL before. */
   maySoftDelete(written: readonly Field[]): boolean {
     const { deleteTime } = this.model
     const isFree = (field: Field) => this.#isFree(field, field === deleteTime ? 'mayWaitWhenSet' : 'mayWait')
     return this.#facts?.takesWrites === true && written.every(isFree)
   }
 
-  /**
-   * True if several rows with new keys can be inserted at once, so that none waits for another transaction.
-   */
+  /** Returns true if a shared statement can insert rows without one row waiting for another transaction. */
   mayInsert(written: readonly Field[]): boolean {
     const { takesWrites = false, takesInserts = false } = this.#facts ?? {}
     return takesWrites && takesInserts && this.mayRead(written)
   }
 
   /**
-   * True if rows are stored as they are written: the table does nothing to them, and their columns give every
-   * value back.
+   * Returns true if the table stores rows exactly as written: triggers and rules do not change them, and the
+   * column types preserve every value.
    */
   keeps(written: readonly Field[]): boolean {
     if (this.#facts === undefined) this.#look()
@@ -91,7 +90,7 @@ export class TableRules {
     return takesWrites && written.every((field) => this.#isExact(field, columns?.get(field.column)))
   }
 
-  /** The type of a column, once calls share statements. */
+  /** Returns the SQL type of a column, or `text` while the catalog is unread. */
   typeOf({ column }: Field): string {
     return this.#facts?.columns.get(column)?.type ?? 'text'
   }
@@ -140,7 +139,7 @@ export class TableRules {
   }
 }
 
-/** On several servers, one that is down would fail the calls of all tenants in the statement. */
+/** // If one of several servers were down, a shared statement would fail the calls of all tenants. */
 const sharing = ({ isDistributed }: Database, hasPolicies: boolean, merge: Facts['sharing']) =>
   isDistributed === true ? 'none' : hasPolicies ? 'tenant' : merge
 

@@ -1,20 +1,21 @@
-/** The most calls of one statement. */
+/** The maximum number of calls in one statement. */
 const MAX_CALLS = 128
 
-/** The most bytes of values in one statement; a single call may have more. */
+/** The maximum bytes of values in one statement. A single call may exceed it. */
 const MAX_BYTES = 256 * 1024
 
-/** A call that can share a statement. */
 export interface WaitingCall {
-  /** Calls of different groups never share one. */
+  /** Calls of different groups never share a statement. */
   readonly group: string
-  /** The size of its values. */
+  /** The size of the call's values in bytes. */
   readonly bytes: number
-  /** Calls with the same one never share one, either: the later one waits for the next. */
+  /** Calls for the same row never share a statement. The later call waits for the next one. */
   readonly row?: string | undefined
 }
 
-/** The calls of one group in their order. Those for a row that an earlier one is for stand behind it. */
+/**
+ * The waiting calls of one group in order of arrival. A call for a row with an earlier call waits behind it.
+ */
 export class WaitingCalls<C extends WaitingCall> {
   readonly #calls = new Set<C>()
   readonly #behind = new Map<string, Set<C>>()
@@ -38,7 +39,7 @@ export class WaitingCalls<C extends WaitingCall> {
     this.#follow(call)
   }
 
-  /** As many as fit, first come, first served. */
+  /** Removes and returns as many calls as fit in one statement, in order of arrival. */
   take(): readonly C[] {
     const calls: C[] = []
     let bytes = 0
@@ -52,7 +53,7 @@ export class WaitingCalls<C extends WaitingCall> {
     return calls
   }
 
-  /** The calls that waited for a completed call go to the end. */
+  /** Moves calls that waited behind a removed call to the end of the queue. */
   #follow({ row }: C): void {
     const behind = row === undefined ? undefined : this.#behind.get(row)
     if (row === undefined || behind === undefined) return

@@ -5,8 +5,8 @@ import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import type { ComparedDialect } from './expected-table.js'
 
 /**
- * The table as Citus may have it: the unique indexes of public ids begin with the tenant, because it accepts
- * no others.
+ * Returns the definition that Citus allows for a table. If the unique indexes of public ids begin with the
+ * tenant in the database, they do so in the definition, too, because Citus accepts no other unique indexes.
  */
 export async function asDistributed(
   model: ResourceModel,

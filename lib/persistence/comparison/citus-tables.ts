@@ -8,8 +8,8 @@ import { addForeignKey, createIndex, dropConstraint } from '../schema/create-tab
 import type { ComparedDialect } from './expected-table.js'
 
 /**
- * The version that makes a table, and distributes it if the database has Citus. Each server has a copy of a
- * table without a tenant.
+ * Returns the migration that creates a table and distributes it if the database has Citus. A table without a
+ * tenant is replicated to every server.
  */
 export function distributed(
   file: ChangeFile,
@@ -28,7 +28,10 @@ export function distributed(
   return { ...file, up: [...BEFORE_DISTRIBUTION, ...file.up, ifCitus(steps)] }
 }
 
-/** Citus accepts a unique index only with the tenant, so the coordinator has a table of the public ids. */
+/**
+ * Adds a table of public ids on the coordinator, because Citus accepts a unique index only if it contains the
+ * tenant.
+ */
 function withCredentials(
   { tenant, credentials }: ResourceModel,
   table: TableDefinition,
@@ -48,7 +51,7 @@ function withCredentials(
 
 const LOCKS = 'Citus cannot validate a foreign key later if the tenant is a varchar'
 
-/** The dialect that changes the table of a model by statements that Citus accepts. */
+/** Returns a dialect that changes the model's table with statements that Citus accepts. */
 export function distributing(
   dialect: ComparedDialect,
   { tenant }: ResourceModel,

@@ -1,15 +1,16 @@
 import type { LiveSchema } from '../dialects/catalog/live-table.js'
 import type { ComparedDialect } from './expected-table.js'
 
-/** At most this many rows are counted. */
+/** The maximum number of rows that are counted. */
 const MAX_COUNTED = 1000
-/** At most this many rows are read if no index serves the condition. */
+/** The maximum number of rows that are read if no index serves the condition. */
 const MAX_READ = 100_000
 
 /**
- * Counts the rows that fulfil a condition, with bounded work.
- * @param from - the quoted table, whose rows are read in descending order of `key` unless `isIndexed`.
- * @returns the number, and the words for it: "at least 1,000 rows"; or nothing if there are none.
+ * Counts the rows that meet a condition, with bounded work.
+ *
+ * @param from - the quoted table, which is read in descending order of `key` unless `isIndexed` is set.
+ * @returns the number and its wording, such as "at least 1,000 rows", or undefined if no row matches.
  */
 export async function countedRows(
   { from, column, key, isIndexed }: { from: string; column: string; key: string; isIndexed: boolean },

@@ -16,17 +16,18 @@ import type { ComparedDialect } from './expected-table.js'
 import { shownDifference } from './shown-difference.js'
 import type { Difference } from './table-differences.js'
 
-/** The findings in another application's table. */
+/** The differences between the model and another application's table. */
 export interface ExistingTable {
   /** Differences that affect isolation or values. */
   readonly differences: readonly TableDifference[]
-  /** Differences without such an effect. */
+  /** Harmless differences. */
   readonly notes: readonly TableNote[]
 }
 
 /**
- * Judges the differences of an existing table from the model.
- * @param inexact - the columns that identify a row or its owner, and take different texts for the same.
+ * Sorts the differences between an existing table and the model by their effect.
+ *
+ * @param inexact - the columns that identify a row or its owner but treat different strings as equal.
  */
 export function existingTable(
   model: ResourceModel,
@@ -59,14 +60,17 @@ export function existingTable(
   return { differences, notes }
 }
 
-/** A row is found by its key within its tenant, or by its key alone. */
+/**
+ * Reports a missing unique index on the primary key or a part of it. Reads and writes rely on the key finding
+ * one row.
+ */
 function uniqueness({ primaryKey }: TableDefinition, live: LiveTable, table: string): TableDifference[] {
   const isHeld = uniqueParts(live).some((columns) => columns.every((column) => primaryKey.includes(column)))
   const text = `${table} has no unique index on (${primaryKey.join(', ')}), or on a part of it`
   return isHeld ? [] : [{ kind: 'primaryKey', table, text, detail: 'two rows may have the same key' }]
 }
 
-/** The columns of what keeps all rows of a table apart. */
+/** Returns the columns of the primary key and of each unique index that covers all rows. */
 const uniqueParts = ({ primaryKey, indexes }: LiveTable): readonly (readonly string[])[] =>
   [
     primaryKey,
@@ -77,7 +81,7 @@ const uniqueParts = ({ primaryKey, indexes }: LiveTable): readonly (readonly str
 
 function keyNotes({ tenant, key }: ResourceModel, { primaryKey }: LiveTable, table: string): TableNote[] {
   if (tenant === undefined || primaryKey.length === 0 || primaryKey.includes(tenant.column)) return []
-  // No caller chooses it.
+  // The database generates the key, so a caller cannot choose a used one.
   if (key.isIdentity === true && primaryKey.includes(key.column)) return []
   const text = `the primary key of ${table} is (${primaryKey.join(', ')}), without the tenant`
   return [
@@ -91,8 +95,8 @@ function keyNotes({ tenant, key }: ResourceModel, { primaryKey }: LiveTable, tab
 }
 
 /**
- * Foreign keys without the tenant that do more than refuse. A reference to a shared resource is meant to have
- * none.
+ * Returns notes about foreign keys without the tenant that change or delete rows. References to shared
+ * resources never contain the tenant.
  */
 function reachingNotes({ tenant }: ResourceModel, definition: TableDefinition, live: LiveTable): TableNote[] {
   const table = tableText(definition)
@@ -114,7 +118,7 @@ function reachingNotes({ tenant }: ResourceModel, definition: TableDefinition, l
   })
 }
 
-/** A difference that an existing table may have, and its consequence. */
+/** Returns the note for a difference that does not affect isolation or values, with its consequence. */
 function noteOf(
   one: Difference,
   { tenant }: ResourceModel,
@@ -187,7 +191,7 @@ const COMPARED_EXACTLY = 'it is still compared by code point, but no index serve
 
 export const REACHED_BY_NO_CALL = 'no call reaches a row without a tenant'
 
-/** A column that no row and no call depends on. */
+/** Returns true if neither rows nor calls depend on a column's difference. */
 function needsNothing(
   one: Difference,
   fieldOf: (name: string) => Field | undefined,
@@ -207,7 +211,7 @@ function needsNothing(
       return kinds[field.kind].keeps(field, one.live.baseType ?? one.live.type)
     }
     case 'collation':
-      // The exact comparison is judged by itself.
+      // The exact comparison is checked separately.
       return true
     case 'nullable': {
       const field = fieldOf(one.column.name)
@@ -222,7 +226,10 @@ function needsNothing(
   }
 }
 
-/** As for a table of the model, but for what another application's table is not changed for. */
+/**
+ * Describes a difference as for a table of the model, without the changes that Ashlar does not make to
+ * another application's table.
+ */
 function shown(
   one: Difference,
   table: string,
@@ -257,7 +264,7 @@ function shown(
   }
 }
 
-/** The consequence of a time type that a new table would not have. */
+/** Describes the effect of a time type that a new table would not use. */
 function timeNote(field: Field | undefined, type: string): string | undefined {
   if (field === undefined || !kindOf(field).declared.fits(Date, false)) return undefined
   if (/^timestamp(?:\(\d\))? without time zone$/.test(type))
@@ -268,7 +275,7 @@ function timeNote(field: Field | undefined, type: string): string | undefined {
 
 const isIdentifying = (field: Field | undefined): boolean => field?.role === 'key' || field?.role === 'tenant'
 
-/** A text in a column of texts, which has room for fewer characters. */
+/** Returns true for a string column whose maximum length is shorter than the model's. */
 const isShorterText = (
   { column, live }: { readonly column: ColumnDefinition; readonly live: LiveColumn },
   field: Field | undefined,

@@ -4,10 +4,14 @@ import type { Dialect } from '../dialects/dialect.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import { tableText } from '../schema/table-name-of.js'
 
-/** A dialect whose live schemas can be read. */
+/** A dialect that can read live schemas. */
 export type ComparedDialect = Dialect & { readonly catalog: { readonly live: Catalog } }
 
-/** @throws TypeError if the engine has no catalog to read. */
+/**
+ * Returns the dialect of a live schema.
+ *
+ * @throws TypeError if Ashlar cannot read the engine's catalog.
+ */
 export async function comparedDialect(live: LiveSchema): Promise<ComparedDialect> {
   const dialect = await dialectNamed(live.dialect).catalog.identify(live)
   const { catalog, label } = dialect
@@ -15,7 +19,7 @@ export async function comparedDialect(live: LiveSchema): Promise<ComparedDialect
   return { ...dialect, catalog: { ...catalog, live: catalog.live } }
 }
 
-/** The table of a resource as the catalog would describe it. */
+/** Returns a resource's table as the catalog would describe it. */
 export function expectedTable(
   table: TableDefinition,
   { catalog: { live: catalog } }: ComparedDialect,

@@ -15,7 +15,7 @@ const NULL_UNTIL = 'accepts NULL, which lets older images omit it, and is NOT NU
 
 const OLD_IMAGES = 'no running image uses it'
 
-/** The plan of one existing table. */
+/** Plans the changes of one existing table. */
 export function planTable(
   definition: TableDefinition,
   live: LiveTable,
@@ -74,7 +74,7 @@ class TablePlanner {
         return this.#changeNullable(difference.column, difference.live)
       case 'default': {
         const { column, live } = difference
-        // A default would win over what an older image writes to the old name.
+        // A default would overwrite the values that an older image writes to the old column.
         const isCopied = this.live.columns.some(({ name }) => name === column.renamedFrom)
         if (isCopied) left()
         const value = column.fallback ?? column.initial
@@ -136,7 +136,7 @@ class TablePlanner {
     }
   }
 
-  /** Writes what several differences share. */
+  /** Plans the changes that several differences have in common. */
   end(): void {
     const { plan, table } = this
     const {
@@ -180,7 +180,10 @@ class TablePlanner {
     if (!nullable) this.#fill(column, value)
   }
 
-  /** The changes that the contract phase makes to a new required column. Older images omit it until then. */
+  /**
+   * Leaves the rest of a new required column to the contract phase. Until then older images insert rows
+   * without the column.
+   */
   #leaveRest(column: ColumnDefinition, value: string | undefined): void {
     const { name } = column
     if (value === undefined)
@@ -196,7 +199,10 @@ class TablePlanner {
       )
   }
 
-  /** All existing rows would have the same value, which neither a unique rule nor a reference accepts. */
+  /**
+   * Returns the value for existing rows, or undefined if the column must be unique or refers to another
+   * table: one value for all rows would violate the index or the foreign key.
+   */
   #fillerOf({ name, filler }: ColumnDefinition): string | undefined {
     const { indexes, foreignKeys } = this.table
     const isUnique = indexes.some(({ unique, columns }) => unique && columns.includes(name))
@@ -301,7 +307,10 @@ class TablePlanner {
     })
   }
 
-  /** MySQL does not drop a column that a check reads. The down migration adds the check again. */
+  /**
+   * Drops the checks that read a column, because MySQL does not drop such a column. The down migration adds
+   * them again.
+   */
   #droppedChecks({ name: column }: LiveColumn): readonly Alteration[] {
     return this.live.checks
       .filter(({ columns }) => columns.includes(column))
@@ -311,7 +320,7 @@ class TablePlanner {
       })
   }
 
-  /** Images that do not know the column any more leave it out. */
+  /** Makes a column optional, because images that no longer know it insert rows without it. */
   #letOut(live: LiveColumn): void {
     if (live.nullable || live.fallback !== undefined || live.generated !== undefined) return
     const value = this.#valueFor(live)
@@ -330,7 +339,7 @@ class TablePlanner {
     return isUnique ? this.#sql.ownValue(type) : this.#sql.emptyValue(type)
   }
 
-  /** In the down migration a required column needs a value for the existing rows. */
+  /** Returns the column for the down migration. A required column needs a value for existing rows. */
   #restored(live: LiveColumn): LiveColumn {
     const isFilled = live.nullable || live.fallback !== undefined || live.generated !== undefined
     return isFilled ? live : { ...live, fallback: this.#valueFor(live) }

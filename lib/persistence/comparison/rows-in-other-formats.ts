@@ -8,9 +8,10 @@ import { countedRows } from './counted-rows.js'
 import type { ComparedDialect } from './expected-table.js'
 
 /**
- * Counts the rows whose UUIDs are stored as text in another format than Ashlar writes, with bounded work, and
- * returns the statement that rewrites them.
- * @param place - where the table is.
+ * Counts the rows whose UUIDs are stored as strings in a different format than Ashlar's, with bounded work.
+ * Returns the statement that rewrites them, too.
+ *
+ * @param place - the schema of the table.
  */
 export async function rowsInOtherFormats(
   { fields, key }: ResourceModel,

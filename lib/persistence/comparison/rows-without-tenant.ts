@@ -9,9 +9,10 @@ import { REACHED_BY_NO_CALL } from './existing-table.js'
 import type { ComparedDialect } from './expected-table.js'
 
 /**
- * Counts the rows of an existing table that belong to no tenant, with bounded work. Another application that
- * writes the table beside this one, and does not know of tenants, makes such rows.
- * @param place - where the table is.
+ * Counts the rows of an existing table that have no tenant, with bounded work. Another application that
+ * writes to the table may insert such rows.
+ *
+ * @param place - the schema of the table.
  */
 export async function rowsWithoutTenant(
   { tenant, key }: ResourceModel,

@@ -20,30 +20,33 @@ import { type Naming, tableNameOf, tableText } from '../schema/table-name-of.js'
 import { addCheck, dropConstraint } from '../schema/create-table.js'
 import { tableOf } from '../schema/table-of.js'
 
-/** The differences between the tables of a live database and the resources. Empty when there are none. */
+/** Compares the tables of a live database with the resources. Returns the differences, or an empty list. */
 export interface SchemaComparison {
   (live: LiveSchema): Promise<readonly TableDifference[]>
-  /** The names of the resources that are compared. */
+  /** The names of the compared resources. */
   readonly resources: readonly string[]
 }
 
 interface ComparisonOptions {
   /**
-   * Called with what a table of `@Resource({ existing: true })` has otherwise, and may have. Default: such
-   * notes are dropped.
+   * Receives the harmless differences of tables with `@Resource({ existing: true })`. Default: they are
+   * ignored.
    */
   readonly note?: (note: TableNote) => void
 }
 
 /**
- * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary
- * key, the indexes by their effect and not by their names, foreign keys, defaults that the model declares,
- * constraints that were never checked, and stored search vectors. Indexes and foreign keys beside those of
- * the model count only where they are unique, or where the framework made them. Pass it to
- * `migrate(…).verify`. Reads catalogs and changes nothing.
- * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables
- * are named.
- * @throws DeclarationError for a resource whose declarations do not fit together.
+ * Returns a function that compares the tables of resources with a database. Pass it to `migrate(…).verify`.
+ * It reads catalogs and changes nothing.
+ *
+ * It compares columns (type, collation, NULL, declared default), the primary key, indexes (by definition, not
+ * by name), foreign keys, constraints that were never validated, and stored search vectors. Additional
+ * indexes and foreign keys are reported only if they are unique or if Ashlar created them.
+ *
+ * @param entities - a list of entities, or the exports of a module. A DataSource among them determines the
+ *   table
+ * names.
+ * @throws DeclarationError if the declarations of a resource contradict each other.
  */
 export function schemaComparison(
   entities: Readonly<Record<string, unknown>> | readonly unknown[],
@@ -65,7 +68,7 @@ export function schemaComparison(
     const unmade = unmadeForeignKeys(models, dialect)
     if (unmade.length > 0) throw new DeclarationError('entities', unmade)
     const links = referencesOf(models, dialect, naming)
-    // The DataSource states its schema, and the connection its search path.
+    // A DataSource states its schema; otherwise the connection's search path applies.
     const at =
       schema === undefined
         ? live
@@ -128,7 +131,10 @@ async function compareModel(
   return isElsewhere && shown.length > 0 ? [elsewhere(table, place, live), ...shown] : shown
 }
 
-/** Checks of oneofs, which only a new table has with all members. */
+/**
+ * Returns the missing checks of oneofs. A migration does not add them, because a table only has them if it
+ * was created with all members.
+ */
 const missingChecks = (
   table: TableDefinition,
   there: LiveTable | undefined,
@@ -155,7 +161,10 @@ const missingChecks = (
     }
   })
 
-/** Foreign keys as the model names their targets, which the catalog qualifies outside of the schema. */
+/**
+ * Returns the foreign keys with their targets named as in the model. The catalog qualifies a target in
+ * another schema.
+ */
 async function referring(
   there: LiveTable | undefined,
   { foreignKeys }: TableDefinition,
@@ -174,7 +183,7 @@ async function referring(
   }
 }
 
-/** Files are made for one schema, and the table is in another. */
+/** Reports a table in a different schema than the one that the files were generated for. */
 const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchema): TableDifference => ({
   kind: 'otherSchema',
   table: tableText(table),
@@ -184,7 +193,7 @@ const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchem
   detail: `pass --schema ${schema}`,
 })
 
-/** By position, in the order in which they are selected, and as the texts that an executor reads. */
+/** Returns rows as arrays in the order of the selected columns, with values as an executor reads them. */
 const rowsOf = (rows: readonly CatalogRow[]) =>
   rows.map((row) =>
     Object.values(row).map((value) => (typeof value === 'boolean' ? (value ? 't' : 'f') : value)),

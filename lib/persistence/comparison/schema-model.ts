@@ -25,69 +25,84 @@ import { joined } from './schema-plan.js'
 import { type Difference, tableDifferences } from './table-differences.js'
 import { vectorDifferences } from './vector-differences.js'
 
-/** The tables of a database that belong to resources, as its catalog describes them. */
+/** The tables of the resources, as the catalog of a database describes them. */
 export interface SchemaTables {
   readonly dialect: ComparedDialect
-  /** In the order of the model's own list; undefined for a missing table. */
+  /** The tables in the order of the model; undefined for a missing table. */
   readonly tables: readonly (LiveTable | undefined)[]
 }
 
-/** The versions that make a database what the resources say. */
+/** The migrations that bring a database in line with the resources. */
 export interface SchemaChanges {
-  /** The differences, as `verify` finds them. */
+  /** The same differences that `verify` reports. */
   readonly differences: readonly TableDifference[]
-  /** Safe while older images run. */
+  /** Migrations that are safe while older images run. */
   readonly expand: readonly SchemaVersion[]
-  /** For when none of them runs any more. */
+  /** Migrations to apply when no older image is running. */
   readonly contract: readonly SchemaVersion[]
   /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
-  /** Columns that have to be filled before the contract, with a query for each that finds the rows. */
+  /** Columns to be filled before the contract phase, each with a query for the rows without a value. */
   readonly fill: readonly UnfilledColumn[]
   /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
-  /** Stored search vectors that are of older sources and may read a column that the contract drops. */
+  /**
+   * Stored search vectors that are built from older source columns and may read a column that the contract
+   * phase drops.
+   */
   readonly vectors: readonly TableDifference[]
 }
 
 /**
- * The resources of a module as a schema that can be made, read and compared. Pass it to `migrate(…).diff`.
+ * The tables of a module's resources, which can be created, read and compared. Pass it to `migrate(…).diff`.
  */
 export interface SchemaModel {
-  /** Makes the tables in an empty database. */
+  /** Creates the tables in an empty database. */
   readonly make: (live: LiveSchema) => Promise<void>
-  /** Reads the tables of a database. */
+  /** Reads the tables from a database. */
   readonly read: (live: LiveSchema) => Promise<SchemaTables>
   /**
-   * The changes that lead from the first tables to the second.
-   * @param wanted - read where `make` has created them, on the same engine.
-   * @param known - tables whose differences from `wanted` are left out.
+   * Returns the migrations from one state of the tables to another.
+   *
+   * @param from - the current tables.
+   * @param wanted - the tables that `make` has created, on the same engine.
+   * @param known - tables whose differences from `wanted` are ignored.
    * @throws DeclarationError if `@RenamedFrom` names a column that does not exist.
    */
   readonly changes: (from: SchemaTables, wanted: SchemaTables, known?: SchemaTables) => SchemaChanges
-  /** The first tables, with what their columns would lose in a change, such as comments. */
+  /**
+   * Returns the tables of `from` with the column properties of the live tables that a change must preserve,
+   * such as comments.
+   */
   readonly kept: (from: SchemaTables, live: SchemaTables) => SchemaTables
 }
 
-/** The form of the versions that a comparison writes. */
+/** Options of the generated migrations. */
 export interface SchemaModelOptions {
-  /** Distributes new tables in databases with this extension, and changes tables as it accepts. */
+  /**
+   * Distributes new tables if the database has this extension, and changes tables only in ways that it
+   * supports.
+   */
   readonly distribute?: 'citus' | undefined
 }
 
 /**
- * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables
- * are named.
- * @throws DeclarationError for a resource whose declarations do not fit together, and without a resource.
+ * Returns the schema model of resources.
+ *
+ * @param entities - a list of entities, or the exports of a module. A DataSource among them determines the
+ *   table
+ * names.
+ * @throws DeclarationError if the declarations of a resource contradict each other, or if there is no
+ *   resource.
  */
 export function schemaModel(
   entities: Readonly<Record<string, unknown>> | readonly unknown[],
   { distribute }: SchemaModelOptions = {},
 ): SchemaModel {
   const { models: all, naming } = resourcesIn(entities)
-  // The table of another application is not changed.
+  // Tables of other applications are not changed.
   const unsorted = all.filter(({ existing }) => !existing)
-  tableMigrations(Object.fromEntries(Object.entries(entities))) // It refuses what no table can be made of.
+  tableMigrations(Object.fromEntries(Object.entries(entities))) // Throws if a resource cannot have a table.
   if (all.length === 0)
     throw new DeclarationError('entities', [problem('entity', 'there is no resource among them')])
   const models = relationGraph(unsorted).order
@@ -207,7 +222,7 @@ const NOTHING: LiveTable = {
   faults: [],
 }
 
-/** The properties of a column that no difference reports, as the database has them. */
+/** Adds the column properties that comparisons ignore, as the database has them. */
 const withRest = (table: LiveTable, live: LiveTable | undefined): LiveTable => ({
   ...table,
   columns: table.columns.map((column) => {
@@ -220,7 +235,10 @@ const withRest = (table: LiveTable, live: LiveTable | undefined): LiveTable => (
   }),
 })
 
-/** Old names that no column has, although the new one is not there: the values would be left behind. */
+/**
+ * Reports old names in `@RenamedFrom` that do not exist while the new column is missing, too. The values
+ * would be lost.
+ */
 const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): readonly Problem[] =>
   table.columns.flatMap(({ name, renamedFrom }) => {
     if (live === undefined || renamedFrom === undefined) return []
@@ -234,7 +252,7 @@ const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): r
     ]
   })
 
-/** A table with its foreign keys to existing tables, and those that must wait. */
+/** Splits a table's foreign keys: keys to existing tables stay in the table, the others are added later. */
 function linked(table: TableDefinition, there: ReadonlySet<string>) {
   const isThere = ({ target }: TableDefinition['foreignKeys'][number]) =>
     there.has(tableText(target)) || tableText(target) === tableText(table)

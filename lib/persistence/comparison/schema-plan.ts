@@ -2,21 +2,21 @@ import type { ChangeFile } from '../dialects/catalog/change-sql.js'
 import type { TableDifference } from '../../text/table-difference.js'
 import type { TablePlan, UnfilledColumn } from './table-plan.js'
 
-/** The two deployments that bring a database in line with the model. */
+/** The migrations of two deployments that bring a database in line with the model. */
 export interface SchemaPlan {
-  /** For images of both versions: safe while the old one runs. */
+  /** Migrations that are safe while older images run. */
   readonly expand: readonly ChangeFile[]
-  /** For the time when no old image runs any more. */
+  /** Migrations to apply when no older image is running. */
   readonly contract: readonly ChangeFile[]
   /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
-  /** Columns that have to be filled before the contract. */
+  /** Columns to be filled before the contract phase. */
   readonly fill: readonly UnfilledColumn[]
   /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
 }
 
-/** All tables together: what a step needs of another table is there before it. */
+/** Combines the plans of all tables. Steps that another table's steps depend on come first. */
 export function joined(made: readonly ChangeFile[], tables: readonly TablePlan[]): SchemaPlan {
   const all = (step: Exclude<keyof TablePlan, 'fill' | 'left' | 'byHand'>) =>
     tables.flatMap((table) => table[step])

@@ -13,7 +13,10 @@ import type { Difference } from './table-differences.js'
 
 const ONCE_ALONE = 'once no older image runs, '
 
-/** A difference with what to do, the same for `verify` and `diff`; undefined where another one says it. */
+/**
+ * Returns a difference with advice, in the same words for `verify` and `diff`. Returns undefined if another
+ * difference covers it.
+ */
 export function shownDifference(
   difference: Difference,
   definition: TableDefinition,
@@ -230,12 +233,12 @@ export function shownDifference(
 const wantedShape = (key: ForeignKeyDefinition): string =>
   foreignKeyShape({ ...key, target: tableText(key.target) })
 
-/** Of `varchar(80)`; Infinity for a type without a length. */
+/** Returns the length of a type, such as 80 for `varchar(80)`, or Infinity if it has none. */
 const lengthOf = (type: string): number => Number(/char[a-z ]*\((\d+)\)/i.exec(type)?.[1] ?? Infinity)
 
 /**
- * A query for the rows without a value of a column that becomes required; undefined where the contract fills
- * them, or where they are copied from the column that it was.
+ * Returns a query for the rows that have no value in a column that becomes required. Returns undefined if the
+ * contract phase fills the column, or if its values are copied from the old column.
  */
 export function nullRows(
   table: TableDefinition,
@@ -246,7 +249,7 @@ export function nullRows(
   return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.text.quote(name)} IS NULL`
 }
 
-/** True if the model has its columns in a unique index that leaves deleted rows out. */
+/** Returns true if the model has a unique index on the same columns that excludes deleted rows. */
 const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =>
   live.where === undefined &&
   indexes.some(
@@ -256,6 +259,6 @@ const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =
       live.columns.every((column, at) => columns[at] === column),
   )
 
-/** The information that a unique index reveals to a caller about a row that the caller may not read. */
+/** Describes what a unique index reveals about the rows of other tenants. */
 const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>
   tenant === undefined || columns.includes(tenant) ? '' : ', and may reveal to one tenant what another has'

@@ -17,7 +17,7 @@ import { indexName } from '../schema/index-name.js'
 import { tableText } from '../schema/table-name-of.js'
 import type { ComparedDialect } from './expected-table.js'
 
-/** One way in which a table of a database is not what the model says. */
+/** A difference between a table of a database and the model. */
 export type Difference =
   | { readonly kind: 'noTable' }
   | { readonly kind: 'fault'; readonly text: string }
@@ -27,28 +27,28 @@ export type Difference =
       readonly column: ColumnDefinition
       readonly live: LiveColumn
     }
-  /** The model's default is missing, or another. `wanted` is as the catalog has it. */
+  /** The model's default is missing or different. `wanted` is the default in the catalog's format. */
   | {
       readonly kind: 'default'
       readonly column: ColumnDefinition
       readonly live: LiveColumn
       readonly wanted: string
     }
-  /** The default that let older images leave a required column out. */
+  /** A default that is only needed while older images omit a required column. */
   | { readonly kind: 'spareDefault'; readonly column: ColumnDefinition; readonly live: LiveColumn }
-  /** `to` is the column that it is called now, if any. */
+  /** A column that the model does not have. `to` is its new name if the model renames it. */
   | { readonly kind: 'extraColumn'; readonly live: LiveColumn; readonly to: ColumnDefinition | undefined }
   | { readonly kind: 'primaryKey'; readonly is: readonly string[]; readonly wanted: readonly string[] }
-  /** `there` has its name. */
+  /** A missing index. `there` is an existing index with the same name. */
   | { readonly kind: 'addIndex'; readonly index: IndexDefinition; readonly there: LiveIndex | undefined }
   | { readonly kind: 'extraIndex'; readonly index: LiveIndex; readonly isReplaced: boolean }
-  /** `others` hold the reference in another way. */
+  /** A missing foreign key. `others` are existing foreign keys that implement the reference differently. */
   | {
       readonly kind: 'addForeignKey'
       readonly key: ForeignKeyDefinition
       readonly others: readonly LiveForeignKey[]
     }
-  /** `wanted` is the one in whose place it is; with `isThere` the table has that one, too. */
+  /** A foreign key that stands in for `wanted`. If `isThere` is set, the table has `wanted`, too. */
   | {
       readonly kind: 'extraForeignKey'
       readonly key: LiveForeignKey
@@ -59,9 +59,10 @@ export type Difference =
   | { readonly kind: 'uncheckedCheck'; readonly check: LiveCheck }
 
 /**
- * The differences of a table from the model, in an order that changes can follow.
- * @param wanted - the table of the model as the catalog describes it, or would.
- * @param others - columns of the table that do not belong to fields of the model.
+ * Returns the differences between a table and the model, ordered so that changes can be applied in sequence.
+ *
+ * @param wanted - the model's table as the catalog describes it.
+ * @param others - columns of the table that do not belong to the model.
  */
 export function tableDifferences(
   definition: TableDefinition,
@@ -129,7 +130,7 @@ function columnDifference(
   const fallback = column.fallback ?? column.initial
   if (fallback !== undefined) {
     const text = catalog.defaultText(fallback, column.catalogType)
-    // Each engine has its own way of writing an expression.
+    // Engines format expressions differently, so only the presence of such a default is compared.
     const isThere =
       column.hasOwnDefault === true ? live.fallback !== undefined : catalog.hasDefault(live, text)
     if (!isThere) differences.push({ kind: 'default', column, live, wanted: text })
@@ -172,7 +173,10 @@ function indexDifferences(
   ]
 }
 
-/** True if a live index is one that an application declares for some rows. Engines word conditions anew. */
+/**
+ * Returns true if a live index is a partial index that the application declares. Conditions are not compared,
+ * because engines reformat them.
+ */
 const isOwnPart = (own: IndexDefinition, live: LiveIndex): boolean =>
   own.hasOwnWhere === true &&
   live.where !== undefined &&
@@ -185,11 +189,14 @@ const isLeft = ({ leftIndexes = [] }: TableDefinition, index: LiveIndex): boolea
     name === undefined ? columns.join() === index.columns.join() : name === index.name,
   )
 
-/** True if the framework named the index. An index of another origin is ignored unless it rejects rows. */
+/**
+ * Returns true if the name of an index is one that Ashlar generates. Other indexes are ignored unless they
+ * reject rows.
+ */
 const isOurs = ({ name: table }: TableDefinition, { name, columns }: LiveIndex): boolean =>
   name === indexName(table, columns, 'idx')
 
-/** Foreign keys of other columns are ignored unless the framework created them. */
+/** Compares foreign keys. Keys on other columns are ignored unless Ashlar created them. */
 function foreignKeyDifferences(
   definition: TableDefinition,
   live: LiveTable,
@@ -197,7 +204,7 @@ function foreignKeyDifferences(
 ): readonly Difference[] {
   const keys = definition.foreignKeys.map((key): WantedForeignKey => {
     const want = wanted.foreignKeys.find(({ name }) => name === key.name)
-    // Tables of other modules are not made for a comparison.
+    // A comparison does not create the tables of other modules.
     return { key, shape: foreignKeyShape(want ?? { ...key, target: tableText(key.target) }) }
   })
   const found = live.foreignKeys.map((one) => ({ one, of: keysFor(one, keys) }))
@@ -233,8 +240,8 @@ interface WantedForeignKey {
 const checkedShape = (key: LiveForeignKey): string => foreignKeyShape({ ...key, isUnchecked: false })
 
 /**
- * The model's keys that a table's foreign key implements: those with its definition, or the one with most of
- * its columns. Several references can share a column, such as the tenant's.
+ * Returns the model's foreign keys that an existing one implements: those with the same definition, or else
+ * the one that has the most columns in common. Several references can share a column, such as the tenant.
  */
 function keysFor(live: LiveForeignKey, keys: readonly WantedForeignKey[]): readonly WantedForeignKey[] {
   const same = keys.filter(({ shape }) => shape === checkedShape(live))

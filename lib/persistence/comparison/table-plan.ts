@@ -4,7 +4,7 @@ import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import { tableText } from '../schema/table-name-of.js'
 import type { Difference } from './table-differences.js'
 
-/** The steps of one table, by what has to come first. */
+/** The steps that change one table, grouped by their order. */
 export interface TablePlan {
   readonly alter: ChangeFile[]
   readonly copy: ChangeFile[]
@@ -15,15 +15,15 @@ export interface TablePlan {
   readonly settle: ChangeFile[]
   readonly drop: ChangeFile[]
   readonly relink: ChangeFile[]
-  /** Columns that have to be filled before the contract. */
+  /** Columns to be filled before the contract phase. */
   readonly fill: UnfilledColumn[]
   readonly left: TableDifference[]
   readonly byHand: TableDifference[]
 }
 
-/** A column that has to be filled before it can be required. */
+/** A column that must be filled before it can be required. */
 export interface UnfilledColumn {
-  /** `widgets`, or `inventory.widgets`. */
+  /** The table's name, such as `widgets` or `inventory.widgets`. */
   readonly table: string
   readonly column: string
   /** A query for the rows without a value. */
@@ -36,7 +36,8 @@ export const emptyPlan = (): TablePlan => ({
 })
 
 /**
- * The part of a column's change that is left for later, or must be done manually. The text follows its name.
+ * Returns the part of a column's change that is deferred or must be made manually. The text follows the name
+ * of the column.
  */
 export function columnLeft(
   definition: TableDefinition,
@@ -49,7 +50,7 @@ export function columnLeft(
   return { kind, table, column, text: `${table}.${column} ${text}`, ...rest }
 }
 
-/** The same of an index. */
+/** Returns the part of an index's change that is deferred or must be made manually. */
 export const indexLeft = (
   definition: TableDefinition,
   index: string,

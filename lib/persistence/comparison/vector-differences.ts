@@ -7,8 +7,10 @@ import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { tableText } from '../schema/table-name-of.js'
 
 /**
- * The differences between the stored vector of an INDEXED resource and the model. PostgreSQL only.
- * @param wanted - its expression in PostgreSQL's canonical form; undefined if it cannot be determined.
+ * Returns the differences between the stored search vector of an INDEXED resource and the model. PostgreSQL
+ * only.
+ *
+ * @param wanted - the vector's expression in PostgreSQL's canonical form, or undefined if it is unknown.
  */
 export function vectorDifferences(
   table: TableName,
@@ -34,9 +36,9 @@ export function vectorDifferences(
 }
 
 /**
- * The expression of a vector in PostgreSQL's canonical form. PostgreSQL parses it in a temporary table that
- * is dropped at the end of the transaction. Undefined if that is not allowed, as on a replica: then only the
- * files and their checksums are compared.
+ * Returns the expression of a search vector in PostgreSQL's canonical form. PostgreSQL parses it in a
+ * temporary table, which is dropped at the end of the transaction. Returns undefined if temporary tables are
+ * not allowed, for example on a replica. Then only the files and their checksums are compared.
  */
 export async function storedVector(
   table: TableName,

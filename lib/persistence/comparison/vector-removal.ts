@@ -6,9 +6,9 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 
 /**
- * Drops the stored vector of a search that is not INDEXED any more; undefined where there is none. PostgreSQL
- * only. It is numbered and written like the files of `search generate`: what these make is there only after
- * the other files of the contract.
+ * Returns the migration that drops the stored vector of a search that is no longer INDEXED, or undefined if
+ * there is none. PostgreSQL only. It is numbered like the files of `search generate`, which must be applied
+ * after the other contract migrations.
  */
 export function vectorRemoval(table: TableName, { columns, indexes }: LiveTable): ChangeFile | undefined {
   const generated = columns.find(({ name }) => name === SEARCH_VECTOR)?.generated

@@ -7,13 +7,13 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 
 type Values = Record<string, unknown>
 
-/** A path of a mask into free-form JSON: `settings.theme`. */
+/** A mask path into free-form JSON, such as `settings.theme`. */
 export interface InsidePath {
   readonly field: Field
   readonly keys: readonly string[]
 }
 
-/** The field and the keys that a path of a mask names; undefined for a path that does not lead into JSON. */
+/** Returns the field and the keys of a mask path, or undefined if it does not lead into JSON. */
 export function insidePath(model: ResourceModel, path: string): InsidePath | undefined {
   const dot = path.indexOf('.')
   if (dot < 0 || model.message === undefined) return undefined
@@ -27,19 +27,20 @@ export function insidePath(model: ResourceModel, path: string): InsidePath | und
   return { field, keys: steps.flatMap((step) => ('key' in step ? step.key : [])) }
 }
 
-/** True if a client's mask may contain the path. */
+/** Returns true if a client's mask may contain the path. */
 export const mayWrite = (model: ResourceModel, path: string): boolean =>
   model.writable.has(path) || insidePath(model, path)?.field.writable === true
 
-/** The paths of a mask that lead into JSON, and the mask with their fields in their place. */
+/** The mask paths that lead into JSON, and the mask with the fields of these paths instead. */
 export interface InsideMask {
   readonly paths: readonly InsidePath[]
   readonly mask: readonly string[]
 }
 
 /**
- * Undefined for a mask without such paths.
- * @throws InvalidArgument for a path inside of another one.
+ * Returns undefined if the mask has no path into JSON.
+ *
+ * @throws InvalidArgument if a path lies inside another one.
  */
 export function insideMask(
   model: ResourceModel,
@@ -68,8 +69,8 @@ const isWithin = (one: InsidePath, other: InsidePath): boolean => {
 }
 
 /**
- * The entity, with the stored JSON of the fields that the paths lead into. The values of the paths are the
- * entity's; a path that it has no value for is removed.
+ * Returns the entity with the stored JSON of these fields, in which the values at the paths are replaced by
+ * the entity's. A path without a value in the entity is removed.
  */
 export function replacedInside(
   entity: Readonly<Values>,
@@ -88,7 +89,7 @@ export function replacedInside(
   return result
 }
 
-/** JSON with another value at the place of the keys; objects on the way there are made. */
+/** Returns JSON with another value at these keys. Missing objects on the way are created. */
 function replaced(json: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value
   const held = isObject(json) ? json : undefined

@@ -2,11 +2,11 @@ import type { Columns } from '../../resource/fields/field.js'
 import { type EntityClass, resourceModel } from '../../resource/resource-model.js'
 
 /**
- * The fields that a filter or an order can name: proto field name → column. Secrets, credentials and
- * output-only fields are missing, unless the field is declared filterable.
+ * Returns the fields that a filter or sort order can name, with their columns. Secrets, credentials and
+ * output-only fields are not included, unless they are declared filterable.
  */
 export const columnsOf = <E extends object>(entity: EntityClass<E>): Columns => resourceModel(entity).columns
 
-/** The tags fields of an entity: proto field name → JSON column. */
+/** Returns the tags fields of an entity, with their JSON columns. */
 export const jsonColumnsOf = <E extends object>(entity: EntityClass<E>): Columns =>
   resourceModel(entity).jsonColumns

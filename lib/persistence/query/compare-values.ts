@@ -4,8 +4,8 @@ import { rulesOf } from './plan-rules.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 
 /**
- * An entity's value for a column, as plans compare it: an enum as its name, a float with 32 bits, long values
- * cut to the part that counts; undefined for NULL.
+ * Returns an entity's value in the form that plans compare: an enum's name, a 32-bit float, the compared
+ * beginning of a long value, or undefined for NULL.
  */
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined
@@ -15,7 +15,9 @@ export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | und
   return column.first === undefined ? (own as PlanValue) : beginning(own as PlanValue, column.first)
 }
 
-/** The first characters of a text, or bytes. Characters are code points, as databases count them. */
+/**
+ * Returns the first characters of a string or the first bytes. Characters are code points, as in databases.
+ */
 const beginning = (value: PlanValue, first: number): PlanValue => {
   if (value instanceof Uint8Array) return value.length <= first ? value : value.subarray(0, first)
   if (typeof value !== 'string' || value.length <= first) return value
@@ -25,7 +27,10 @@ const beginning = (value: PlanValue, first: number): PlanValue => {
   return value.slice(0, end)
 }
 
-/** Negative, zero or positive, as databases order the two; undefined when they cannot be compared. */
+/**
+ * Compares two values as databases do. Returns a negative number, zero or a positive number, or undefined if
+ * they cannot be compared.
+ */
 export const compareValues = (a: PlanValue, b: PlanValue): number | undefined => {
   if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b)
   if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime()
@@ -35,11 +40,11 @@ export const compareValues = (a: PlanValue, b: PlanValue): number | undefined =>
   return compareNumbers(a, b)
 }
 
-/** Microseconds of a timestamp, which plans hold as a Date or as microseconds. */
+/** Returns the microseconds of a timestamp, which plans store as a Date or as microseconds. */
 const micros = (value: PlanValue): PlanValue =>
   value instanceof Date ? BigInt(value.getTime()) * 1000n : value
 
-/** Compares numbers and bigints exactly; other values are not numbers here. */
+/** Compares numbers and bigints exactly. Returns undefined for other values. */
 const compareNumbers = (a: PlanValue, b: PlanValue): number | undefined => {
   if (!isNumeric(a) || !isNumeric(b)) return undefined
   if (a < b) return -1

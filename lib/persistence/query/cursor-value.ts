@@ -2,14 +2,20 @@ import { planValueOf } from './compare-values.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 import { rulesOf } from './plan-rules.js'
 
-/** A sort value as JSON. A value that JSON cannot hold exactly is an object with one letter as its type. */
+/**
+ * A sort value as JSON. If JSON cannot represent a value exactly, it is an object whose key is a letter for
+ * the type.
+ */
 export type JsonValue = null | string | number | boolean | Readonly<Record<string, string | number>>
 
-/** An entity's value in the form of a cursor; null for NULL. */
+/** Returns an entity's value for a cursor, or null for NULL. */
 export const cursorValueOf = (column: PlanColumn, value: unknown): PlanValue | null =>
   planValueOf(column, value) ?? null
 
-/** Exact for all values: 64-bit integers, -0, infinities, NaN, bytes and instants too. */
+/**
+ * Converts a value to JSON without loss, including 64-bit integers, -0, infinities, NaN, bytes and
+ * timestamps.
+ */
 export const toJson = (value: PlanValue | null): JsonValue => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'bigint') return { i: value.toString() }
@@ -29,8 +35,8 @@ export const isJsonValue = (json: unknown): json is JsonValue => {
 }
 
 /**
- * The value in an array of one; undefined when the column cannot hold it, or a cursor would spell it
- * differently.
+ * Returns an array with the value. Returns undefined if the column cannot hold it, or if a cursor would
+ * contain a different representation of it.
  */
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined

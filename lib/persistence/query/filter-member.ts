@@ -5,10 +5,10 @@ import type { PlanColumn } from './query-plan.js'
 import { columnNamed, type NamedFields, type FieldPath, startOf, step } from './related-fields.js'
 import { isStorable } from './reachable.js'
 
-/** The number of names a field may have, from the resource to a field inside of its messages. */
+/** The maximum number of names in a field's path, from the resource to a field inside its messages. */
 const MAX_FILTER_PATH = 8
 
-/** The operand of a filter: a column, or one key of a tags column. */
+/** The operand of a filter: a column or a key of a tags column. */
 export interface Member {
   readonly place: FieldPath
   readonly name: string
@@ -17,8 +17,9 @@ export interface Member {
 }
 
 /**
- * Reads what a restriction is about: `{relation '.'} (relation | member)`. The first word was already read.
- * @returns the place where it is; without a member where the path ends in a relation.
+ * Reads the operand of a restriction: `{relation '.'} (relation | member)`. The first word was already read.
+ *
+ * @returns the operand, without a member if the path ends with a relation.
  * @throws InvalidArgument with the position.
  */
 export const readMember = (
@@ -42,7 +43,7 @@ export const readMember = (
   }
 }
 
-/** `member: word {'.' (word | string)}`; the first word was already read. */
+/** Reads `member: word {'.' (word | string)}`. The first word was already read. */
 const memberOf = (tokens: FilterTokens, place: FieldPath, first: string, start: number): Member => {
   const { columns } = place.fields
   const named = (name: string) => [...place.path, name].join('.')
@@ -55,7 +56,7 @@ const memberOf = (tokens: FilterTokens, place: FieldPath, first: string, start: 
   if (!tokens.is('.')) return whole(first)
 
   const path = [first]
-  // From here on, names are in quotes, or some are.
+  // Read the remaining names, which may be quoted.
   let firstQuoted = Infinity
   while (tokens.is('.')) {
     tokens.next()
@@ -87,7 +88,7 @@ const memberOf = (tokens: FilterTokens, place: FieldPath, first: string, start: 
   return { place, name: named(name), column, key }
 }
 
-/** `address.city`: a field inside of an embedded message. */
+/** Reads a field of an embedded message, such as `address.city`. */
 const insideOf = (
   tokens: FilterTokens,
   outer: PlanColumn,
@@ -116,11 +117,11 @@ const insideOf = (
   return column
 }
 
-/** Free-form JSON of another shape than the field's counts as not set. */
+/** Returns the column of free-form JSON. JSON that does not have the field's shape counts as unset. */
 const entered = (tokens: FilterTokens, column: PlanColumn, start: number): PlanColumn =>
   column.json?.shape === undefined ? column : leafOf(tokens, column, [], start)
 
-/** `settings.theme`: a value inside of free-form JSON. */
+/** Reads a value inside free-form JSON, such as `settings.theme`. */
 const leafOf = (
   tokens: FilterTokens,
   column: PlanColumn,
@@ -134,7 +135,7 @@ const leafOf = (
     if (!isStorable(key)) tokens.fail('a key has a NUL character, or half of a surrogate pair', start)
     if (key.startsWith('-')) tokens.fail(`a key of JSON that begins with "-" cannot be filtered`, start)
   }
-  // JSON of another shape counts as not set, even in a column that is NOT NULL.
+  // The value is nullable even in a NOT NULL column, because JSON of a different shape counts as unset.
   return { ...column, nullable: true, inside: { keys, zero: undefined, path } }
 }
 

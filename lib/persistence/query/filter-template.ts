@@ -8,23 +8,25 @@ type Duration = Parameters<typeof toNanoseconds>[0]
 declare const FILTER: unique symbol
 
 /**
- * AIP-160 text that {@link filter} wrote. It is a string, and goes wherever a filter does; a string that was
- * put together otherwise is none.
+ * An AIP-160 filter from the tag {@link filter}. It is a string and is accepted wherever a filter is. Other
+ * strings do not have this type.
  */
 export type Filter = string & { readonly [FILTER]: true }
 
-/** The values that a filter can compare with: `null` is an unset field; an enum is its number or name. */
+/** The values that a filter can compare. `null` means an unset field. An enum is given by number or name. */
 export type FilterValue = string | number | bigint | boolean | Date | Uint8Array | Timestamp | Duration | null
 
 /**
- * A filter (AIP-160) whose values cannot be anything but values: each is quoted and written as its type is.
- * Use it wherever code puts a filter together.
+ * Builds an AIP-160 filter. Values are quoted and formatted by type, so that they cannot change the filter's
+ * structure. Use it for every filter in code.
  *
- * A value stands behind a comparison, or in the place of a tag's key, as in `` filter`tags.${key} = ${value}`
- * ``. In the place of a condition stands another filter, which is put into parentheses: ``
- * filter`${one} OR ${other}` ``.
- * @throws TypeError for a value in any other place, `undefined`, NaN, an infinity, an object or a function.
- * @throws InvalidArgument for a condition that is not a whole filter.
+ * A placeholder may stand for the value of a comparison, for a tag's key, as in `` filter`tags.${key} =
+ * ${value}` ``, or for a condition, which must be another filter and is put in parentheses: `` filter`${one}
+ * OR ${other}` ``.
+ *
+ * @throws TypeError if a placeholder stands elsewhere, or its value is `undefined`, NaN, an infinity, an
+ *   object or a function.
+ * @throws InvalidArgument if a condition is not a complete filter.
  * @example
  * ```ts
  * import { filter } from 'ashlar'
@@ -44,13 +46,19 @@ export function filter(template: TemplateStringsArray, ...values: readonly Filte
 }
 
 /**
- * The condition that a field has a value. @param field - from a model, never from a caller. @throws TypeError
- * as {@link filter}.
+ * Returns a filter for a field's value.
+ *
+ * @param field - a field of a model, never of a caller.
+ * @throws TypeError like {@link filter}.
  */
 export const hasValue = (field: string, value: FilterValue): Filter =>
   `${field} = ${literal(value)}` as Filter
 
-/** A value as AIP-160 text. @throws TypeError when it has none: code in JavaScript can give anything. */
+/**
+ * Formats a value for AIP-160.
+ *
+ * @throws TypeError if the value has no such format, which is possible in JavaScript code.
+ */
 const literal = (value: unknown): string => {
   if (value === null) return 'null'
   if (typeof value === 'string') return JSON.stringify(value)
@@ -102,7 +110,7 @@ const WRITE: Readonly<Record<Place, (value: FilterValue) => string>> = {
   },
 }
 
-/** A template is read once, whatever its values. */
+/** The placeholders of templates. Each template is parsed once, for all values. */
 const known = new WeakMap<TemplateStringsArray, readonly Place[]>()
 
 /** @throws TypeError if a placeholder is not a value, key or condition. */
@@ -122,7 +130,7 @@ const placesIn = (template: TemplateStringsArray): readonly Place[] => {
 
 type Chunk = readonly { readonly kind: TokenKind; readonly text: string }[]
 
-/** Spaces are ASCII spaces, as in the grammar. */
+/** The tokens that may follow a placeholder. Spaces are ASCII spaces, as in the grammar. */
 const BEHIND_VALUE = /^(?:[ \t\n\v\f\r)]|$)/
 const BEHIND_KEY = /^(?:[ \t\n\v\f\r)=!<>:]|$)/
 const BEHIND_CONDITION = /^[ \t\n\v\f\r]*(?:\)|$|(?:AND|OR)\b)/i
@@ -157,7 +165,10 @@ function tokensOf(chunk: string): Chunk {
   }
 }
 
-/** Refuses what parentheses could not hold together. What is in it is read with the rest. */
+/**
+ * Rejects conditions whose parentheses are not balanced. Everything else is checked when the complete filter
+ * is parsed.
+ */
 function checkWhole(text: string): void {
   const tokens = new FilterTokens(text, false)
   if (tokens.is('end')) tokens.fail('a condition of the filter is empty')

@@ -1,27 +1,24 @@
 import { InvalidArgument } from '../../errors.js'
 import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
-/**
- * The kind of a token. A word is unquoted text that starts like a name, a number is text that starts with a
- * digit.
- */
+/** The kind of a token. A word is unquoted and begins like a name. A number begins with a digit. */
 export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | '*' | 'end'
 
-/** The longest filter, in characters. */
+/** The maximum length of a filter in characters. */
 export const MAX_FILTER_LENGTH = 4096
 
-/** Reads a filter token by token; the current one is in `kind`, `text` and `start`. */
+/** Reads a filter token by token. The current token is in `kind`, `text` and `start`. */
 export class FilterTokens {
   kind: TokenKind = 'end'
-  /** A string's value, or the token as written. */
+  /** The value of a string, or the token as written. */
   text = ''
-  /** The offset of the token, in UTF-16 units. */
+  /** The position of the token in UTF-16 units. */
   start = 0
   #end = 0
 
   /**
-   * @param bounded - false for text of the server's own code: of any length, and with texts that no column
-   * can hold.
+   * @param bounded - false for filters of server code, which may have any length and contain strings that
+   *   no column can hold.
    */
   constructor(
     readonly source: string,
@@ -32,7 +29,7 @@ export class FilterTokens {
   }
 
   #checkLength(source: string): void {
-    // A character has at most two units, so a text of millions is too long without counting.
+    // A character has at most two units, so extremely long filters are rejected without counting characters.
     const isSure = source.length > MAX_FILTER_LENGTH * 2
     if (isSure || (source.length > MAX_FILTER_LENGTH && characters(source) > MAX_FILTER_LENGTH))
       this.fail(`longer than ${MAX_FILTER_LENGTH} characters`, indexOfCharacter(source, MAX_FILTER_LENGTH))
@@ -43,8 +40,8 @@ export class FilterTokens {
   }
 
   /**
-   * True if the current token is the keyword, in any case. Before a comparison or a dot it is the name of a
-   * field.
+   * Returns true if the current token is the keyword, in upper or lower case. Before a comparison or a dot it
+   * is the name of a field.
    */
   isKeyword(upper: 'AND' | 'OR' | 'NOT'): boolean {
     const { text } = this
@@ -52,7 +49,7 @@ export class FilterTokens {
     return (text === upper || text.toUpperCase() === upper) && !this.#isCompared()
   }
 
-  /** The tokens that no keyword can precede: a comparison, or a dot. */
+  /** Returns true if a comparison or a dot follows, which cannot follow a keyword. */
   #isCompared(): boolean {
     let at = this.#end
     while (classOf(this.source.charCodeAt(at)) === SPACE) at++
@@ -106,7 +103,9 @@ export class FilterTokens {
     this.fail(`unexpected character ${quoted(source.slice(at, at + 1 + Number(isHigh(code))))}`, at, hint)
   }
 
-  /** @throws InvalidArgument that says what is wrong, and where; positions count characters from 1. */
+  /**
+   * @throws InvalidArgument with the problem and its position, counted in characters from 1.
+   */
   fail(what: string, at = this.start, hint = ''): never {
     throw new InvalidArgument(
       'filter',
@@ -158,7 +157,7 @@ export class FilterTokens {
   }
 }
 
-/** Text for a message: quoted, escaped, and cut when it is long. */
+/** Quotes and escapes a string for a message, and truncates a long one. */
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text)
 
@@ -167,15 +166,19 @@ const [QUOTE, SINGLE_QUOTE, BACKSLASH, OPEN, CLOSE, STAR, COMMA, DOT, MINUS] = [
 ]
 const [EQUALS, COLON, LESS, GREATER, BANG, PLUS] = [0x3d, 0x3a, 0x3c, 0x3e, 0x21, 0x2b]
 
-/** The characters that a comparison begins with, and the dot of a path. */
+/** The first characters of comparisons, and the dot of a path. */
 const COMPARED: ReadonlySet<number> = new Set([EQUALS, COLON, LESS, GREATER, BANG, DOT])
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g
-/** With the `u` flag a pair is one character, so that only a half matches. */
+/**
+ * Matches half of a surrogate pair. With the `u` flag a complete pair is one character and does not match.
+ */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 const [SPACE, LETTER, DIGIT, JOINER] = [1, 2, 3, 4]
-/** The class of each ASCII character; a joiner (`-`, `/`) can be inside a word but not begin one. */
+/**
+ * The class of each ASCII character. A joiner (`-`, `/`) may occur inside a word but not at its beginning.
+ */
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/\s/.test(character)) return SPACE
@@ -193,7 +196,10 @@ const endOfWord = (source: string, from: number): number => {
   return at
 }
 
-/** Includes the characters after a number (`1.5s`, `2020-01-01`), so that the error can show all of it. */
+/**
+ * Returns the end of a number, including characters that follow directly (`1.5s`, `2020-01-01`), so that an
+ * error can quote all of it.
+ */
 const endOfNumber = (source: string, from: number): number => {
   let at = from
   for (;;) {

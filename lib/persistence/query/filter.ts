@@ -18,20 +18,25 @@ import {
 import { type Member, readMember } from './filter-member.js'
 import type { FieldsBehind, NamedFields, FieldPath } from './related-fields.js'
 
-/** The deepest nesting of parentheses. */
+/** The maximum nesting of parentheses. */
 export const MAX_FILTER_NESTING = 64
-/** The most comparisons of a filter, including `has()`: each costs the database work for every row. */
+/**
+ * The maximum number of comparisons in a filter, including `has()`. The database evaluates each for every
+ * row.
+ */
 export const MAX_FILTER_COMPARISONS = 128
-/** The same for what the server's own code asks. */
+/** The maximum number of comparisons in a filter of server code. */
 const MAX_OWN_COMPARISONS = 1000
 
 /**
- * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side
- * are ANDed.
- * @param closed - fields that exist and cannot be named, each with the reason.
- * @param behind - what may be named through relations.
- * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot
- * hold, text that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
+ * Parses an AIP-160 filter. Returns undefined if it is blank. OR binds tighter than AND, and adjacent terms
+ * are combined with AND.
+ *
+ * @param closed - existing fields that must not be named, with reasons.
+ * @param behind - the fields that can be named through relations.
+ * @throws InvalidArgument with the position if a field is not in `columns`, a column cannot hold a value,
+ *   the syntax is invalid, or the filter exceeds
+ * 4096 characters, 64 levels or 128 comparisons.
  */
 export const parseFilterPlan = (
   expression: string,
@@ -42,14 +47,15 @@ export const parseFilterPlan = (
   expression === '' ? undefined : new FilterParser(expression, { columns, closed, behind }).filter()
 
 /**
- * The plan of a filter that the server's own code wrote, undefined when it is blank. Its length has no bound,
- * and a text in it may be one that no column can hold.
+ * Parses a filter of server code. Returns undefined if it is blank. Its length is unlimited, and it may
+ * contain strings that no column can hold.
+ *
  * @throws InvalidArgument with the position.
  */
 export const parseOwnFilter = (expression: string, columns: Columns): FilterNode | undefined =>
   new FilterParser(expression, { columns }, false).filter()
 
-/** One method per rule of the grammar. */
+/** Parses a filter, with one method per rule of the grammar. */
 class FilterParser {
   readonly #tokens: FilterTokens
   #depth = 0
@@ -63,7 +69,7 @@ class FilterParser {
     this.#tokens = new FilterTokens(expression, bounded)
   }
 
-  /** `filter: [expression]` */
+  /** Parses `filter: [expression]`. */
   filter(): FilterNode | undefined {
     if (this.#tokens.is('end')) return undefined
     const node = this.#expression()
@@ -72,7 +78,7 @@ class FilterParser {
     return node
   }
 
-  /** `expression: sequence {AND sequence}` */
+  /** Parses `expression: sequence {AND sequence}`. */
   #expression(): FilterNode {
     const nodes: FilterNode[] = []
     this.#sequence(nodes)
@@ -83,13 +89,16 @@ class FilterParser {
     return and(...nodes)
   }
 
-  /** `sequence: factor {factor}`; its factors are added to the expression's, since both mean AND. */
+  /**
+   * Parses `sequence: factor {factor}`. Its factors are added to those of the expression, because both are
+   * combined with AND.
+   */
   #sequence(nodes: FilterNode[]): void {
     do nodes.push(this.#factor())
     while (startsFactor(this.#tokens))
   }
 
-  /** `factor: term {OR term}` */
+  /** Parses `factor: term {OR term}`. */
   #factor(): FilterNode {
     const first = this.#term()
     if (!this.#tokens.isKeyword('OR')) return first
@@ -101,7 +110,7 @@ class FilterParser {
     return { kind: 'or', nodes }
   }
 
-  /** `term: {NOT | -} simple` */
+  /** Parses `term: {NOT | -} simple`. */
   #term(): FilterNode {
     let negated = false
     while (this.#tokens.is('-') || this.#tokens.isKeyword('NOT')) {
@@ -112,7 +121,7 @@ class FilterParser {
     return negated ? not(node) : node
   }
 
-  /** `simple: restriction | '(' expression ')'` */
+  /** Parses `simple: restriction | '(' expression ')'`. */
   #simple(): FilterNode {
     const tokens = this.#tokens
     if (!tokens.is('(')) return this.#restriction()
@@ -125,7 +134,8 @@ class FilterParser {
   }
 
   /**
-   * `restriction: {relation '.'} member comparator value | relation comparator value | 'has' '(' member ')'`
+   * Parses `restriction: {relation '.'} member comparator value | relation comparator value | 'has' '('
+   * member ')'`.
    */
   #restriction(): FilterNode {
     const tokens = this.#tokens
@@ -159,7 +169,7 @@ class FilterParser {
     return op === ':' ? this.#colon(member, opStart) : this.#comparison(member, op as CompareOp, opStart)
   }
 
-  /** True if the resource of a relation is there at all. */
+  /** Parses the test whether a related resource exists. */
   #resource({ path, of, fields }: FieldPath, op: string, opStart: number): FilterNode {
     const tokens = this.#tokens
     const name = path.join('.')
@@ -181,7 +191,7 @@ class FilterParser {
     )
   }
 
-  /** `has(tags.key)` */
+  /** Parses `has(tags.key)`. */
   #has(): FilterNode {
     const tokens = this.#tokens
     tokens.next()
@@ -196,8 +206,8 @@ class FilterParser {
   }
 
   /**
-   * `:` tests whether text contains a value, and whether tags have a key; of one of several, whether it is
-   * equal (AIP-160).
+   * Parses the operator `:` (AIP-160). It tests for a substring of a string, for a key of tags, and for an
+   * equal element of a list.
    */
   #colon(member: Member, opStart: number): FilterNode {
     const { place, name, column, key } = member
@@ -223,7 +233,7 @@ class FilterParser {
     return { kind: 'contains', column, key, value: text }
   }
 
-  /** `x:*` asks whether the field is set (AIP-160). */
+  /** Parses `x:*`, which tests whether the field is set (AIP-160). */
   #presence({ name, column, key }: Omit<Member, 'place'>): FilterNode {
     if (key !== undefined) return { kind: 'has', column, key }
     const written = quoted(name)
@@ -234,7 +244,7 @@ class FilterParser {
           ? `${written} is always set: test a key, as in ${name}.key:*`
           : `${written} is a list: test whether it contains a value, as in ${name}:…`,
       )
-    // Without presence, a field holds its zero where nothing set it.
+    // A field without presence has its zero value if it was not set.
     if (!column.nullable || column.isSet || column.inside?.zero !== undefined)
       this.#tokens.fail(`${written} is always set: compare it with a value`)
     return isNotNull(column)
@@ -275,7 +285,7 @@ class FilterParser {
   }
 }
 
-/** The kind of a leaf of JSON that a literal compares with: a leaf of any other type does not match. */
+/** Returns the kind that a literal compares with. JSON leaves of other types do not match. */
 const kindOfLiteral = (tokens: FilterTokens, name: string): FieldKind => {
   if (tokens.is('string')) return string.name
   if (tokens.is('number')) return double.name
@@ -287,7 +297,7 @@ const kindOfLiteral = (tokens: FilterTokens, name: string): FieldKind => {
       )
 }
 
-/** A leaf of free-form JSON as a column of a kind. */
+/** Returns a leaf of free-form JSON as a column of a kind. */
 const leafAs = (kind: FieldKind, { name, column }: Member, tokens: FilterTokens): PlanColumn => {
   if (column.inside?.path?.length === 0 && column.json?.shape !== 'any')
     tokens.fail(
@@ -298,7 +308,7 @@ const leafAs = (kind: FieldKind, { name, column }: Member, tokens: FilterTokens)
   return { ...rest, kind }
 }
 
-/** A condition on one of the several rows that a path leads to. */
+/** Returns a condition that one of the related rows on a path must meet. */
 const someOf = ({ some }: FieldPath, node: FilterNode): FilterNode =>
   some.reduceRight((asked, rows): FilterNode => ({ kind: 'some', rows, node: asked }), node)
 

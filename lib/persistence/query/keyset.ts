@@ -13,8 +13,8 @@ import {
 } from './query-plan.js'
 
 /**
- * The rows after the row with these sort values, one per term. The last term must be unique, or rows would be
- * skipped.
+ * Returns the condition for the rows after the row with these sort values. The last term must be unique;
+ * otherwise rows would be skipped.
  */
 export const keysetPredicate = (terms: readonly OrderTerm[], values: readonly CursorValue[]): FilterNode => {
   const [first] = terms
@@ -32,7 +32,7 @@ export const keysetPredicate = (terms: readonly OrderTerm[], values: readonly Cu
   }
 }
 
-/** The same rows without row comparison, which MySQL cannot serve from an index. */
+/** Returns the same condition without a row comparison, for which MySQL cannot use an index. */
 export const expandedRow = ({ columns, op, values }: RowNode): FilterNode => {
   const direction = op === '>' ? 'asc' : 'desc'
   return after(
@@ -44,7 +44,7 @@ export const expandedRow = ({ columns, op, values }: RowNode): FilterNode => {
 
 const after = (terms: readonly OrderTerm[], values: readonly CursorValue[], index: number): FilterNode => {
   const term = terms[index]
-  // A row that equals the cursor in every term is the cursor's row itself.
+  // A row that equals the cursor in every term is the cursor's own row.
   if (term === undefined) return or()
   const { column, direction } = term
   const value = values[index] ?? null
@@ -59,6 +59,6 @@ const after = (terms: readonly OrderTerm[], values: readonly CursorValue[], inde
   if (direction === 'asc' && column.nullable) further.push(isNull(column))
   const tied = rest.map((node) => and(equals(column, value), node))
   const node = or(...further, ...tied)
-  // Redundant, but an index can start from it.
+  // This condition is redundant, but lets an index scan start at the value.
   return further.length === 1 && tied.length > 0 ? and(compare(column, atLeast, value), node) : node
 }

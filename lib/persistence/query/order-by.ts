@@ -14,24 +14,26 @@ import {
   step,
 } from './related-fields.js'
 
-/** Smallest first, or largest first. */
+/** The direction of a sort term: ascending or descending. */
 export type Direction = 'asc' | 'desc'
 
-/** One term of an order. NULL sorts last ascending and first descending. */
+/** A term of a sort order. NULL sorts last in ascending and first in descending order. */
 export interface OrderTerm {
   readonly column: PlanColumn
   readonly direction: Direction
 }
 
-/** The longest order_by, in UTF-16 units. */
+/** The maximum length of an order_by in UTF-16 units. */
 export const MAX_ORDER_BY_LENGTH = 4096
 
 /**
- * The terms of an AIP-132 order_by, none when it is blank.
- * @param closed - fields that exist and cannot be named, each with the reason.
- * @param behind - what may be named through relations: `project.title`.
- * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a
- * direction that is neither `asc` nor `desc`, a field that has no order (tags, JSON).
+ * Parses an AIP-132 order_by. Returns an empty list if it is blank.
+ *
+ * @param closed - existing fields that must not be named, with reasons.
+ * @param behind - the fields that can be named through relations, such as `project.title`.
+ * @throws InvalidArgument with the position if a field is unknown, named twice or not sortable (tags,
+ *   JSON), if a term is empty, or if a direction is
+ * neither `asc` nor `desc`.
  */
 export const parseOrderTerms = (
   expression: string,
@@ -66,7 +68,7 @@ export const parseOrderTerms = (
   })
 }
 
-/** The column of a path, and where it is. */
+/** Returns the column at the end of a path. */
 function columnIn(
   from: FieldPath,
   path: string,
@@ -112,16 +114,16 @@ function columnIn(
   )
 }
 
-/** The names that are valid in place of a field that has no order. */
+/** Returns the sortable names, as advice for a field that is not sortable. */
 const sortable = ({ fields: { columns }, path }: FieldPath): string => {
   const names = Object.keys(columns).filter((name) => isSortable(planColumn(columns[name] ?? name)))
   return validNames(names, path)
 }
 
-/** True if rows can be ordered by the column; tags and JSON have no order. */
+/** Returns true if rows can be sorted by the column. Tags and JSON are not sortable. */
 export const isSortable = (column: PlanColumn): boolean => rulesOf(column).isSortable
 
-/** Only ASCII spaces separate words: any other is part of a name, which is then unknown. */
+/** Words are separated by ASCII spaces only. Other spaces are part of a name, which is then unknown. */
 const WORD = /[^ \t\n\v\f\r]/
 const WORDS = new RegExp(`${WORD.source}+`, 'g')
 
@@ -130,14 +132,17 @@ const fail = (what: string, expression: string, at: number, hint = ''): never =>
   throw new InvalidArgument('order_by', `${what} at position ${position}${hint}`)
 }
 
-/** One term of an order: a proto field name, ascending, or a name with its direction. */
+/**
+ * A term of a sort order: a proto field name, which sorts in ascending order, or an object with a direction.
+ */
 export type OrderBy<T> =
   ProtoNameOf<T> | { readonly [K in ProtoNameOf<T>]: Readonly<Record<K, Direction>> }[ProtoNameOf<T>]
 
 /**
- * An order as AIP-132 text.
- * @param codeNames - what a list of terms may name beside fields.
- * @throws InvalidArgument for a term that is not a field and its direction.
+ * Returns a sort order as an AIP-132 string.
+ *
+ * @param codeNames - names that a list of terms may use in addition to fields.
+ * @throws InvalidArgument if a term is not a field with a direction.
  */
 export const orderText = (
   order: string | readonly OrderBy<never>[] | undefined,
@@ -159,5 +164,5 @@ const termText = (term: string | object, codeNames: ReadonlyMap<string, string> 
   return direction === 'asc' ? field : `${field} desc`
 }
 
-/** No comma and no space, by which a name would be several terms. */
+/** Commas and spaces would split a name into several terms. */
 const NAME = /^[^\s,]+$/

@@ -1,13 +1,15 @@
 import { InvalidArgument } from '../../errors.js'
 
-/** The default number of items of a page. */
+/** The default number of items on a page. */
 export const DEFAULT_PAGE_SIZE = 50
 /** The maximum number of items on a page. */
 export const MAX_PAGE_SIZE = 1000
 
 /**
- * The number of items of a page (AIP-158): 50 by default or if it is not positive, and at most 1000.
- * @throws InvalidArgument for a number that is not an integer.
+ * Returns the number of items on a page (AIP-158): 50 by default or if `asked` is not positive, and at most
+ * 1000.
+ *
+ * @throws InvalidArgument if the number is not an integer.
  */
 export function pageSizeOf(asked: number | undefined): number {
   if (asked === undefined || asked <= 0) return DEFAULT_PAGE_SIZE

@@ -4,11 +4,11 @@ import { type JsonValue, cursorValueOf, fromJson, isJsonValue, toJson } from './
 import type { OrderTerm } from './order-by.js'
 import type { PlanValue } from './query-plan.js'
 
-/** The list that a page token belongs to: any other list rejects it. */
+/** Identifies the list to which a page token belongs. Other lists reject the token. */
 export interface PageScope {
-  /** Resource type. */
+  /** The resource type. */
   readonly resource: string
-  /** Undefined when the list spans tenants or the resource has none. */
+  /** Undefined if the list spans all tenants or the resource has none. */
   readonly tenant: string | undefined
   readonly filter: string
   readonly orderBy: string
@@ -16,7 +16,7 @@ export interface PageScope {
   readonly showDeleted: boolean
 }
 
-/** One value of the last row of a page; null for NULL. */
+/** A sort value of a page's last row. Null stands for NULL. */
 export type CursorValue = PlanValue | null
 
 /** The start of a page: after the row with these sort values, or after a number of rows. */
@@ -24,14 +24,15 @@ export type PageCursor =
   | { readonly kind: 'keyset'; readonly values: readonly CursorValue[] }
   | { readonly kind: 'offset'; readonly offset: number }
 
-/** The longest token, in characters. */
+/** The maximum length of a page token in characters. */
 export const MAX_PAGE_TOKEN_LENGTH = 65_536
 export const MAX_OFFSET = 2 ** 31 - 1
 
 /**
- * A token for the page after the row with these sort values, one per term.
- * @param values - as in the entity; undefined and null are NULL.
- * @param key - makes the checksum an HMAC, so that clients cannot create tokens.
+ * Returns a token for the page after the row with these sort values, one per term.
+ *
+ * @param values - the entity's values. Undefined and null stand for NULL.
+ * @param key - turns the checksum into an HMAC, so that clients cannot forge tokens.
  */
 export const encodeKeyset = (
   values: readonly unknown[],
@@ -45,12 +46,13 @@ export const encodeKeyset = (
   throw new InvalidArgument('order_by', 'the values of this sort order are too long for a page token')
 }
 
-/** A token for the page after a number of rows: base64 of the decimal number. */
+/** Returns a token for the page after a number of rows: the decimal number in base64. */
 export const encodeOffset = (offset: number): string => Buffer.from(String(offset)).toString('base64')
 
 /**
- * The start of a token's page; undefined for the empty token, which means the first page.
- * @throws InvalidArgument if it is malformed or belongs to another list.
+ * Returns the start of a token's page, or undefined for the empty token, which stands for the first page.
+ *
+ * @throws InvalidArgument if the token is malformed or belongs to another list.
  */
 export const decodePageToken = (
   token: string,
@@ -82,7 +84,7 @@ export const decodePageToken = (
   return { kind: 'keyset', values: values.map(([value]) => value) }
 }
 
-/** Offset tokens come from different clients, with or without padding. */
+/** Offset tokens may come from other clients, with or without padding. */
 const BASE64 = /^[A-Za-z0-9_-]+={0,2}$/
 const DECIMAL = /^(?:0|[1-9]\d{0,9})$/
 const CHECKSUM_BYTES = 16
@@ -92,7 +94,7 @@ export const malformed = (): never => {
   throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page unchanged')
 }
 
-/** The canonical form of a token: any other encoding of the same bytes was altered. */
+/** Returns the canonical form of a token. A different encoding of the same bytes was tampered with. */
 const toToken = (values: readonly JsonValue[], sum: string): string =>
   Buffer.from(JSON.stringify([values, sum])).toString('base64url')
 

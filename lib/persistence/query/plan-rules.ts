@@ -7,10 +7,10 @@ import { isInstant } from '../../resource/kinds/timestamp.js'
 import { isStoredText } from '../../resource/kinds/text.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 
-/** The rules of filters, sort orders and cursors for a column. */
+/** Returns the rules of a column for filters, sort orders and cursors. */
 export const rulesOf = ({ kind }: Pick<PlanColumn, 'kind'>): PlanRules => (kind === 'any' ? ANY : KINDS[kind])
 
-/** A column of unknown type: its values are taken as they are written. */
+/** The rules for a column of unknown type. Its values are used as written. */
 const ANY: PlanRules = {
   literal: asWritten,
   isText: true,

@@ -5,9 +5,11 @@ import type { FilterNode } from './query-plan.js'
 import { reachable } from './reachable.js'
 
 /**
- * A condition of the server's own code as a plan node, which no filter can escape; undefined if there is
- * none. It may name every field of the entity, even those that callers may not filter by, but no secret.
- * @throws TypeError if it is invalid: the application wrote it, not the caller.
+ * Parses a condition of server code. Returns undefined if there is none. Because the result is a plan node, a
+ * caller's filter cannot escape it. It may name every field except secrets, including those that callers
+ * cannot filter by.
+ *
+ * @throws TypeError if the condition is invalid, because the application wrote it.
  */
 export const predicateOf = (model: ResourceModel, predicate: Filter | undefined): FilterNode | undefined => {
   if (predicate === undefined) return undefined

@@ -4,48 +4,52 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 
 export type { PlanValue } from '../../resource/kinds/kind.js'
 
-/** A column of a plan. `any` is a column of unknown type: literals are bound as they are written. */
+/** A column in a plan. `any` stands for an unknown type, whose literals are bound as written. */
 export interface PlanColumn extends Omit<Column, 'kind'> {
   readonly kind: Column['kind'] | 'any'
-  /** Only this number of characters or bytes from the start counts. Default: all. */
+  /** The number of characters or bytes from the start that are compared. Default: all. */
   readonly first?: number
   /**
-   * The row that holds it, where that is not the row of the plan but one that it refers to. Without such a
-   * row it is NULL.
+   * The related row that contains the column. Undefined for the plan's own row. If the related row does not
+   * exist, the column is NULL.
    */
   readonly of?: RelatedRow
-  /** True if the column has a value in every row that contains it. */
+  /** True if every existing row has a value. */
   readonly isSet?: true
 }
 
-/** A row of another resource to which a row leads, or several. */
+/** A related row of another resource, or several. */
 export interface RelatedRow {
   readonly target: ResourceModel
-  /** The row that leads to it; undefined for the plan's own row. */
+  /** The row that refers to it. Undefined for the plan's own row. */
   readonly from: RelatedRow | undefined
   /**
-   * Columns with the same value: of the row that leads to it, and of the target. One of them is the tenant
-   * where both have one.
+   * Pairs of columns that must be equal, of the referring row and of the target. If both have a tenant, it is
+   * one of the pairs.
    */
   readonly pairs: readonly { readonly from: PlanColumn; readonly to: PlanColumn }[]
-  /** Its other conditions, as a plan of the target: it is live, and the caller may reach it. */
+  /** Further conditions on the target's row: it must be live, and the caller must be allowed to reach it. */
   readonly where: FilterNode
 }
 
 export type CompareOp = '=' | '!=' | '<' | '<=' | '>' | '>='
 
-/** `key` is the tag that is compared when the column holds tags. Unknown (NULL) when either side is NULL. */
+/**
+ * Compares a column, or the tag `key` of a tags column, with a value. Unknown (NULL) if either side is NULL.
+ */
 export interface CompareNode {
   readonly kind: 'compare'
   readonly column: PlanColumn
   readonly key: string | undefined
   readonly op: CompareOp
   readonly value: PlanValue
-  /** The value is what a time is read as, to the millisecond: it stands for all times that are read as it. */
+  /**
+   * The value is a time as read, in milliseconds. It matches all stored times that are read as this value.
+   */
   readonly isRead?: true
 }
 
-/** Substring test, case-sensitive, nothing in `value` is special. */
+/** A case-sensitive substring test without wildcards. */
 export interface ContainsNode {
   readonly kind: 'contains'
   readonly column: PlanColumn
@@ -53,13 +57,13 @@ export interface ContainsNode {
   readonly value: string
 }
 
-/** True if the column is NULL; never unknown. */
+/** True if the column is NULL. Never unknown. */
 export interface NullNode {
   readonly kind: 'null'
   readonly column: PlanColumn
 }
 
-/** True if a list of scalars holds the value, as proto3 JSON writes it; never unknown. */
+/** True if a list of scalars contains the value, in its proto3 JSON form. Never unknown. */
 export interface ElementNode {
   readonly kind: 'element'
   readonly column: PlanColumn
@@ -67,8 +71,8 @@ export interface ElementNode {
 }
 
 /**
- * True if the value is one of these; unknown for NULL. None of the values is one that no database can
- * hold.
+ * True if the column has one of the values. Unknown for NULL. Databases must be able to store all of the
+ * values.
  */
 export interface AmongNode {
   readonly kind: 'among'
@@ -76,23 +80,21 @@ export interface AmongNode {
   readonly values: readonly PlanValue[]
 }
 
-/** True if the tags hold the key; never unknown, NULL tags hold nothing. */
+/** True if the tags contain the key. Never unknown; NULL contains no keys. */
 export interface HasNode {
   readonly kind: 'has'
   readonly column: PlanColumn
   readonly key: string
 }
 
-/**
- * True if one of the rows of another resource that lead to the row matches a plan of theirs; never unknown.
- */
+/** True if one of the related rows matches their own plan. Never unknown. */
 export interface SomeNode {
   readonly kind: 'some'
   readonly rows: RelatedRow
   readonly node: FilterNode
 }
 
-/** Compares columns with values as one row; the first difference decides. None of the columns is nullable. */
+/** Compares several columns with values; the first difference decides. The columns must not be nullable. */
 export interface RowNode {
   readonly kind: 'row'
   readonly columns: readonly PlanColumn[]
@@ -100,13 +102,13 @@ export interface RowNode {
   readonly values: readonly PlanValue[]
 }
 
-/** True without operands. */
+/** A conjunction. True without operands. */
 export interface AndNode {
   readonly kind: 'and'
   readonly nodes: readonly FilterNode[]
 }
 
-/** False without operands. */
+/** A disjunction. False without operands. */
 export interface OrNode {
   readonly kind: 'or'
   readonly nodes: readonly FilterNode[]
@@ -117,7 +119,7 @@ export interface NotNode {
   readonly node: FilterNode
 }
 
-/** The meaning of a filter, independent of text and dialect. Logic is three-valued, as in SQL. */
+/** A filter as a tree, independent of its syntax and of a dialect. Logic is three-valued, as in SQL. */
 export type FilterNode =
   | AndNode
   | OrNode
@@ -131,7 +133,7 @@ export type FilterNode =
   | SomeNode
   | RowNode
 
-/** All of the nodes, flattened into one list; undefined nodes are skipped. */
+/** Returns the conjunction of nodes, flattened into one list. Undefined nodes are skipped. */
 export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {
   const asked: FilterNode[] = []
   for (const node of nodes) {
@@ -141,7 +143,7 @@ export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode =
   return asked.length === 1 ? (asked[0] as FilterNode) : { kind: 'and', nodes: asked }
 }
 
-/** Any of the nodes. */
+/** Returns the disjunction of nodes. */
 export const or = (...nodes: readonly FilterNode[]): FilterNode =>
   nodes.length === 1 ? (nodes[0] as FilterNode) : { kind: 'or', nodes }
 

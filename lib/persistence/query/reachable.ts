@@ -14,12 +14,15 @@ import {
   type PlanColumn,
 } from './query-plan.js'
 
-/** True if a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
+/**
+ * Returns true if databases can store the string. No row contains any other string, so there is no need to
+ * search for it.
+ */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**
- * The rows that have this text in a part of a key, a reference or the tenant. None has a text that is not
- * canonical.
+ * Returns the condition for rows with this key, reference or tenant. A string that is not canonical matches
+ * no row.
  */
 export function hasPart(field: Field, text: string): FilterNode {
   const value = planValueOf(field, keyPartOf(field).valueOf(text))
@@ -27,8 +30,8 @@ export function hasPart(field: Field, text: string): FilterNode {
 }
 
 /**
- * Removes comparisons with text that no column can hold: no row matches, and PostgreSQL would refuse the
- * text.
+ * Replaces comparisons with strings that no column can hold. They match no row, and PostgreSQL would reject
+ * the string.
  */
 export function reachable(node: FilterNode): FilterNode {
   switch (node.kind) {
@@ -53,7 +56,10 @@ function comparison(node: CompareNode): FilterNode {
   return node.op === '!=' ? not(unreachable(node)) : unreachable(node)
 }
 
-/** False for a value and unknown for NULL, as any comparison, so that it works inside a `not`. */
+/**
+ * Returns a condition that is false for values and unknown for NULL, like any comparison, so that it is
+ * correct inside `not`.
+ */
 function unreachable({ column, key }: Pick<CompareNode, 'column' | 'key'>): FilterNode {
   const text = (op: CompareNode['op']): FilterNode =>
     ({ ...compare(asText(column), op, ''), key }) as FilterNode

@@ -1,23 +1,24 @@
 import type { Column, Columns } from '../../resource/fields/field.js'
 import type { PlanColumn, RelatedRow } from './query-plan.js'
 
-/** The names of one resource that a filter or an order may use. */
+/** The names of one resource for filters and sort orders. */
 export interface NamedFields {
   readonly columns: Columns
-  /** Fields that exist and cannot be named, each with the reason. */
+  /** Existing fields that must not be named, with reasons. */
   readonly closed?: ReadonlyMap<string, string> | undefined
   /**
-   * The fields behind a relation, or the reason why it cannot be named; undefined if it is not a relation.
+   * Returns the fields of a relation's target, or the reason why the relation must not be named. Returns
+   * undefined if it is not a relation.
    */
   readonly behind?: FieldsBehind | undefined
 }
 
 export type FieldsBehind = (name: string) => RelatedFields | string | undefined
 
-/** The fields of another resource, as a path through a relation names them. */
+/** The fields of another resource that are named through a relation. */
 export interface RelatedFields extends NamedFields {
   readonly row: RelatedRow
-  /** True if there can be several, of which a filter asks for one. */
+  /** True if there can be several related rows. A filter matches if one of them does. */
   readonly isMany: boolean
 }
 
@@ -25,21 +26,21 @@ export interface RelatedFields extends NamedFields {
 export interface FieldPath {
   readonly fields: NamedFields
   /**
-   * The row whose fields are named; undefined for the plan's own row. Behind a relation to several rows, that
-   * is a plan of their own.
+   * The row whose fields are named. Undefined for the plan's own row, and after a relation to several rows,
+   * which have their own plan.
    */
   readonly of: RelatedRow | undefined
-  /** Those of several that the path has led through, outermost first. */
+  /** The relations to several rows on the path, outermost first. */
   readonly some: readonly RelatedRow[]
-  /** The names so far. */
+  /** The names of the path so far. */
   readonly path: readonly string[]
 }
 
 export const startOf = (fields: NamedFields): FieldPath => ({ fields, of: undefined, some: [], path: [] })
 
 /**
- * The place behind a relation; or why it cannot be named, or undefined for what is none. A column goes before
- * a relation.
+ * Follows a relation. Returns the reason if it must not be named, or undefined if it is not a relation.
+ * Columns take precedence over relations.
  */
 export const step = (place: FieldPath, name: string): FieldPath | string | undefined => {
   const { fields, some } = place
@@ -51,12 +52,14 @@ export const step = (place: FieldPath, name: string): FieldPath | string | undef
     : { fields: related, of: related.row, some, path }
 }
 
-/** The column of a columns map as plans use it; a typed column stays the same object. */
+/** Returns a column as plans use it. A typed column is returned unchanged. */
 export const planColumn = (column: Column | string): PlanColumn =>
   typeof column === 'string' ? { column, kind: 'any', nullable: true } : column
 
 /**
- * The column of a name; undefined for none. @param of - the row that holds it; without that row it is NULL.
+ * Returns the column with a name, or undefined.
+ *
+ * @param of - the related row that contains it. If the row does not exist, the column is NULL.
  */
 export const columnNamed = (
   { columns }: Pick<NamedFields, 'columns'>,

@@ -6,8 +6,9 @@ import { rulesOf } from './plan-rules.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 
 /**
- * The current token as a value of the column's type. Does not move on.
- * @throws InvalidArgument with the position when the column cannot hold it.
+ * Returns the current token as a value of the column's type, without advancing.
+ *
+ * @throws InvalidArgument with the position if the column cannot hold the value.
  */
 export const typedLiteral = (
   tokens: FilterTokens,
@@ -20,8 +21,9 @@ export const typedLiteral = (
 }
 
 /**
- * The current token as an element of a list, as proto3 JSON writes it. @throws InvalidArgument as
- * {@link typedLiteral}.
+ * Returns the current token as an element of a list, in its proto3 JSON form.
+ *
+ * @throws InvalidArgument like {@link typedLiteral}.
  */
 export const elementLiteral = (
   tokens: FilterTokens,

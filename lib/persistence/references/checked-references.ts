@@ -27,14 +27,14 @@ import { tableNameOf } from '../schema/table-name-of.js'
 interface Reference {
   readonly relation: OwningRelation
   readonly target: ResourceModel
-  /** True if the target belongs to a tenant, as the resource does. */
+  /** True if both the target and the resource have a tenant. */
   readonly isOwned: boolean
-  /** True if the target belongs to no tenant. */
+  /** True if the target has no tenant. */
   readonly isShared: boolean
-  /** The values that the target must share, if the resource's name begins with the target's name. */
+  /** The values that the target must have in common, if the resource's name begins with the target's name. */
   readonly parts: readonly SharedPart[]
   readonly select: Parent['select']
-  /** Reads the target, for code that has to see it. */
+  /** Reads the target for checks in code. */
   readonly read: ReadTarget
 }
 
@@ -44,22 +44,22 @@ export type ReadTarget = Rows<object>['get']
 /** The references of a write. */
 interface Secured {
   readonly parents: readonly Parent[]
-  /** Those that the statement itself takes. */
+  /** References that the writing statement itself locks. */
   readonly taken: readonly Parent[]
-  /** The first that is known to be missing. */
+  /** The first reference whose target is known to be missing. */
   readonly missing: Parent | undefined
 }
 
-/** One for each reference, and for each shape of a condition that an authorizer has. */
+/** The cache has one statement for each reference and each shape of an authorizer's condition. */
 const CACHED_STATEMENTS = 200
 
-/** Other transactions may read and refer to the row, but not delete it before this one ends. */
+/** Other transactions may read and refer to the locked row, but cannot delete it before this one ends. */
 const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 
 /**
- * The references of a resource. A write makes sure of their targets: each is a live row of the same tenant,
- * and stays one until the write is committed. If the resource's name begins with a target's name, the target
- * has that name.
+ * Checks a resource's references. When a row is written, each target must be a live row of the same tenant,
+ * and it remains one until the commit. If the resource's name begins with a target's name, the target must
+ * have that name.
  */
 export class References {
   #known: readonly Reference[] | undefined
@@ -74,7 +74,7 @@ export class References {
     this.dialect = database.dialect
   }
 
-  /** Undefined where the resource refers to nothing. */
+  /** Returns undefined if the resource refers to no other. */
   static of(
     database: Database,
     model: ResourceModel,
@@ -84,17 +84,18 @@ export class References {
   }
 
   /**
-   * True if the statement that writes a row locks what it refers to. On several servers, it would then run on
-   * those of other tenants too.
+   * True if the writing statement locks the referenced rows. In a distributed database it would then run on
+   * the servers of other tenants, too.
    */
   get areTaken(): boolean {
     return this.dialect.can.writeWith && this.database.isDistributed !== true
   }
 
   /**
-   * The rows that the caller of a write may refer to, determined before a transaction begins for it.
-   * References set by hooks are determined later.
-   * @param written - the caller's values, row by row.
+   * Returns the rows that the caller of a write may refer to, determined before its transaction begins.
+   * References that hooks set are checked later.
+   *
+   * @param written - the caller's values of each row.
    */
   async referable(
     access: ReferenceAccess | undefined,
@@ -108,14 +109,14 @@ export class References {
     return referable
   }
 
-  /** True if one of these writes a reference, or a part of the name of what it refers to. */
+  /** Returns true if one of the patches writes a reference, or a part of a referenced row's name. */
   arePatched(patches: readonly Readonly<Values>[]): boolean {
     return this.#all().some(({ relation, parts }) =>
       patches.some((patch) => isWritten(relation, parts, patch)),
     )
   }
 
-  /** True if patches alone tell what their rows begin to refer to. */
+  /** Returns true if the patches alone determine the new references of their rows. */
   areKnownIn(patches: readonly Readonly<Values>[], tenant: string | undefined): boolean {
     return (
       (tenant !== undefined || this.model.tenant === undefined) &&
@@ -124,8 +125,9 @@ export class References {
   }
 
   /**
-   * Locks what rows begin to refer to, each target once and in the order of the keys.
-   * @returns whether all of it may be referred to.
+   * Locks the targets of new references, each once and in key order.
+   *
+   * @returns true if the rows may refer to all of them.
    */
   async lockAll(
     call: SqlCall,
@@ -143,7 +145,11 @@ export class References {
     return true
   }
 
-  /** Inserts a row that refers to others. @throws InvalidArgument where one of them is missing. */
+  /**
+   * Inserts a row with references.
+   *
+   * @throws InvalidArgument if a target is missing.
+   */
   async insert<E>(rows: Pick<Rows<E>, 'insert'>, call: SqlCall, write: RowWrite): Promise<E> {
     const secured = await this.#secure(call, write.values, write.row.tenant)
     try {
@@ -156,8 +162,9 @@ export class References {
   }
 
   /**
-   * Writes a row that refers to others. Returns undefined if the row does not match.
-   * @throws InvalidArgument if the row matches and a row to which it refers is missing.
+   * Updates a row with references. Returns undefined if the row does not match.
+   *
+   * @throws InvalidArgument if the row matches and a target is missing.
    */
   async update<E>(
     rows: Pick<Rows<E>, 'get' | 'update'>,
@@ -186,9 +193,9 @@ export class References {
   }
 
   /**
-   * Makes sure of what a row begins to refer to while it is deleted or undeleted: a hook has written it. The
-   * targets stay locked.
-   * @throws InvalidArgument for the first that is missing.
+   * Checks references that a hook has written while a row is deleted or undeleted. The targets stay locked.
+   *
+   * @throws InvalidArgument for the first missing target.
    */
   async check(
     rows: Pick<Rows<object>, 'get'>,
@@ -201,8 +208,8 @@ export class References {
   }
 
   /**
-   * Makes sure of the targets of a row's references: by the statement that writes the row, or, where that
-   * cannot lock them, here and for the rest of the transaction.
+   * Checks the targets of a row's references: in the writing statement, or, if that cannot lock them, here
+   * for the rest of the transaction.
    */
   async #secure(
     call: SqlCall,
@@ -212,7 +219,7 @@ export class References {
   ): Promise<Secured> {
     const { parents, refused } = await this.#limited(call, this.#named(values, tenant, written), tenant)
     if (refused !== undefined) return { parents, taken: [], missing: refused }
-    // Outside of a transaction a lock would end before the write.
+    // Outside a transaction, a lock would end before the write.
     if (this.areTaken || call.on === this.database) return { parents, taken: parents, missing: undefined }
     for (const parent of parents)
       if (!(await this.#isThere(call, parent, true))) return { parents, taken: [], missing: parent }
@@ -220,8 +227,9 @@ export class References {
   }
 
   /**
-   * The same parents with what the caller may refer to of each.
-   * @returns also the first one to which the caller may not refer, as far as no statement has to say so.
+   * Adds the caller's limits to the targets.
+   *
+   * @returns also the first target that the caller may not refer to, if this is known without a statement.
    */
   async #limited(
     call: SqlCall,
@@ -241,7 +249,10 @@ export class References {
     return { parents: limited, refused }
   }
 
-  /** True if code allows the row. It stays locked, so that it is the same when it is referred to. */
+  /**
+   * Returns true if the authorizer's code allows the row. The row stays locked, so that it does not change
+   * before the write.
+   */
   async #passes(
     call: SqlCall,
     { relation, row, where }: Parent,
@@ -257,7 +268,7 @@ export class References {
     return entity !== undefined && (await test(entity)) === true
   }
 
-  /** The fields that a write leaves as they are, and that it needs to tell what the row refers to. */
+  /** Returns the fields that a write does not change but that are part of a written reference's name. */
   #keptParts(patch: Readonly<Values>): readonly Field[] {
     return this.#all().flatMap(({ relation, parts }) => {
       if (parts.length === 0 || !isWritten(relation, parts, patch)) return []
@@ -266,7 +277,7 @@ export class References {
     })
   }
 
-  /** The rows that a row of these values refers to, as far as it is written. */
+  /** Returns the targets of written references. */
   #named(values: Readonly<Values>, tenant: string | undefined, written: Readonly<Values>): readonly Parent[] {
     const parents: Parent[] = []
     for (const { relation, target, isOwned, parts, select } of this.#all()) {
@@ -287,7 +298,9 @@ export class References {
     return parents
   }
 
-  /** A part of a key as its column stores it; NULL, which no row has, for a text that is not canonical. */
+  /**
+   * Returns the stored form of a key's part, or NULL, which matches no row, if the string is not canonical.
+   */
   #stored(field: Field, text: string): unknown {
     return partSql(field, this.dialect).bind(text)
   }
@@ -317,8 +330,8 @@ export class References {
   }
 
   /**
-   * On several servers, each has a copy of a shared row: a lock takes all of them, and those who lock it
-   * deadlock. There the foreign key keeps the row.
+   * Returns true if the target is locked. In a distributed database, each server has a copy of a shared row.
+   * Locking all copies causes deadlocks, so the foreign key protects the row instead.
    */
   #isLocked({ isShared }: Reference): boolean {
     return !isShared || this.database.isDistributed !== true
@@ -364,7 +377,7 @@ export class References {
   }
 }
 
-/** The row's target existed before and after a statement that did not find it. */
+/** The target existed before and after a statement that did not find it. */
 export class ReferencesChanged extends Aborted {}
 
 const changedMeanwhile = (): Aborted =>

@@ -5,7 +5,7 @@ import { isOwning, type OwningRelation } from '../../resource/relations/relation
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { resourcesOf } from '../schema/resources-in.js'
 
-/** The problems of a resource's relations in an initialized DataSource, one sentence each. */
+/** Returns the problems of a resource's relations in an initialized DataSource. */
 export function referenceProblems(dataSource: DataSource, model: ResourceModel): readonly Problem[] {
   if (model.relations.length === 0) return []
   const graph = relationGraph(resourcesOf(dataSource))
@@ -15,8 +15,8 @@ export function referenceProblems(dataSource: DataSource, model: ResourceModel):
 }
 
 /**
- * TypeORM must join by the tenant as well, or the rows it reads and the keys it creates could belong to
- * another tenant. If the entity names the columns, TypeORM joins as it did before the entity was a resource.
+ * Checks that TypeORM joins by the tenant, too. Otherwise it could read rows of another tenant and create
+ * keys to them. If the entity names the columns, TypeORM joins as it did before the entity was a resource.
  */
 function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): Problem[] {
   const target = resourceModel<object>(relation.target())

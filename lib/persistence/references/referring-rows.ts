@@ -5,10 +5,7 @@ import type { Target } from '../rows/row-target.js'
 import type { Batches, GetOptions, RowPatch, Rows, RowWrite } from '../rows/rows.js'
 import type { References } from './checked-references.js'
 
-/**
- * Makes sure of the targets of what a write refers to, and puts those into the write that its statement
- * takes.
- */
+/** Checks the references of a write, and lets the writing statement lock targets if it can. */
 export class ReferringRows<E extends object> implements Rows<E> {
   constructor(
     private readonly next: Rows<E>,
@@ -19,7 +16,7 @@ export class ReferringRows<E extends object> implements Rows<E> {
     return this.next.insertsAtOnce && this.references.areTaken
   }
 
-  /** A batch locks what its rows begin to refer to, and then writes the rows as a batch does. */
+  /** Returns writes for a batch that first lock the targets of new references. */
   batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E> | undefined {
     if (!this.references.arePatched(patches)) return this.next.batches(tenant, patches)
     const next = this.references.areKnownIn(patches, tenant) ? this.next.batches(tenant, patches) : undefined
@@ -36,7 +33,7 @@ export class ReferringRows<E extends object> implements Rows<E> {
     )
   }
 
-  /** Reports the first missing target, unless a row before it is missing. */
+  /** Updates rows one by one. Reports the first missing target, unless an earlier row is missing. */
   async #oneByOne(call: SqlCall, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]> {
     const updated: (E | undefined)[] = []
     for (const { key, patch } of items) {

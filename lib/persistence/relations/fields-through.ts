@@ -9,14 +9,15 @@ import type { FieldsBehind, RelatedFields } from '../query/related-fields.js'
 import { acrossTenants, MAX_PATH_DEPTH, relationLoad, relationNamed } from './relation-loads.js'
 
 /**
- * The maximum number of relations that a filter and an order name together. Each is a join, or a subquery for
- * a relation to several rows.
+ * The maximum number of relations in a filter and a sort order together. Each is a join, or a subquery if it
+ * has several rows.
  */
 export const MAX_RELATIONS_NAMED = 8
 
 /**
- * The fields that a filter and an order may name through the relations of `through`; undefined for none.
- * @throws TypeError for an invalid path.
+ * Returns the fields that can be named through the relations in `through`, or undefined if there are none.
+ *
+ * @throws TypeError if a path is invalid.
  */
 export const fieldsThrough = (
   model: ResourceModel,
@@ -25,20 +26,21 @@ export const fieldsThrough = (
 ): FieldsBehind | undefined =>
   through.length === 0 ? undefined : new FieldsThrough(model, scope, through, lock !== undefined).behind
 
-/** The start of a relation. */
+/** The resource from which a relation starts. */
 interface Source {
   readonly model: ResourceModel
   readonly from: RelatedRow | undefined
-  /** Properties, from the resource of the list on. */
+  /** The properties of the path from the listed resource. */
   readonly path: readonly string[]
 }
 
 /**
- * The fields that one filter and one order may name through relations. The same path is the same row in both.
+ * The fields that a filter and a sort order can name through relations. In both of them, the same path refers
+ * to the same row.
  */
 class FieldsThrough {
   readonly behind: FieldsBehind
-  /** The conditions on the resources of each path that may be named. */
+  /** The conditions on related resources, by path that can be named. */
   readonly #open: ReadonlyMap<string, readonly FilterNode[]>
   #named = 0
 
@@ -91,14 +93,15 @@ class FieldsThrough {
       ),
     }
     const { columns, closed } = target
-    // A condition on one of several rows is a plan of its own.
+    // A condition on one of several rows has its own plan.
     const behind = this.#behind({ model: target, from: isMany ? undefined : row, path })
     return { columns, closed, behind, row, isMany }
   }
 
   /**
-   * The tenant of the target's rows: the tenant of the row that refers to them, or the call's.
-   * @throws PermissionDenied if the call has no tenant, and the target belongs to one.
+   * Returns the tenant condition on the target's rows: the tenant of the referring row or of the call.
+   *
+   * @throws PermissionDenied if the target has a tenant and the call has none.
    */
   #tenantOf(source: ResourceModel, target: ResourceModel) {
     const { tenant } = scopeOf(target, { context: this.scope.context })
@@ -112,7 +115,7 @@ class FieldsThrough {
   }
 }
 
-/** The paths with those on the way to them. What is said of one path twice holds together. */
+/** Returns the paths and their prefixes. Conditions on the same path are combined. */
 function openPaths(
   model: ResourceModel,
   through: readonly Through[],

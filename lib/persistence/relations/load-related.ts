@@ -6,25 +6,30 @@ import type { Values } from '../contract/new-entity.js'
 import { type LoadTree, spans } from './relation-loads.js'
 import type { Search } from './search.js'
 
-/** The most resources that one relation of a page has where each entity may have several. */
+/** The maximum number of related resources on a page, for a relation to several. */
 export const MAX_LOADED = 10_000
 
-/** Reads the resources of relations. */
+/** Reads related resources. */
 export interface RelatedSource {
-  /** The rows of each search that the call reaches, with one statement each. The searches are independent. */
+  /**
+   * Returns the rows that the call reaches for each search, with one statement per search. The searches are
+   * independent.
+   */
   find(searches: readonly Search[]): Promise<readonly (readonly object[])[]>
   /**
-   * Calls the hooks of what was read, which has its own relations by then.
-   * @param entities - collects them.
+   * Calls the hooks of entities that were read, when their own relations are loaded.
+   *
+   * @param entities - returns the entities.
    */
   loaded(target: ResourceModel, entities: () => readonly object[]): Promise<void> | undefined
 }
 
 /**
- * Reads the relations of entities into their properties: one statement for each relation, whatever the number
- * of entities. A resource is found only in the tenant of the entity, and only while it is live.
- * @param tenant - of the operation; undefined where it spans all of them.
- * @throws ResourceExhausted for a page that has too many.
+ * Reads the relations of entities into their properties, with one statement per relation. A related resource
+ * is found only if it is live and has the entity's tenant.
+ *
+ * @param tenant - the operation's tenant. Undefined if it spans all tenants.
+ * @throws ResourceExhausted if the page has too many related resources.
  */
 export async function loadRelated(
   entities: readonly object[],
@@ -46,16 +51,16 @@ export async function loadRelated(
   for (const link of links) link.join()
 }
 
-/** One relation of entities, and what they refer to by it. */
+/** A relation of entities and their related resources. */
 class Link implements Search {
-  /** The tenant of the entities, where they are of any, and so is what they refer to. */
+  /** The tenant of the entities, if both they and their related resources may belong to several tenants. */
   readonly #owner: Field | undefined
-  /** True if no two resources have the same value. */
+  /** True if the value identifies one resource. */
   readonly #isByKey: boolean
   #distinct: readonly Values[] | undefined
   /**
-   * The targets of each entity: the resource if it is found by its key, or a list in the order in which they
-   * were read.
+   * The related resources of each entity: one resource if it is found by key, otherwise a list in the order
+   * of reading.
    */
   #there: readonly (object | undefined)[] = []
   #read: readonly object[] | undefined
@@ -69,7 +74,7 @@ class Link implements Search {
     this.#isByKey = relation.by === relation.target.key
   }
 
-  /** True if any of the entities refers to anything. */
+  /** True if one of the entities refers to a resource. */
   get refers(): boolean {
     return this.entities.some((entity) => this.#refers(entity))
   }
@@ -89,8 +94,8 @@ class Link implements Search {
   }
 
   /**
-   * @param read - may hold what none of the entities refers to.
-   * @throws ResourceExhausted where there are too many.
+   * @param read - the resources that were read, including those that no entity refers to.
+   * @throws ResourceExhausted if there are too many.
    */
   found(read: readonly object[]): void {
     const { held, target } = this.relation
@@ -106,18 +111,18 @@ class Link implements Search {
     }
     this.#there = this.entities.map((entity) => {
       const value = this.#valueOf(entity)
-      // An empty text refers to nothing.
+      // An empty string refers to nothing.
       return value === '' ? undefined : found.get(placeOf(entity, value, this.#owner))
     })
     if (!this.#isByKey) this.#checkSize()
   }
 
-  /** The resources found, once each. */
+  /** Returns each found resource once. */
   read(): readonly object[] {
     return (this.#read ??= [...new Set(this.#there)].flat().filter((one) => one !== undefined))
   }
 
-  /** Writes the property of each entity. */
+  /** Sets the property of each entity. */
   join(): void {
     const { write, isMany } = this.relation
     const { length } = this.entities
@@ -131,7 +136,7 @@ class Link implements Search {
     }
   }
 
-  /** One entity for each value. */
+  /** One entity for each distinct value. */
   get #first(): readonly Values[] {
     if (this.#distinct !== undefined) return this.#distinct
     const first = new Map<string, Values>()
@@ -143,7 +148,7 @@ class Link implements Search {
     return (this.#distinct = [...first.values()])
   }
 
-  /** A text that no row has refers to nothing, and an empty one neither. */
+  /** Returns false for an empty string, and for a string that no row can have. */
   #refers(entity: Values): boolean {
     const value = this.#valueOf(entity)
     return value !== '' && keyPartOf(this.relation.by).valueOf(value) !== undefined

@@ -12,8 +12,9 @@ import type { Scope } from '../contract/scope.js'
 import { fieldsThrough } from './fields-through.js'
 
 /**
- * The parameters of a list, including its relations.
- * @throws InvalidArgument with the field that is invalid.
+ * Returns the parameters of a list, including its relations.
+ *
+ * @throws InvalidArgument with the invalid field.
  */
 export const planPage = <E extends object>(
   model: ResourceModel<E>,
@@ -27,7 +28,12 @@ export const planPage = <E extends object>(
     behind: fieldsThrough(model, scope, options),
   })
 
-/** The parameters of a count. @throws as {@link planPage}; TypeError for an invalid limit. */
+/**
+ * Returns the parameters of a count.
+ *
+ * @throws InvalidArgument like {@link planPage}.
+ * @throws TypeError if the limit is invalid.
+ */
 export const planCount = (
   model: ResourceModel,
   list: ListFilter,

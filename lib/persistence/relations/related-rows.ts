@@ -11,7 +11,7 @@ import { acrossTenants, type LoadTree, loadTrees, type RelationLoad } from './re
 import { listOf, type Search } from './search.js'
 
 /**
- * The rows of another resource in the same database, and the hooks that run when they are read. `At` is the
+ * The rows of another resource in the same database, with the hooks to call when they are read. `At` is the
  * executor of a statement.
  */
 export interface RelatedTable<At> {
@@ -27,19 +27,19 @@ export interface Reading<At> {
   readonly options: OperationOptions | undefined
 }
 
-/** The rows of a resource that a call reaches. */
+/** The rows of a resource that a call can reach. */
 export interface Reached<T> {
   readonly table: T
-  /** Undefined where they are not of one. */
+  /** Undefined if the rows belong to several tenants or none. */
   readonly tenant: string | undefined
 }
 
-/** A search among them. */
+/** A search among these rows. */
 export interface Asked<T> extends Reached<T> {
   readonly search: Search
 }
 
-/** Clients choose paths, of which there are not many. */
+/** The size of the cache. Clients choose paths, but there are few different ones. */
 const KNOWN_TREES = 100
 
 /** Reads the relations of one resource. */
@@ -47,7 +47,9 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
   readonly #tables = new Map<ResourceModel, T>()
   readonly #trees = new BoundedCache<string, readonly LoadTree[]>(KNOWN_TREES, 'relation_trees')
 
-  /** @param open - the rows of another resource. */
+  /**
+   * @param open - returns the rows of another resource.
+   */
   constructor(
     private readonly model: ResourceModel,
     private readonly open: (target: ResourceModel) => T,
@@ -55,8 +57,9 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
 
   /**
    * Reads the relations of these paths into the entities.
-   * @throws TypeError for an invalid path, or one that would mix tenants; PermissionDenied if the target
-   * belongs to a tenant and the call has none.
+   *
+   * @throws TypeError if a path is invalid, or would mix tenants.
+   * @throws PermissionDenied if the target has a tenant and the call has none.
    */
   async read(entities: readonly object[], paths: readonly string[], reading: Reading<At>): Promise<void> {
     const { at, scope, options } = reading
@@ -76,7 +79,9 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
     })
   }
 
-  /** @throws TypeError for a path that is not a relation, or one that would mix tenants. */
+  /**
+   * @throws TypeError if a path is not a relation, or would mix tenants.
+   */
   protected trees(paths: readonly string[], { tenant }: Scope): readonly LoadTree[] {
     const key = paths.join('\0')
     let trees = this.#trees.get(key)
@@ -85,13 +90,13 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
     return trees
   }
 
-  /** Of what a shared resource leads to, too, a call reaches what is its tenant's. */
+  /** Returns the target's rows of the call's tenant, even if the source is shared by tenants. */
   protected reached({ target }: RelationLoad, { context }: Scope): Reached<T> {
     const { tenant } = scopeOf(target, { context })
     return { table: this.#tableOf(target), tenant }
   }
 
-  /** The rows of each search, with one statement each. */
+  /** Returns the rows of each search, with one statement per search. */
   protected find(at: At, asked: readonly Asked<T>[]): Promise<readonly (readonly object[])[]> {
     return Promise.all(
       asked.map(async ({ table, search, tenant }) => (await table.list(at, listOf(search), tenant)).items),
@@ -106,8 +111,8 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
 }
 
 /**
- * Entities of several tenants share one object of what the tenants share, which could not have the rows of
- * one tenant alone.
+ * Rejects relations from a shared resource to rows of tenants if the call spans several tenants. One object
+ * of the shared resource could not have the rows of each tenant.
  */
 function checkTenants(trees: readonly LoadTree[]): void {
   for (const { source, target, below } of trees) {

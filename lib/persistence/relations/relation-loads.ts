@@ -2,43 +2,44 @@ import type { Field } from '../../resource/fields/field.js'
 import { isOwning, type Relation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 
-/** The number of relations a path has. */
+/** The maximum number of relations in a path. */
 export const MAX_PATH_DEPTH = 3
 
-/** The search for the resources of one relation, from the entities that have it. */
+/** Describes how the resources of a relation are found from the entities that have it. */
 export interface RelationLoad {
   readonly property: string
   readonly source: ResourceModel
   readonly target: ResourceModel
-  /** The field of the source that identifies its resources. */
+  /** The source's field that identifies related resources. */
   readonly from: Field
-  /** The field of the target that holds the same value. */
+  /** The target's field with the same value. */
   readonly by: Field
-  /** True if one source has several. */
+  /** True if one source can have several related resources. */
   readonly isMany: boolean
-  /** Writes the property of a source. */
+  /** Sets the source's property. */
   readonly write: (source: object, related: unknown) => void
-  /** The value of `from` of a source. */
+  /** Returns the value of the source's `from` field. */
   readonly requested: (source: object) => unknown
-  /** The value of `by` of a target. */
+  /** Returns the value of the target's `by` field. */
   readonly held: (target: object) => unknown
 }
 
-/** A relation that is read, and the relations of its target that are read with it. */
+/** A relation to read, with the relations of its target to read. */
 export interface LoadTree extends RelationLoad {
   readonly below: readonly LoadTree[]
 }
 
 /**
- * True if what entities refer to may be of several tenants. @param tenant - of the call; undefined where it
- * spans all of them.
+ * Returns true if related resources may belong to several tenants.
+ *
+ * @param tenant - the call's tenant. Undefined if it spans all tenants.
  */
 export const spans = ({ source, target }: RelationLoad, tenant: string | undefined): boolean =>
   tenant === undefined && source.tenant !== undefined && target.tenant !== undefined
 
 const known = new WeakMap<Relation, RelationLoad>()
 
-/** Returns the query that loads a relation's resources. */
+/** Returns how a relation's resources are loaded. */
 export function relationLoad(source: ResourceModel, relation: Relation): RelationLoad {
   let load = known.get(relation)
   if (load === undefined) known.set(relation, (load = Object.freeze(loadOf(source, relation))))
@@ -77,8 +78,8 @@ function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
 type Access = Pick<RelationLoad, 'write' | 'requested' | 'held'>
 
 /**
- * Compiled: under a name that differs from call to call, adding a property takes ten times as long, and
- * reading it three times.
+ * Compiles property accesses. With a property name that varies between calls, adding the property takes ten
+ * times and reading it three times as long.
  */
 function accessOf(property: string, from: Field, by: Field): Access {
   const access = `{
@@ -92,8 +93,9 @@ function accessOf(property: string, from: Field, by: Field): Access {
 }
 
 /**
- * Parses the paths of `with`, once per list of them.
- * @throws TypeError if a path is too long or not a relation: the application wrote it, not the caller.
+ * Parses the paths of `with`.
+ *
+ * @throws TypeError if a path is too long or not a relation, because the application wrote it.
  */
 export function loadTrees(model: ResourceModel, paths: readonly string[]): readonly LoadTree[] {
   const trees: { -readonly [K in keyof LoadTree]: LoadTree[K] }[] = []
@@ -116,7 +118,10 @@ export function loadTrees(model: ResourceModel, paths: readonly string[]): reado
   return trees
 }
 
-/** @param option - that names it. @throws TypeError for what is none. */
+/**
+ * @param option - the option that names it.
+ * @throws TypeError if the resource has no such relation.
+ */
 export function relationNamed(model: ResourceModel, name: string, option = 'with'): Relation {
   const relation = model.relations.find(({ property }) => property === name)
   if (relation !== undefined) return relation
@@ -127,8 +132,8 @@ export function relationNamed(model: ResourceModel, name: string, option = 'with
 }
 
 /**
- * The error of a call over all tenants in which a tenant's shared resource would lead to the rows of each
- * tenant.
+ * Returns the error of a call across all tenants that would find rows of each tenant through a shared
+ * resource.
  */
 export const acrossTenants = (source: ResourceModel, target: ResourceModel): TypeError =>
   new TypeError(

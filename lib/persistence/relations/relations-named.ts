@@ -5,23 +5,23 @@ import { FilterTokens } from '../query/filter-tokens.js'
 import { MAX_ORDER_BY_LENGTH, orderText } from '../query/order-by.js'
 import { MAX_PATH_DEPTH } from './relation-loads.js'
 
-/** A relation that a filter or an order names. */
+/** A relation that a filter or a sort order names. */
 export interface NamedRelation {
-  /** As `through` takes it: its property, or a path of properties. */
+  /** The relation as in `through`: a property or a path of properties. */
   readonly path: string
   readonly target: ResourceModel
 }
 
 /**
- * The relations that a filter and an order of a resource name, each after those on its path; compiled once
- * per resource. Invalid input is not an error here, because the list rejects it. It may find a relation that
- * the list does not, but never misses one.
+ * Returns a function that finds the relations in a filter and a sort order, each after the relations on its
+ * path. It is compiled once per resource. It ignores invalid input, which the list rejects. It may find a
+ * relation that the list does not, but never misses one.
  */
 export const relationsNamed = (
   model: ResourceModel,
 ): ((list: ListOptions<never>) => readonly NamedRelation[]) => {
   const names = model.relations.map((relation) => relation.proto)
-  // `project`, and not `project_id`: most filters name no relation, and are not read twice.
+  // Match `project` but not `project_id`. Most filters name no relation, so they are not parsed twice.
   const word = new RegExp(`(?<!\\w)(?:${names.map(escaped).join('|')})(?!\\w)`)
   return ({ filter = '', orderBy }) => {
     const order = orderText(orderBy)
@@ -34,7 +34,7 @@ export const relationsNamed = (
 
 const escaped = (name: string): string => name.replaceAll(/[^\w]/g, '\\$&')
 
-/** A column goes before a relation, as it does where the list reads the path. */
+/** Follows a path. Columns take precedence over relations, as when the list parses the path. */
 function follow(model: ResourceModel, path: string, named: Map<string, NamedRelation>): void {
   const properties: string[] = []
   let inside = model
@@ -49,7 +49,7 @@ function follow(model: ResourceModel, path: string, named: Map<string, NamedRela
   }
 }
 
-/** Every `word {'.' word}` that is not the value of a comparison, as far as the text can be read. */
+/** Returns every `word {'.' word}` that is not the value of a comparison, up to the first syntax error. */
 function pathsOfFilter(filter: string): readonly string[] {
   const paths: string[][] = []
   try {

@@ -8,26 +8,26 @@ import { type Asked, RelatedRows, type RelatedTable } from './related-rows.js'
 import { type RelationLoad, spans } from './relation-loads.js'
 import type { Searching, SearchedRows } from './searched-rows.js'
 
-/** The rows of a resource, which searches find without a list. */
+/** The rows of a resource that searches can find without a list. */
 export interface SearchedTable extends RelatedTable<SqlCall> {
   readonly rows: SearchedRows
 }
 
-/** Sends the statement of a list. */
+/** Runs the statement of a list. */
 export interface PageReading {
   readonly call: SqlCall
   readonly kept: KeptOfPage | undefined
 }
 
 /**
- * The number of texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON
- * writes some characters as six, and 10,001 rows have many columns.
+ * The maximum number of strings in one row. A PostgreSQL row is limited to 1 GiB, and a string of 10,001 rows
+ * has about 120 MiB at most, because JSON may write a character as six.
  */
 const MAX_TEXTS = 8
 
 /**
- * Reads relations by statements that are sent together, with the page before them where the engine lets it
- * hand its values on.
+ * Reads relations with statements that are sent together. If the engine can pass values between statements,
+ * they are sent in one round trip with the page.
  */
 export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   constructor(
@@ -38,9 +38,9 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 
   /**
-   * Sends a list's statement together with the statements of the relations of these paths, whose rows `read`
-   * takes.
-   * @throws as `read` does.
+   * Returns how to run a list's statement together with those of its relations. `read` then uses their rows.
+   *
+   * @throws the same errors as `read`.
    */
   pageOn(call: SqlCall, paths: readonly string[], scope: Scope): PageReading {
     const { database } = this
@@ -48,18 +48,18 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     const alone = { call, kept: undefined }
     if (call.on !== database || runAll === undefined || database.dialect.values.handOver === undefined)
       return alone
-    // The rows of a page are kept in a setting of its server.
+    // The values of a page are stored in a setting of one server, so other servers cannot read them.
     if (database.isDistributed !== false) return alone
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
-    // The tenant of the call is known, so that no page selects it.
+    // The page does not select the tenant, because the call determines it.
     if (scope.tenant !== undefined && trees.some(({ from, source }) => from === source.tenant)) return alone
     const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))
     const text =
       asked.length < MAX_TEXTS && asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
     const searches = asked.map(({ relation, table, tenant }, number): [RelationLoad, Searching] => {
       const size = relation.by === relation.target.key ? undefined : MAX_LOADED
-      // The text of the page has the number 0.
+      // The page's own string has the number 0.
       const texts = text ? { number: number + 1, isLast: number === trees.length - 1 } : undefined
       return [relation, table.rows.behind(relation, { number, texts }, tenant, size)]
     })
@@ -76,12 +76,12 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     const { on } = call
     if (!(on instanceof PageExecutor)) return this.#search(call, asked)
     const behind = { ...call, on: on.database }
-    // The relations of the relations.
+    // These are relations of relations, which the page's round trip did not read.
     if (!asked.every(({ search }) => on.hasRead(search.relation))) return this.#search(behind, asked)
     const found = asked.map(({ search }) => {
       const entities = on.entitiesOf(search.relation)
-      // The page may have a row more than it shows: of too many resources, those that are missing may be of
-      // use.
+      // The page may have read one row more than it returns. If that exceeds the limit, search again for the
+      // remaining entities.
       return entities !== undefined && entities.length <= MAX_LOADED ? entities : undefined
     })
     return filled(found, asked, (missing) => this.#rowByRow(behind, missing))
@@ -119,7 +119,7 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 }
 
-/** The rows found, and those found for the rest. */
+/** Combines the rows that were found with those of a search for the rest. */
 async function filled<A>(
   found: readonly (readonly object[] | undefined)[],
   asked: readonly A[],
@@ -131,13 +131,15 @@ async function filled<A>(
   return found.map((entities) => entities ?? (rest.next().value as readonly object[]))
 }
 
-/** Sends the statement of a page and, in the same round trip, the statements of its rows' relations. */
+/** Sends the statement of a page and the statements of its relations in one round trip. */
 class PageExecutor implements Executor {
   readonly dialect: Dialect
   readonly endsReads = true
   readonly #found = new Map<RelationLoad, readonly Row[]>()
 
-  /** @param hasTexts - whether the last statement returns what the others have gathered. */
+  /**
+   * @param hasTexts - true if the last statement returns the combined strings of the others.
+   */
   constructor(
     readonly database: Database,
     private readonly runAll: NonNullable<Database['runAll']>,
@@ -159,7 +161,7 @@ class PageExecutor implements Executor {
     return this.#found.has(relation)
   }
 
-  /** Undefined for what is too large for one text. */
+  /** Returns undefined if the rows are too large for one string. */
   entitiesOf(relation: RelationLoad): readonly object[] | undefined {
     const rows = this.#found.get(relation)
     return rows && this.searches.get(relation)?.entitiesIn(rows)
@@ -167,8 +169,8 @@ class PageExecutor implements Executor {
 }
 
 /**
- * Assigns to each result the text that the last of them returned for it. Without one it has no row, or rows
- * of its own, as for a page that was not gathered.
+ * Assigns to each result the string that the last statement returned for it. A result without one has no
+ * rows, or its own rows if the page was not combined.
  */
 function dealt(results: readonly Result[]): readonly Result[] {
   const [own, ...texts] = results.at(-1)?.rows[0] ?? []

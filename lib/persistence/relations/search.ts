@@ -7,24 +7,24 @@ import { and, type FilterNode, or, type PlanValue } from '../query/query-plan.js
 import { hasPart } from '../query/reachable.js'
 import type { RelationLoad } from './relation-loads.js'
 
-/** The targets of a relation: the live resources that have one of these values in a field. */
+/** A search for the live resources of a relation that have one of these values in a field. */
 export interface Search {
   readonly relation: RelationLoad
-  /** The canonical text of each, once, and at least one. */
+  /** The distinct values as canonical strings; at least one. */
   readonly values: readonly string[]
   /**
-   * The text of whose resource each value means, where the call spans all tenants. Undefined where all are of
-   * the call's.
+   * The tenant of each value's resource, if the call spans all tenants. Undefined if all resources belong to
+   * the call's tenant.
    */
   readonly tenants: readonly string[] | undefined
   /**
-   * The maximum number of resources: they are read in the order of their keys, and one more if more exist.
-   * Undefined if the values are unique.
+   * The maximum number of resources, which are read in key order. One more is read if it exists. Undefined if
+   * the values are unique.
    */
   readonly size: number | undefined
 }
 
-/** The search as a list. */
+/** Returns the search as a list. */
 export const listOf = ({ relation, values, tenants, size = values.length }: Search): ListPlan => {
   const { target, by } = relation
   return {
@@ -44,7 +44,7 @@ const among = (column: Field, texts: readonly string[]): FilterNode => {
   return { kind: 'among', column, values }
 }
 
-/** The values of each tenant, separate from the other tenants' values. */
+/** Returns the condition for each tenant's values. */
 function ofEach(
   target: ResourceModel,
   by: Field,

@@ -14,50 +14,53 @@ import { named, plannedByValue } from '../engines/executor/named.js'
 import type { RelationLoad } from './relation-loads.js'
 import type { Search } from './search.js'
 
-/** The inputs that the text of a search depends on. */
+/** The properties that determine the SQL of a search. */
 interface Shape {
   readonly by: Field
-  /** The number of placeholders that stand for the values; or where the page before has kept them. */
+  /** The number of placeholders for the values, or where the page has stored the values. */
   readonly values: { readonly bound: number } | { readonly kept: BehindPage }
   readonly isOwned: boolean
-  /** In the order of the keys, up to a number of rows. */
+  /** True if rows are sorted by key and limited. */
   readonly isSorted: boolean
-  /** As one text, where the engine can. */
+  /** True if rows are combined into one string, if the engine supports it. */
   readonly isGathered: boolean
 }
 
-/** The place of a search behind a page in the same round trip. */
+/** The position of a search that follows a page in the same round trip. */
 export interface BehindPage {
-  /** Under which the page has kept the values. */
+  /** The number under which the page has stored the values. */
   readonly number: number
   /**
-   * Set if the last statement returns the gathered texts of all: the number of this one's text, and whether
-   * it is the last.
+   * Set if the last statement returns the combined strings of all: the number of this statement's string, and
+   * true if it is the last.
    */
   readonly texts: { readonly number: number; readonly isLast: boolean } | undefined
 }
 
-/** A statement, and whether its rows come as one text. */
+/** A statement, with true if its rows are combined into one string. */
 interface Form {
   readonly statement: Statement
   readonly asText: boolean
 }
 
-/** A search that is sent. */
+/** A search to send. */
 export interface Searching extends BoundStatement {
-  /** The entities in the rows that it returns; undefined where they are too large for one text. */
+  /** Returns the entities in the statement's rows, or undefined if the rows are too large for one string. */
   entitiesIn(rows: readonly Row[]): object[] | undefined
 }
 
 /**
- * Entities of rows of which something is known, so that it is not selected: that they are live, or whose they
- * are.
+ * Creates entities from rows of which some columns are known and therefore not selected: the rows are live,
+ * or belong to a known tenant.
  */
 export interface KnownHydrators<E> {
-  /** In the order in which a statement selects them. */
+  /** The fields in the order of the select list. */
   readonly selected: readonly Field[]
   readonly row: (row: Row, tenant: PartValue | undefined) => E
-  /** @param columns - the values of all rows, by column. @param count - how many of the rows. */
+  /**
+   * @param columns - the values of all rows, by column.
+   * @param count - the number of rows.
+   */
   readonly columns: (
     columns: readonly (readonly unknown[])[],
     count: number,
@@ -66,26 +69,31 @@ export interface KnownHydrators<E> {
 }
 
 interface Reading extends KnownHydrators<object> {
-  /** Undefined where the engine cannot gather these columns. */
+  /** Undefined if the engine cannot combine these columns. */
   readonly gathered: GatheredSql | undefined
 }
 
 /**
- * The values of all rows, by column. @param text - what they were gathered in. @param count - of the columns.
+ * Returns the values of all rows, by column.
+ *
+ * @param text - the combined string.
+ * @param count - the number of columns.
  */
 export function columnsIn(text: string, count: number): readonly (readonly unknown[])[] {
   const columns = JSON.parse(text) as (readonly unknown[] | null)[]
-  // Without rows an engine has null in the place of each.
+  // SQL returns null for every column if there are no rows.
   return columns[0] === null ? Array<readonly unknown[]>(count).fill([]) : (columns as unknown[][])
 }
 
-/** The live rows of one resource that searches find, each by a statement whose text is made once. */
+/** Finds the live rows of a resource. The SQL of each kind of search is generated once. */
 export class SearchedRows {
   readonly #owned: Reading
   readonly #any: Reading
   readonly #forms = new Map<string, Form>()
 
-  /** @param hydrators - of live rows, of one tenant or of any. */
+  /**
+   * @param hydrators - create entities from live rows, of one tenant or of any.
+   */
   constructor(
     private readonly model: ResourceModel,
     private readonly dialect: Dialect,
@@ -101,8 +109,8 @@ export class SearchedRows {
   }
 
   /**
-   * @param tenant - of the call, for a resource that belongs to one.
-   * @param isGathered - whether the rows come as one text, where the engine can.
+   * @param tenant - the call's tenant, if the resource has one.
+   * @param isGathered - true to combine the rows into one string, if the engine can.
    */
   searching(
     { relation, values, size }: Search,
@@ -114,12 +122,12 @@ export class SearchedRows {
     return this.#sent(relation.by, { bound: requested.length }, requested, tenant, size, isGathered)
   }
 
-  /** True if the rows come as one text. */
+  /** Returns true if the rows are combined into one string. */
   areGathered(tenant: string | undefined): boolean {
     return this.#reading(this.#isOwned(tenant)).gathered !== undefined
   }
 
-  /** The same for the values that the page before has kept. */
+  /** Returns the search for values that the page has stored. */
   behind(
     relation: RelationLoad,
     kept: BehindPage,
@@ -185,7 +193,10 @@ export class SearchedRows {
     return form
   }
 
-  /** Binds: [tenant], the values, [how many rows]. */
+  /**
+   * Returns a statement with these parameters: the tenant if there is one, the values, and the limit if there
+   * is one.
+   */
   #made({ by, values, isOwned, isSorted, isGathered }: Shape): Form {
     const { dialect, model, table } = this
     const { tenant, deleteTime } = model
@@ -197,8 +208,8 @@ export class SearchedRows {
     if (isOwned && tenant !== undefined) conditions.push(isOfTenant(model, bind, dialect))
     const among = (elements: string | undefined) =>
       amongAllSql(column(by), by, `IN (SELECT unnest(${elements}))`, dialect)
-    // The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a
-    // tenant, each row would be compared with each element.
+    // A subquery lets PostgreSQL hash the values or look them up in an index. With `= ANY(…)`, a plan that
+    // reads all rows of a tenant would compare each row with each value.
     if ('kept' in values)
       conditions.push(among(dialect.values.handOver?.kept(values.kept.number, array ?? 'text[]')))
     else if (array !== undefined)
@@ -211,7 +222,7 @@ export class SearchedRows {
     const owned = isOwned ? '' : ofSomeTenant(model, dialect)
     const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${owned}`
     const from = `FROM ${isSorted ? this.#sorted(found, dialect.values.countPlaceholder(++bound)) : found}`
-    // The number of referring rows depends on the tenant.
+    // The number of referring rows varies between tenants.
     const made = by === this.model.key ? named : plannedByValue
     const { selected, gathered } = this.#reading(isOwned)
     if (isGathered && gathered !== undefined) {
@@ -234,14 +245,17 @@ export class SearchedRows {
   }
 
   /**
-   * In the order of the keys. @param found - a table, and a condition. @param size - how many.
+   * Returns SQL for rows in key order.
+   *
+   * @param found - a table and a condition.
+   * @param size - the placeholder of the limit.
    */
   #sorted(found: string, size: string): string {
     const { dialect, table, model } = this
     const order = toOrderBy([{ column: model.key, direction: 'asc' }], dialect, table.name)
     const rows = !dialect.can.arrays
       ? found
-      : // OFFSET 0 plans the subquery separately. Otherwise PostgreSQL may read all of a tenant's rows by key.
+      : // OFFSET 0 makes PostgreSQL plan the subquery separately. Otherwise it may read all rows of a tenant in key order.
         `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.text.quote(table.name)}`
     return `${rows} ORDER BY ${order} LIMIT ${size}`
   }

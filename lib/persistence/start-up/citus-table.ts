@@ -7,7 +7,10 @@ import { named } from '../engines/executor/named.js'
 import { sqlText } from '../engines/sql-text.js'
 import { type CheckedEntity, NOTHING } from './findings.js'
 
-/** Reports what Citus lacks for a resource of tenants, and indexes that it refuses to distribute. */
+/**
+ * Reports what Citus requires for a resource with a tenant but the database lacks, and indexes that it cannot
+ * distribute.
+ */
 export async function distributedTable(
   { model, table, dialect }: CheckedEntity,
   database: Database,

@@ -30,19 +30,22 @@ import {
 } from './table-findings.js'
 
 /**
- * Checks once that a DataSource knows a repository's entity as its model does, that no TypeORM subscriber on
- * it waits for events that the repository never sends, and that its database compares strings exactly.
+ * Checks once that a DataSource has a repository's entity as its model describes it, that no TypeORM
+ * subscriber waits for events that the repository never sends, and that the database compares strings
+ * exactly.
  */
 export class DataSourceCheck {
-  /** The table of the rows. */
+  /** The table of the repository's rows. */
   readonly table: TableName
-  /** True if `run` still has to be awaited. */
+  /** True while `run` must still be awaited. */
   isPending = true
   #isEntityPending = true
   readonly #checked: CheckedEntity
   readonly #collations: CollationCheck
 
-  /** @throws DeclarationError for an initialized DataSource that does not fit the entity. */
+  /**
+   * @throws DeclarationError if an initialized DataSource does not match the entity.
+   */
   constructor(
     private readonly database: Database,
     private readonly model: ResourceModel,
@@ -55,8 +58,8 @@ export class DataSourceCheck {
   }
 
   /**
-   * @throws TypeError for a DataSource that is not initialized, DeclarationError for one that does not fit
-   * the entity.
+   * @throws TypeError if the DataSource is not initialized.
+   * @throws DeclarationError if it does not match the entity.
    */
   async run(on: Executor, options: RunOptions): Promise<void> {
     if (this.#isEntityPending) this.#checkEntity()
@@ -97,7 +100,7 @@ export class DataSourceCheck {
     ])
   }
 
-  /** The findings that a server requests before it starts. */
+  /** Returns the findings that a server checks before it starts. */
   startUp(): StartUpFindings | Promise<StartUpFindings> {
     const findings = this.findings()
     if (!this.#checked.dataSource.isInitialized) return findings
@@ -111,7 +114,10 @@ export class DataSourceCheck {
     return Promise.all(all).then((found) => together([findings, ...found]))
   }
 
-  /** If the database does not respond, the first call asks it again. */
+  /**
+   * Returns the columns that compare differently. If the database does not respond, the first call checks
+   * again.
+   */
   async #inexact(): Promise<StartUpFindings> {
     const signal = AbortSignal.timeout(LONGEST_ASK_MS)
     const problems = await this.#collations.problems({ signal }).catch(() => [])

@@ -1,7 +1,7 @@
 import { problem, type Problem } from '../../errors.js'
 import type { CheckedEntity } from './findings.js'
 
-/** The DataSource has the class of the resource, and has it once. */
+/** Checks that the DataSource contains the resource's class exactly once. */
 export function entityProblems({ dataSource, model: { entity } }: CheckedEntity): Problem[] {
   const found = dataSource.entityMetadatas.filter(({ target }) => target === entity)
   if (found.length === 1) return []

@@ -4,7 +4,7 @@ import type { StartUpFindings } from '../contract/repository.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 
-/** An entity in an initialized DataSource, and the table that has its rows. */
+/** An entity in an initialized DataSource, and the table of its rows. */
 export interface CheckedEntity {
   readonly dataSource: DataSource
   readonly model: ResourceModel
@@ -27,7 +27,7 @@ export const together = (all: readonly StartUpFindings[]): StartUpFindings => {
   }
 }
 
-/** The names in the rows of a statement of the catalog. */
+/** Returns the names that a catalog query selects. */
 export async function namesIn(
   { dataSource }: CheckedEntity,
   text: string,

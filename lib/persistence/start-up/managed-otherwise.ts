@@ -7,7 +7,8 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { type CheckedEntity, namesIn, NOTHING, together, warning } from './findings.js'
 
 /**
- * The values that TypeORM's own manager, with the options of its DataSource, reads and writes differently.
+ * Reports values that TypeORM's own manager, with the options of its DataSource, reads and writes
+ * differently.
  */
 export function managerFindings({ dataSource, model, dialect }: CheckedEntity): StartUpFindings {
   const options = { ...dataSource.options }
@@ -22,8 +23,8 @@ export function managerFindings({ dataSource, model, dialect }: CheckedEntity): 
 }
 
 /**
- * Times that the manager interprets as local; undefined if there are none. The type is read from the
- * database: TypeORM and createTables() create columns of two types for one Date.
+ * Reports times that TypeORM's manager interprets as local. Returns undefined if there are none. The column
+ * type is read from the database, because TypeORM and createTables() create different types for a Date.
  */
 export function withoutZone(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
   const { model, dialect, table } = checked
@@ -38,6 +39,9 @@ export function withoutZone(checked: CheckedEntity): Promise<StartUpFindings> | 
   })
 }
 
-/** Rows of another application are not read and written in two ways. */
+/**
+ * Returns a problem for an existing table, because two writers would store values differently. Otherwise
+ * returns a warning.
+ */
 const managedOtherwise = ({ existing }: ResourceModel, what: string, advice: string): StartUpFindings =>
   existing ? { problems: [problem('dataSource', what, advice)], warnings: [] } : warning(`${what}: ${advice}`)

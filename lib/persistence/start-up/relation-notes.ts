@@ -8,7 +8,7 @@ import { type CheckedEntity, NOTHING } from './findings.js'
 
 type Described = Pick<CheckedEntity, 'dataSource' | 'model'>
 
-/** Effects of relations that differ from their options, or from what a reader may expect. */
+/** Describes effects of relations that differ from their options, or that may surprise a reader. */
 export function relationNotes({ dataSource, model }: Described): StartUpFindings {
   if (!dataSource.hasMetadata(model.entity)) return NOTHING
   const { name } = model.entity
@@ -28,7 +28,9 @@ export function relationNotes({ dataSource, model }: Described): StartUpFindings
   return { problems: [], warnings: [...unconstrained, ...left] }
 }
 
-/** Database effects of relations that Ashlar does not manage, and their join tables. */
+/**
+ * Describes effects in the database of relations that Ashlar does not manage, including their join tables.
+ */
 export function unmanagedNotes({ dataSource, model }: Described): StartUpFindings {
   if (!dataSource.hasMetadata(model.entity)) return NOTHING
   const { name } = model.entity

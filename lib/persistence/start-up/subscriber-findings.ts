@@ -6,7 +6,7 @@ import type { StartUpFindings } from '../contract/repository.js'
 import { listensTo } from '../typeorm/subscribers.js'
 import { NOTHING, warning } from './findings.js'
 
-/** The entity events of a subscriber. */
+/** The entity events that a subscriber can handle. */
 export const ENTITY_EVENTS = [
   ...['afterLoad', 'beforeInsert', 'afterInsert', 'beforeUpdate', 'afterUpdate', 'beforeRemove'],
   ...['afterRemove', 'beforeSoftRemove', 'afterSoftRemove', 'beforeRecover', 'afterRecover'],
@@ -18,7 +18,7 @@ export const QUERY_EVENTS = [
   ...['beforeTransactionRollback', 'afterTransactionRollback'],
 ] as const
 
-/** The events that a subscriber waits for and repositories of the resource never send. */
+/** Reports events that a subscriber handles but that repositories of the resource never send. */
 export function subscriberFindings(
   subscriber: EntitySubscriberInterface,
   { entity, deleteTime }: ResourceModel,

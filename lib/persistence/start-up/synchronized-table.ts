@@ -6,14 +6,14 @@ import { SqliteDriver } from '../engines/sqlite/driver.js'
 import { tableOf } from '../schema/table-of.js'
 import { type CheckedEntity, NOTHING } from './findings.js'
 
-/** The problems of a table that TypeORM creates (`synchronize: true`). */
+/** Returns the problems of a table that TypeORM creates (`synchronize: true`). */
 export function synchronizeFindings(checked: CheckedEntity): StartUpFindings {
   const { dataSource, model, dialect, table } = checked
   if (!isSynchronized(checked)) return NOTHING
   const { driver } = dataSource
   const metadata = dataSource.getMetadata(model.entity)
   const { columns } = tableOf(model, dialect, table)
-  // For TypeORM, a Uint8Array is text: it accepts no byte type on every database.
+  // For TypeORM, a Uint8Array is a string, and no byte type works on every database.
   const problems = model.fields.flatMap((field) => {
     const { kind, property, column: name } = field
     const column = metadata.findColumnWithPropertyName(property)

@@ -13,7 +13,10 @@ import type { Database } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { type CheckedEntity, namesIn, NOTHING, warning } from './findings.js'
 
-/** References whose columns have no foreign key; undefined where a table always has them. */
+/**
+ * Reports references whose columns have no foreign key. Returns undefined if a table always has its foreign
+ * keys.
+ */
 export function withoutForeignKey(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
   const { model, dialect, table } = checked
   const asked = dialect.catalog.columnsWithoutForeignKey
@@ -30,7 +33,7 @@ export function withoutForeignKey(checked: CheckedEntity): Promise<StartUpFindin
   }))
 }
 
-/** Columns that are NOT NULL, and that no client, default, hook or repository fills. */
+/** Reports NOT NULL columns that no client, default, hook or repository sets. */
 export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFindings {
   const { entity, listeners } = model
   const isHeard =
@@ -61,10 +64,7 @@ export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFi
 
 const SET_BY_CODE: ReadonlySet<Role> = new Set<Role>(['plain', 'outputOnly'])
 
-/**
- * Reports deletion times without milliseconds, because an undelete would use them to find the rows to
- * restore.
- */
+/** Reports delete times without milliseconds, because an undelete would find the rows to restore by them. */
 export function deletionsWithoutMillis({
   dataSource,
   model,
@@ -104,7 +104,7 @@ export async function roundedFloats(
   )
 }
 
-/** The delay of a server's startup if the database does not respond. */
+/** The maximum time in milliseconds that startup waits for an unresponsive database. */
 export const LONGEST_ASK_MS = 5_000
 
 const rounded = ({ entity }: ResourceModel, { property }: Field, digits: string): string =>

@@ -2,8 +2,9 @@ import { timestamp } from '../../resource/kinds/timestamp.js'
 import type { Dialect } from '../dialects/dialect.js'
 
 /**
- * Values of SQL in which each Date is the text that a repository binds. Drivers write a Date in the zone of
- * the process, whose offset they cut to minutes. Dates outside of the years 0 to 9999 are left to the driver.
+ * Replaces each Date among SQL values by the string that a repository binds. Drivers format a Date in the
+ * process's time zone, with the offset truncated to minutes. Dates outside the years 0 to 9999 are passed to
+ * the driver unchanged.
  */
 export function boundTimes(values: readonly unknown[], dialect: Dialect): unknown[] {
   const text = (value: Date) => dialect.values.kinds[timestamp.name].value(value, {})
@@ -13,7 +14,7 @@ export function boundTimes(values: readonly unknown[], dialect: Dialect): unknow
   })
 }
 
-/** False for an invalid Date. */
+/** Returns false for an invalid Date, too. */
 const isWritten = (time: Date): boolean => {
   const year = time.getUTCFullYear()
   return year >= 0 && year <= 9999

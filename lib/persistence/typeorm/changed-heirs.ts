@@ -3,8 +3,8 @@ import { inheritedFacts } from '../../../decorators/entity-facts.js'
 import { isResource } from '../../resource/resource-model.js'
 
 /**
- * The changes that an initialized DataSource needs for entities that are not resources: TypeORM has one
- * column for a class that several extend, and a resource among them has changed it.
+ * Returns advice for entities of an initialized DataSource that are not resources but share a base class with
+ * one. TypeORM has one column object for all subclasses, which the resource has changed.
  */
 export const changedHeirs = ({ entityMetadatas }: DataSource): readonly string[] =>
   entityMetadatas.flatMap(({ target, name }) => {

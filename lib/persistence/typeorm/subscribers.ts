@@ -13,7 +13,7 @@ import type { HookDetails, Subscribers } from '../hooks/call-hooks.js'
 
 type Subscriber = EntitySubscriberInterface<object>
 
-/** The properties that TypeORM's events share. */
+/** The properties that TypeORM's events have in common. */
 type Reported = Omit<UpdateEvent<object>, 'databaseEntity' | 'entity'> & {
   readonly entity: object
   readonly databaseEntity: object | undefined
@@ -34,9 +34,7 @@ const METHODS = {
   AfterRecover: 'afterRecover',
 } as const satisfies Record<HookEvent, keyof Subscriber>
 
-/**
- * The subscribers of a DataSource that listen to one entity, called as TypeORM does, but one after another.
- */
+/** Calls a DataSource's subscribers for one entity, as TypeORM does but one after another. */
 export class EntitySubscribers implements Subscribers {
   #found: readonly Subscriber[] | undefined
   #events: ReadonlySet<HookEvent> | undefined
@@ -46,7 +44,7 @@ export class EntitySubscribers implements Subscribers {
     private readonly model: ResourceModel,
   ) {}
 
-  /** Before the DataSource is initialized there may be some. */
+  /** False before the DataSource is initialized, because its subscribers are not known yet. */
   get isSilent(): boolean {
     return this.dataSource.isInitialized && this.#all().length === 0
   }
@@ -66,13 +64,13 @@ export class EntitySubscribers implements Subscribers {
   ): Promise<void> {
     const method = METHODS[event]
     const hearing = this.#all().filter((subscriber) => subscriber[method] !== undefined)
-    // Outside of a transaction a query runner of their own takes a connection when they first use it.
+    // Outside a transaction, subscribers get a query runner that takes a connection on first use.
     const own = manager === undefined ? this.dataSource.createQueryRunner('master') : undefined
     try {
       const reported = this.#event(entity, details, manager ?? (own as QueryRunner).manager)
       for (const subscriber of hearing)
         if (method === 'afterLoad') await subscriber.afterLoad?.(entity, reported)
-        // TypeORM's types say that there always is a row in the database.
+        // TypeORM's types require the row, although it may be missing.
         else await subscriber[method]?.(reported as never)
     } finally {
       await own?.release()
@@ -107,7 +105,7 @@ export class EntitySubscribers implements Subscribers {
   }
 }
 
-/** TypeORM notifies a subscriber of its entity, and of those that extend it. */
+/** Returns true for an entity that the subscriber listens to, or a subclass of it, as TypeORM does. */
 export const listensTo = (target: unknown, entity: { readonly name: string }): boolean =>
   typeof target === 'function'
     ? target === entity || Object.prototype.isPrototypeOf.call(target, entity)

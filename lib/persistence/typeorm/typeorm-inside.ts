@@ -16,19 +16,19 @@ export type TransactionEvent =
   | 'BeforeTransactionRollback'
   | 'AfterTransactionRollback'
 
-/** TypeORM's manager in one transaction of ours. */
+/** TypeORM's manager in one of Ashlar's transactions. */
 export interface TypeormInside {
   readonly manager: EntityManager
-  /** Tells the subscribers of the DataSource. */
+  /** Notifies the DataSource's subscribers. */
   readonly announce: (event: TransactionEvent) => Promise<void>
 }
 
-/** The transaction of a query runner that a manager of ours works with. */
+/** Returns the transaction of a query runner whose manager Ashlar created. */
 const transactions = new WeakMap<QueryRunner, ManagedTransaction>()
 
 export const transactionOf = (runner: QueryRunner): ManagedTransaction | undefined => transactions.get(runner)
 
-/** Makes TypeORM's manager work in a transaction: everything it sends waits for its turn there. */
+/** Returns TypeORM's manager for a transaction. Everything it sends waits for its turn. */
 export function typeormInside(transaction: ManagedTransaction): TypeormInside {
   const runner = transaction.dataSource.createQueryRunner('master')
   const { manager } = runner
@@ -50,7 +50,10 @@ type Work = (manager: EntityManager) => Promise<unknown>
 type Operands = [Work] | [IsolationLevel, Work]
 type Method = (...operands: unknown[]) => unknown
 
-/** Those that return a promise: the transaction waits for them, and their errors hold no values. */
+/**
+ * Wraps the methods that return a promise. The transaction waits for them, and their errors contain no
+ * values.
+ */
 function watchedMethods(
   transaction: ManagedTransaction,
   manager: EntityManager,
@@ -73,7 +76,7 @@ function watchedMethods(
   return methods
 }
 
-/** TypeORM's error repeats what was looked for. */
+/** Replaces an error of TypeORM that repeats the search criteria. */
 function withoutCriteria(error: unknown): never {
   throw error instanceof EntityNotFoundError ? new ErrNotFound() : error
 }
@@ -88,7 +91,7 @@ function runnerMethods(
   let isAnnounced = false
   let savepoint: OpenSavepoint | undefined
   const sender = (): QueryRunner => {
-    // It logs and notifies subscribers by itself: as this one.
+    // The query runner logs and notifies subscribers itself, with this one's manager and broadcaster.
     own ??= Object.assign(transaction.queryRunner(), {
       manager: runner.manager,
       broadcaster: runner.broadcaster,

@@ -6,23 +6,25 @@ import { removalOrder } from './removal-order.js'
 import { byMember, type StoredRow, type StoredRows } from './stored-rows.js'
 import { checkNoneIsLeft } from './what-is-left.js'
 
-/** A row that the caller of a delete has named. */
+/** A row that the caller wants to delete. */
 export interface Root {
-  /** The row, locked; undefined where there is none that the caller reaches. */
+  /** Returns the locked row, or undefined if the caller can reach no such row. */
   readonly find: () => Promise<StoredRow | undefined>
   /**
-   * Deletes the row alone, with its hooks.
-   * @param at - the time of a soft deletion; undefined for the current one.
-   * @throws what says why it cannot.
+   * Deletes only this row, and calls its hooks.
+   *
+   * @param at - the time of a soft delete. Default: the current time.
+   * @throws the reason if the row cannot be deleted.
    */
   readonly delete: (at?: Date) => Promise<void>
 }
 
 /**
- * Deletes rows of one resource, and what goes with them. Everything is found and locked before the first row
- * is written. A child that is created meanwhile waits for the lock of its parent.
- * @param roots - in the order in which they are locked.
- * @throws ErrPreconditionFailed while others refer to them.
+ * Deletes rows of one resource and the rows that their relations delete. All rows are found and locked before
+ * the first one is written. Creating a child meanwhile waits for the lock on its parent.
+ *
+ * @param roots - the rows in locking order.
+ * @throws ErrPreconditionFailed if other rows refer to them.
  */
 export async function deleteWithChildren(
   member: Member,
@@ -33,7 +35,7 @@ export async function deleteWithChildren(
   const found = new Map<StoredRow, Root>()
   for (const root of roots) {
     const row = await root.find()
-    // It says best itself why there is none.
+    // The delete reports why there is no row.
     if (row === undefined) await root.delete()
     if (row === undefined) throw new ErrNotFound()
     found.set(row, root)
@@ -58,7 +60,7 @@ export async function deleteWithChildren(
   })
 }
 
-/** Children first. */
+/** Removes rows, children first. */
 async function removeAll(
   rows: StoredRows,
   roots: ReadonlyMap<StoredRow, Root>,

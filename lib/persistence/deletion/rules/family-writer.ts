@@ -17,36 +17,36 @@ import { fixedSnapshot } from './refused-deletion.js'
 import type { StoredRows } from './stored-rows.js'
 import { undeleteWithChildren } from './undelete-with-children.js'
 
-/** Writes rows of one resource alone. */
+/** Writes rows of one resource, without related rows. */
 export interface RowsAlone<E, C extends RowCall> {
   target(call: C, row: RowCondition): Promise<Target>
   delete(call: C, row: RowCondition, patch: Values): Promise<void>
   undelete(call: C, row: RowCondition, patch: Values): Promise<E>
 }
 
-/** The rows of all resources of a database that refer to one another. */
+/** Reads and writes the rows of all related resources of a database. */
 export interface FamilyRows<C extends RowCall> {
-  /** Inside of one transaction. */
+  /** Returns the rows for use inside one transaction. */
   rows(call: C, sources: Sources): StoredRows
-  /** True if the operation calls a hook of the resource. */
+  /** Returns true if the operation calls a hook of the resource. */
   surround(member: Member, operation: 'update' | 'delete' | 'undelete'): boolean
-  /** Undefined where a lock always shows the newest rows. */
+  /** Undefined if locking reads always return the latest committed rows. */
   readonly snapshot: Snapshot<C> | undefined
 }
 
-/** The isolation of a transaction. */
+/** The transaction isolation that deletions need. */
 export interface Snapshot<C extends RowCall> {
-  /** Of a transaction that sees what others have committed. */
+  /** The settings of a transaction that reads what others have committed meanwhile. */
   readonly settings: BeginOptions
-  /** True if the transaction of a call does not. */
+  /** Returns true if the call's transaction reads from a snapshot that does not change. */
   isFixed(call: C): Promise<boolean>
 }
 
-/** Deletes, undeletes and purges rows of a resource that refers to others, or that others refer to. */
+/** Deletes, undeletes and purges rows of a resource that is part of a relation. */
 export class FamilyWriter<E extends object, C extends RowCall> {
   readonly callsHooks: boolean
   readonly emits: boolean
-  /** Undefined where nothing refers to the resource, too. */
+  /** Undefined if locking reads always return the latest rows, or if no resource refers to this one. */
   readonly #snapshot: Snapshot<C> | undefined
 
   constructor(
@@ -60,18 +60,23 @@ export class FamilyWriter<E extends object, C extends RowCall> {
     if (isSoft(member) && member.children.length > 0) this.#snapshot = family.snapshot
   }
 
-  /** A transaction that is begun for the operation sees what others have committed. */
+  /**
+   * The settings of a transaction that begins for the operation. It reads what others have committed
+   * meanwhile.
+   */
   get settings(): BeginOptions {
     return this.#snapshot?.settings ?? {}
   }
 
-  /** Removing rows needs no snapshot: the database itself keeps the parents of rows. */
+  /** The settings of a purge. It may use a fixed snapshot, because foreign keys protect referenced rows. */
   get purging() {
     const { callsHooks, emits } = this
     return { callsHooks, emits, settings: {}, checkJoined: () => Promise.resolve() }
   }
 
-  /** @throws ErrPreconditionFailed inside of a transaction that does not. */
+  /**
+   * @throws ErrPreconditionFailed if the surrounding transaction reads from a fixed snapshot.
+   */
   async checkJoined(call: C): Promise<void> {
     if ((await this.#snapshot?.isFixed(call)) === true) throw fixedSnapshot(this.member.model.type)
   }
@@ -133,14 +138,14 @@ export class FamilyWriter<E extends object, C extends RowCall> {
   }
 }
 
-/** The caller's tenant, because rows of every tenant may refer to a resource without tenants. */
+/** Keep the caller's tenant, because rows of every tenant may refer to a resource without tenants. */
 const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
   most: options?.maxRows ?? MAX_RELATED,
   tenant: context.tenant,
   access: options?.related,
 })
 
-/** True if deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
+/** Returns true if deleting, undeleting or purging a row calls a hook of the row or of a related row. */
 const callsHooks = <C extends RowCall>(
   member: Member,
   family: FamilyRows<C>,

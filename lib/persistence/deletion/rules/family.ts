@@ -4,24 +4,25 @@ import { relationGraph } from '../../../resource/relations/graph.js'
 import type { OwningRelation } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 
-/** Of the rows that were deleted together: the same text in each of them. */
+/** The column that has the same value in all rows that were deleted together. */
 export const DELETE_ID = 'delete_id'
 
-/** A resource that others refer to, or that refers to others. */
+/** A resource that is part of a relation. */
 export interface Member {
   readonly model: ResourceModel
-  /** The references to it. */
+  /** The references to this resource. */
   readonly children: readonly Edge[]
-  /** The references that it holds. */
+  /** The references from this resource. */
   readonly parents: readonly Edge[]
   /**
-   * By what the rows of one deletion are known, if they can be deleted and undeleted together with others: by
-   * the column `delete_id`, or by the time of the deletion where a table of another application takes part.
+   * The key by which an undelete finds the rows of one deletion: the column `delete_id`, or the delete time
+   * if a table of another application takes part. Undefined if the resource is not deleted together with
+   * others.
    */
   readonly undeletedBy: 'id' | 'time' | undefined
 }
 
-/** A reference of one resource to another. */
+/** A reference from one resource to another. */
 export interface Edge {
   readonly child: Member
   readonly parent: Member
@@ -29,8 +30,8 @@ export interface Edge {
 }
 
 /**
- * The resources that refer to others, or that others refer to. A resource without relations is not among
- * them.
+ * Returns the resources that are part of a relation.
+ *
  * @param models - all resources of one database.
  */
 export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<ResourceModel, Member> {
@@ -61,21 +62,22 @@ export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<Resource
   return members
 }
 
-/** The resources that are deleted and undeleted together with a resource, in either direction. */
+/** Returns the resources that are deleted and undeleted together with a resource, as its child or parent. */
 const togetherWith = ({ children, parents }: Member): readonly Member[] => [
   ...children.filter(isUndeletedTogether).map(({ child }) => child),
   ...parents.filter(isUndeletedTogether).map(({ parent }) => parent),
 ]
 
 /**
- * True if a child goes with its parent and comes back with it: where the relation restricts, `force` makes it
- * so.
+ * Returns true if a child can be deleted and undeleted together with its parent. If the relation restricts,
+ * this requires `force`.
  */
 const isUndeletedTogether = ({ child, parent, relation }: Edge): boolean =>
   relation.onDelete !== 'set null' && isSoft(child) && isSoft(parent)
 
 /**
- * True if a child is deleted with its parent. One that cannot be undeleted never goes with a parent that can.
+ * Returns true if a child is deleted with its parent. A child that cannot be undeleted is not deleted with a
+ * parent that can.
  */
 export const goesAlong = (
   { child, relation }: Edge,
@@ -85,24 +87,24 @@ export const goesAlong = (
   (!isSoftDelete || isSoft(child))
 
 /**
- * True if a soft deletion of the parent leaves the child as it is, as TypeORM's does: it could not come back.
- * It is deleted once the parent is removed for good.
+ * Returns true if a soft delete of the parent leaves the child unchanged, as in TypeORM, because the child
+ * could not be restored. The child is deleted when the parent is permanently removed.
  */
 export const isLeftBySoftDelete = ({ child, parent, relation }: Edge): boolean =>
   relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(child)
 
-/** True if a child that was deleted with its parent comes back with it. */
+/** Returns true if a child that was deleted with its parent is restored with it. */
 export const comesBack = ({ child }: Edge): boolean => child.undeletedBy !== undefined
 
-/** True if a deleted row stays, and can be undeleted. */
+/** Returns true if deleted rows are retained and can be undeleted. */
 export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined
 
-/** True if there are events of it, or of what goes with it. */
+/** Returns true if deleting the resource emits events, its own or those of children. */
 export const emitsOf = ({ model, children }: Member, seen: readonly Member[] = []): boolean =>
   model.events !== undefined ||
   children.some(({ child }) => !seen.includes(child) && emitsOf(child, [...seen, child]))
 
-/** Why a resource cannot be deleted as it is declared, one sentence each. */
+/** Returns the reasons why a resource cannot be deleted as declared. */
 export const deletionProblems = ({ model, undeletedBy }: Member): readonly Problem[] =>
   undeletedBy === 'id' ? reservedColumn(model.fields, DELETE_ID, 'what was deleted together') : []

@@ -5,27 +5,30 @@ import type { ReferenceAccess, RelatedAccess, RowLimits } from '../../contract/r
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
 
 export interface PlanOptions {
-  /** Deletes children too where the relation restricts. Undefined where the caller cannot ask for it. */
+  /** Deletes children even if the relation restricts deletion. Undefined if callers cannot set it. */
   readonly force: boolean | undefined
-  /** The number of rows that may be written in all. */
+  /** The maximum number of rows that may be written in total. */
   readonly most: number
-  /** The tenant of the caller; undefined where the caller reaches all tenants. */
+  /** The caller's tenant. Undefined if the caller reaches all tenants. */
   readonly tenant: string | undefined
-  /** Undefined where the caller may do everything. */
+  /** Undefined if the caller may change and list all rows. */
   readonly access: RelatedAccess | undefined
 }
 
-/** The rows that an undelete may restore, and refer to. */
+/** Limits of an undelete: the rows that it may restore and refer to. */
 export interface UndeletionOptions extends Omit<PlanOptions, 'force'> {
-  /** Undefined where the caller may refer to everything. */
+  /** Undefined if the caller may refer to all rows. */
   readonly references: ReferenceAccess | undefined
 }
 
 /** The effects of a deletion on other rows. */
 export interface DeletionPlan {
-  /** The rows that go with each root, those that it reaches first coming first. Of the order of the roots. */
+  /**
+   * For each root, in the order of the roots, the rows that are deleted with it. Rows closer to the root come
+   * first.
+   */
   readonly withRoot: readonly (readonly StoredRow[])[]
-  /** The rows that stay, and lose a reference. */
+  /** The rows that are not deleted but lose a reference. */
   readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
 }
 
@@ -35,9 +38,10 @@ interface Pending {
 }
 
 /**
- * Finds what goes with the roots, and locks it. Writes nothing.
- * @param roots - rows of one resource, locked.
- * @throws ErrPreconditionFailed that counts what keeps the roots from being deleted.
+ * Finds and locks the rows that are deleted with the roots. Writes nothing.
+ *
+ * @param roots - locked rows of one resource.
+ * @throws ErrPreconditionFailed with the number of rows that prevent the deletion.
  */
 export async function planDeletion(
   rows: StoredRows,
@@ -74,7 +78,7 @@ class Planning {
     this.#which = { state: this.#isSoft ? 'live' : 'all' }
   }
 
-  /** The rows that go with a root. */
+  /** Returns the rows that are deleted with a root. */
   async follow(root: StoredRow): Promise<StoredRow[]> {
     const all: StoredRow[] = []
     let level: StoredRow[] = [root]
@@ -126,7 +130,9 @@ class Planning {
     return limits
   }
 
-  /** @throws ErrPreconditionFailed where rows that stay refer to one that goes. */
+  /**
+   * @throws ErrPreconditionFailed if remaining rows refer to a row that would be deleted.
+   */
   async restrict(): Promise<void> {
     const byChild = new Map<Member, Pending[]>()
     for (const one of [...this.#restricting, ...this.#refused]) {
@@ -149,7 +155,9 @@ class Planning {
     if (referring.length > 0) throw stillReferredTo(referring)
   }
 
-  /** @param countsAll - rows that go along as well. */
+  /**
+   * @param countsAll - also counts rows that would be deleted.
+   */
   async #countOf(
     child: Member,
     pending: readonly Pending[],
@@ -167,7 +175,7 @@ class Planning {
     return Math.min(seen.size, MAX_COUNTED + 1)
   }
 
-  /** The part of the rows that may be reported to the caller. */
+  /** Returns the rows that may be reported to the caller. */
   async #reported(
     child: Member,
     pending: readonly Pending[],
@@ -185,8 +193,8 @@ class Planning {
   }
 
   /**
-   * The number of rows that is reported to the caller. Rows of another tenant, and rows that the caller may
-   * not list, are not counted.
+   * Returns the number of rows to report to the caller. Rows of other tenants and rows that the caller may
+   * not list are not counted.
    */
   async #visible(
     child: Member,
@@ -207,7 +215,7 @@ class Planning {
     return visible === 0 ? undefined : { count: visible, which }
   }
 
-  /** The rows that lose a reference; those that go along need not. */
+  /** Returns the rows that lose a reference, except those that are deleted. */
   async unset(): Promise<DeletionPlan['unset']> {
     const unset: { readonly edge: Edge; readonly rows: readonly StoredRow[] }[] = []
     for (const { edge, parents } of this.#unsetting) {
@@ -222,14 +230,14 @@ class Planning {
   }
 }
 
-/** No limit, as every engine takes it. */
+/** The largest limit that every engine accepts. */
 const MAX_FOUND = 2 ** 31 - 1
 
-/** True if rows of many tenants may refer to the parent. */
+/** Returns true if rows of several tenants may refer to the parent. */
 const isAcross = ({ child, parent }: Edge): boolean =>
   child.model.tenant !== undefined && parent.model.tenant === undefined
 
-/** True if the caller may reach all of the rows. */
+/** Returns true if the caller may reach all of the rows. */
 export async function mayReach(
   rows: StoredRows,
   limits: RowLimits,

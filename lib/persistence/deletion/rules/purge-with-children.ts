@@ -5,26 +5,26 @@ import { checkNoneIsLeft } from './what-is-left.js'
 
 /** The result of one step of a purge. */
 export interface PurgeStep {
-  /** The number of rows of the resource that are gone. */
+  /** The number of the resource's rows that were removed. */
   readonly removed: number
-  /** The last expired row that was looked at; undefined at the end. */
+  /** The last expired row that was examined, or undefined at the end. */
   readonly last: StoredRow | undefined
 }
 
-/** Which rows one step of a purge looks at. */
+/** The rows that one step of a purge examines. */
 export interface PurgeOptions {
   readonly tenant: string | undefined
   /** The last row of the previous step. */
   readonly after: StoredRow | undefined
-  /** The number of expired rows it looks at. */
+  /** The maximum number of expired rows to examine. */
   readonly chunk: number
-  /** Called before the first of them is removed, with the last one; undefined where there is none. */
+  /** Called before the first row is removed, with the last expired row, or undefined if there is none. */
   readonly onFound?: (last: StoredRow | undefined) => void
 }
 
 /**
- * Removes expired rows of one resource, and what goes with them: children before parents. A row that others
- * refer to stays.
+ * Removes expired rows of one resource and the rows that their relations delete, children before parents.
+ * Rows that other rows refer to are kept.
  */
 export async function purgeWithChildren(
   member: Member,
@@ -43,10 +43,12 @@ export async function purgeWithChildren(
 
 const ALL = { state: 'all' } as const
 
-/** No limit, as every engine takes it. */
+/** The largest limit that every engine accepts. */
 const MAX_FOUND = 2 ** 31 - 1
 
-/** Most expired rows have no children: one statement for each relation finds that out. */
+/**
+ * Returns the rows without children. Most expired rows have none, and one statement per relation finds them.
+ */
 async function withoutChildren(
   rows: StoredRows,
   member: Member,
@@ -63,7 +65,9 @@ async function withoutChildren(
   return expired.filter((row) => !referredTo.has(row))
 }
 
-/** Nothing happens where a row refers to it that does not go along. */
+/**
+ * Removes a row and its children. Removes nothing if a row that would not be removed refers to one of them.
+ */
 async function removeWithChildren(
   rows: StoredRows,
   root: StoredRow,
@@ -102,6 +106,6 @@ async function removeWithChildren(
   for (const row of found) gone.add(row)
 }
 
-/** True if the child cascades and was deleted together with the root. */
+/** Returns true if the relation cascades, or if the child was deleted together with the root. */
 const goesAlong = ({ relation }: Edge, child: StoredRow, { deleteId }: StoredRow): boolean =>
   relation.onDelete === 'cascade' || (deleteId !== undefined && child.deleteId === deleteId)

@@ -8,18 +8,20 @@ export const MAX_COUNTED = 1000
 export interface Referring {
   /** The type of the resource that refers to it. */
   readonly type: string
-  /** The number of rows; undefined if the caller learns only that there are some. */
+  /** The number of rows, or undefined if the caller may only know that there are some. */
   readonly count: number | undefined
-  /** True if the caller can ask for `force`, and it would delete them as well. */
+  /** True if the caller can set `force` to delete these rows as well. */
   readonly isForceable: boolean
   /**
-   * The number of deleted rows among them, if deleted rows count until they are purged; undefined if it is
-   * not reported.
+   * The number of soft-deleted rows among them, if those block the deletion until they are purged. The number
+   * is undefined if it is not reported.
    */
   readonly untilPurged?: { readonly deleted: number | undefined }
 }
 
-/** An entity cannot be deleted while others refer to it: one violation for each of their types. */
+/**
+ * Returns the error of a delete while other rows refer to the entity, with one violation per referring type.
+ */
 export const stillReferredTo = (referring: readonly Referring[]): ErrPreconditionFailed =>
   new ErrPreconditionFailed(
     undefined,
@@ -51,7 +53,7 @@ const counted = (count: number | undefined): string => {
   return count === 1 ? '1 resource' : `${count} resources`
 }
 
-/** More rows would be written than one call may. */
+/** Returns the error of a call that would write more rows than its limit. */
 export const tooManyRows = (type: string, most: number): ErrPreconditionFailed =>
   new ErrPreconditionFailed(undefined, [
     violation(
@@ -62,8 +64,9 @@ export const tooManyRows = (type: string, most: number): ErrPreconditionFailed =
   ])
 
 /**
- * A child cannot be undeleted while what it refers to is deleted. @param key - where it is not the entity of
- * the call.
+ * Returns the error of an undelete while a row that the entity refers to is deleted.
+ *
+ * @param key - the child's key, if the child is not the entity of the call.
  */
 export const parentIsDeleted = (child: string, parent: string, key?: string): ErrPreconditionFailed =>
   new ErrPreconditionFailed(undefined, [
@@ -74,7 +77,9 @@ export const parentIsDeleted = (child: string, parent: string, key?: string): Er
     ),
   ])
 
-/** The caller may not undelete a resource that was deleted with the entity. */
+/**
+ * Returns the error of an undelete whose caller may not restore a resource that was deleted with the entity.
+ */
 export const mayNotUndelete = (type: string): ErrPreconditionFailed =>
   new ErrPreconditionFailed(undefined, [
     violation(
@@ -84,7 +89,9 @@ export const mayNotUndelete = (type: string): ErrPreconditionFailed =>
     ),
   ])
 
-/** A resource cannot come back because its unique value has been taken. */
+/**
+ * Returns the error of an undelete if a unique value of a row that would be restored is used by another row.
+ */
 export function takenMeanwhile(type: string, key: string, conflict: ErrConflict): ErrConflict {
   const description = `the ${type} ${JSON.stringify(key)} was deleted with it, and one of its unique values is now in use`
   return Object.assign(conflict, {
@@ -92,7 +99,7 @@ export function takenMeanwhile(type: string, key: string, conflict: ErrConflict)
   })
 }
 
-/** Why nothing is deleted softly in this transaction. */
+/** Returns the error of a soft delete in a transaction that reads from a fixed snapshot. */
 export const fixedSnapshot = (type: string): ErrPreconditionFailed =>
   new ErrPreconditionFailed(undefined, [
     violation(

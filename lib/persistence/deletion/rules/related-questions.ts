@@ -2,7 +2,8 @@ import type { RelatedQuestions } from '../../contract/related-options.js'
 import { comesBack, type Edge, goesAlong, isLeftBySoftDelete, isSoft, type Member } from './family.js'
 
 /**
- * About which resources a delete or an undelete of one asks what its caller may do.
+ * Returns the resources for which a delete or an undelete needs the caller's permissions.
+ *
  * @param root - undefined for a resource without relations.
  */
 export function relatedQuestions(
@@ -22,14 +23,17 @@ export function relatedQuestions(
   }
 }
 
-/** The resources that may be restored together with a resource. */
+/** Returns the resources that may be restored together with a resource. */
 export const undeletedWith = (root: Member): readonly Member[] =>
   root.undeletedBy === undefined ? [] : reached(root, comesBack)
 
-/** True if the rows may keep their parent: they restrict, or the caller may not delete them. */
+/**
+ * Returns true if rows may block the deletion of their parent: the relation restricts it, or the caller may
+ * not delete them.
+ */
 const isCounted = ({ relation }: Edge): boolean => relation.onDelete !== 'set null'
 
-/** The children that such references lead to, at any depth. */
+/** Returns the resources that such references reach, at any depth. */
 const reached = (root: Member, follows: (edge: Edge) => boolean): Member[] => {
   const found = new Set<Member>()
   for (let level = [root]; level.length > 0;) {

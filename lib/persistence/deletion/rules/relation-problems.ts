@@ -5,8 +5,8 @@ import { isResource, type ResourceModel, resourceModel } from '../../../resource
 import { deletionProblems, familyOf } from './family.js'
 
 /**
- * The problems of each resource's relations. A relation is skipped if its target is not loaded yet, or is
- * rejected itself.
+ * Returns the problems of each resource's relations. A relation is skipped if its target is not yet loaded or
+ * is itself invalid.
  */
 export function relationProblems(models: readonly ResourceModel[]): readonly (readonly Problem[])[] {
   const known = new Map<ResourceModel, ResourceModel>()
@@ -20,7 +20,7 @@ export function relationProblems(models: readonly ResourceModel[]): readonly (re
   })
 }
 
-/** Adds a resource and what it is related to, each with the relations that can be followed now. */
+/** Adds a resource and its related resources, each with the relations whose targets are known. */
 function addClear(model: ResourceModel, known: Map<ResourceModel, ResourceModel>): void {
   if (known.has(model)) return
   const targets = model.relations.map((relation) => [relation, targetOf(relation)] as const)
@@ -29,13 +29,13 @@ function addClear(model: ResourceModel, known: Map<ResourceModel, ResourceModel>
   for (const [, target] of targets) if (typeof target === 'object') addClear(target, known)
 }
 
-/** `none` if the target is not a resource; undefined if that cannot be determined yet. */
+/** Returns the target, `none` if it is not a resource, or undefined if this is not yet known. */
 function targetOf(relation: Relation): ResourceModel | 'none' | undefined {
   try {
     const target = relation.target()
     return isResource(target) ? resourceModel<object>(target) : 'none'
   } catch (error) {
-    // A class that is not loaded yet is named before its declaration.
+    // A class that is not yet loaded throws a ReferenceError.
     if (error instanceof DeclarationError || error instanceof ReferenceError) return undefined
     throw error
   }

@@ -1,17 +1,18 @@
 import type { Edge } from './family.js'
 import { byMember, RowSet, type StoredRow } from './stored-rows.js'
 
-/** An order in which rows that refer to one another can be removed. */
+/** An order in which rows that refer to each other can be removed. */
 export interface RemovalOrder {
-  /** References to take out first, where rows refer to one another in a ring, or to themselves. */
+  /** References to clear first, because they form a cycle or point to their own row. */
   readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
   /**
-   * Groups of rows of one resource. No row refers to one of its own group or of an earlier one, itself aside.
+   * Groups of rows of one resource. No row is referred to by a later group or by another row of its own
+   * group.
    */
   readonly groups: readonly (readonly StoredRow[])[]
 }
 
-/** Children come before their parents. */
+/** Returns an order in which children come before their parents. */
 export function removalOrder(all: Iterable<StoredRow>): RemovalOrder {
   const rows = new RowSet(all)
   const unset = new Map<Edge, StoredRow[]>()
@@ -47,7 +48,7 @@ export function removalOrder(all: Iterable<StoredRow>): RemovalOrder {
   return { unset: [...unset].map(([edge, of]) => ({ edge, rows: of })), groups }
 }
 
-/** A reference that cannot be absent is left: some engines remove such a row all the same. */
+/** Clears a reference if it is nullable. Otherwise the row is removed as it is, which some engines allow. */
 const free = (unset: Map<Edge, StoredRow[]>, edge: Edge, row: StoredRow): void => {
   if (!edge.relation.reference.nullable) return
   const of = unset.get(edge)

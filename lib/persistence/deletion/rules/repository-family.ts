@@ -4,13 +4,16 @@ import type { RowCall } from '../../rows/row-call.js'
 import { isSoft, type Member } from './family.js'
 import { type FamilyRows, FamilyWriter, type RowsAlone } from './family-writer.js'
 
-/** The effects of a database's relations on the deletes of one repository. */
+/** Handles the effects of relations on one repository's deletes, undeletes and purges. */
 export class RepositoryFamily<E extends object, C extends RowCall> {
   readonly #writers = new WeakMap<Member, FamilyWriter<E, C>>()
-  /** A resource without referring resources, of which an event is written for each removed row. */
+  /** Stands for a resource without relations, when each removed row has to be reported. */
   readonly #childless: Member
 
-  /** @param memberOf - its relations; undefined where it has none, or where they are not known yet. */
+  /**
+   * @param memberOf - returns the resource's relations, or undefined if it has none or they are not yet
+   *   known.
+   */
   constructor(
     private readonly model: ResourceModel,
     private readonly memberOf: () => Member | undefined,
@@ -21,13 +24,13 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
     this.#childless = { model, children: [], parents: [], undeletedBy: undefined }
   }
 
-  /** The writer if another resource refers to this one. */
+  /** The writer, if another resource refers to this one. */
   get deletes(): FamilyWriter<E, C> | undefined {
     const { member } = this
     return member === undefined || member.children.length === 0 ? undefined : this.#writerOf(member)
   }
 
-  /** The writer if the resource is restored with others, or refers to a resource that can be deleted. */
+  /** The writer, if the resource is restored with others or refers to a resource that can be deleted. */
   get undeletes(): FamilyWriter<E, C> | undefined {
     const { member } = this
     const comesBack =
@@ -35,13 +38,13 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
     return member !== undefined && comesBack === true ? this.#writerOf(member) : undefined
   }
 
-  /** The writer if another resource refers to this one, or if an event is written for each removed row. */
+  /** The writer, if another resource refers to this one or if every removed row emits an event. */
   get purges(): FamilyWriter<E, C> | undefined {
     const isReported = this.model.events?.on.has('purged') === true
     return this.deletes ?? (isReported ? this.purgesEach : undefined)
   }
 
-  /** The writer if each removed row matters, whatever the resource. */
+  /** A writer that always handles each removed row. */
   get purgesEach(): FamilyWriter<E, C> {
     return this.deletes ?? this.#writerOf(this.#childless)
   }

@@ -1,36 +1,39 @@
 import type { FilterNode } from '../../query/query-plan.js'
 import type { Edge, Member } from './family.js'
 
-/** The values of a row that a deletion needs. */
+/** The values of a row that deletions need. */
 export interface StoredRow {
   readonly member: Member
   readonly key: string
-  /** Undefined where the resource belongs to no tenant. */
+  /** Undefined if the resource has no tenant. */
   readonly tenant: string | undefined
   readonly isDeleted: boolean
   /**
-   * Of the deletion that the row was deleted in, together with others: a UUID, or the milliseconds of its
-   * time.
+   * Identifies the deletion of rows that were deleted together: a UUID, or the deletion time in milliseconds.
    */
   readonly deleteId: string | undefined
-  /** The keys of what it refers to, by the property of the relation. */
+  /** The keys of referenced rows, by relation property. */
   readonly references: Readonly<Record<string, string | undefined>>
 }
 
-/** Which of the rows that refer to others. */
+/** Selects referring rows. */
 export interface Which {
   /** Live rows, all rows, or the rows of one deletion. */
   readonly state: 'live' | 'all' | { readonly deleteId: string }
-  /** Only these. */
+  /** An additional condition. */
   readonly where?: FilterNode | undefined
 }
 
 /**
- * The rows of the resources of a family, inside of one transaction. What it returns is locked against writes
- * of others, and is what they have committed last.
+ * Reads and writes the rows of related resources inside one transaction. Every method that returns rows locks
+ * them and returns their latest committed state.
  */
 export interface StoredRows {
-  /** The row with a key, or undefined. @param lock - `share` keeps it from being deleted. */
+  /**
+   * Returns the row with a key, or undefined.
+   *
+   * @param lock - `share` prevents the row from being deleted.
+   */
   get(
     member: Member,
     of: {
@@ -40,35 +43,37 @@ export interface StoredRows {
     },
     lock: 'update' | 'share',
   ): Promise<StoredRow | undefined>
-  /** The rows that refer to the parents, by key. */
+  /** Returns the rows that refer to the parents, in key order. */
   find(edge: Edge, parents: readonly StoredRow[], which: Which, limit: number): Promise<StoredRow[]>
-  /** The number of rows, up to the limit. */
+  /** Returns the number of rows, but at most the limit. */
   count(edge: Edge, parents: readonly StoredRow[], which: Which, limit: number): Promise<number>
-  /** The entities of rows of one resource. */
+  /** Returns the entities of rows of one resource. */
   entities(rows: readonly StoredRow[]): Promise<object[]>
   /**
-   * The time of a deletion that is identified by its time: later than every deleted row's that refers to
-   * these. Undefined if a column identifies deletions.
+   * Returns a time for a deletion that is identified by its time. It is later than the delete time of every
+   * row that refers to these. Returns undefined if a column identifies deletions.
    */
   deletionTime(rows: readonly StoredRow[]): Promise<Date | undefined>
-  /** Deletes live rows of one resource softly, with their hooks. */
+  /** Soft-deletes live rows of one resource and calls their hooks. */
   softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void>
-  /** Writes of what deletion rows are; undefined for none. */
+  /** Stores which deletion the rows belong to, or clears it. */
   mark(rows: readonly StoredRow[], deleteId: string | undefined): Promise<void>
-  /** Undeletes rows of one resource, with their hooks. */
+  /** Undeletes rows of one resource and calls their hooks. */
   restore(rows: readonly StoredRow[]): Promise<void>
-  /** Takes the reference out of rows, with the hooks of live ones. */
+  /** Clears the reference in rows and calls the hooks of live ones. */
   unset(edge: Edge, rows: readonly StoredRow[]): Promise<void>
-  /** Takes the reference out of rows that are removed next, and changes nothing else. */
+  /** Clears the reference in rows that are removed next. Changes nothing else and calls no hooks. */
   clear(edge: Edge, rows: readonly StoredRow[]): Promise<void>
-  /** Removes rows of one resource for good, with the hooks of live ones. */
+  /** Permanently removes rows of one resource and calls the hooks of live ones. */
   remove(rows: readonly StoredRow[]): Promise<void>
-  /** The same without hooks. */
+  /** Permanently removes rows of one resource without calling hooks. */
   purge(rows: readonly StoredRow[]): Promise<void>
-  /** True if the operation calls a hook of one of the resources. */
+  /** Returns true if the operation calls a hook of one of the resources. */
   callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean
   /**
-   * The rows that have expired, in the order of tenant and key. @param after - the last row of those before.
+   * Returns expired rows, ordered by tenant and key.
+   *
+   * @param after - the last row of the previous step.
    */
   expired(
     member: Member,
@@ -79,7 +84,7 @@ export interface StoredRows {
   ): Promise<StoredRow[]>
 }
 
-/** Tells the rows of a family apart. */
+/** A set of rows, identified by resource, tenant and key. */
 export class RowSet {
   readonly #rows = new Map<Member, Map<string, StoredRow>>()
   size = 0
@@ -88,7 +93,7 @@ export class RowSet {
     for (const row of rows) this.add(row)
   }
 
-  /** True if it is new. */
+  /** Returns true if the row is new. */
   add(row: StoredRow): boolean {
     const known = this.#rows.get(row.member)
     const of = known ?? new Map<string, StoredRow>()
@@ -108,7 +113,7 @@ export class RowSet {
     return this.#rows.get(member)?.size ?? 0
   }
 
-  /** The row that a row refers to, if it is among these. */
+  /** Returns the row that a row refers to, if it is in the set. */
   parentOf(row: StoredRow, { parent, relation }: Edge): StoredRow | undefined {
     const key = row.references[relation.property]
     return key === undefined
@@ -121,14 +126,14 @@ export class RowSet {
   }
 }
 
-/** A tenant's resource may refer to one that belongs to none. */
+/** Returns the tenant of a row's parent. A parent may have no tenant although the row has one. */
 export const tenantOfParent = ({ tenant }: StoredRow, parent: Member): string | undefined =>
   parent.model.tenant === undefined ? undefined : tenant
 
 /** Neither part can contain the separator. */
 const idOf = ({ key, tenant }: Pick<StoredRow, 'key' | 'tenant'>): string => `${tenant ?? ''}\0${key}`
 
-/** The rows of each resource, one after the other. */
+/** Groups rows by resource. */
 export function byMember(rows: Iterable<StoredRow>): StoredRow[][] {
   const groups = new Map<Member, StoredRow[]>()
   for (const row of rows) {

@@ -6,19 +6,25 @@ import { mayNotUndelete, takenMeanwhile, tooManyRows } from './refused-deletion.
 import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
 import { checkParents, checkParentsLive } from './what-is-left.js'
 
-/** A deleted row that the caller of an undelete has named. */
+/** A deleted row that the caller wants to undelete. */
 export interface DeletedRoot<E> {
-  /** The row, locked; undefined where there is none that the caller reaches. */
+  /** Returns the locked row, or undefined if the caller can reach no such row. */
   readonly find: () => Promise<StoredRow | undefined>
-  /** Undeletes the row alone, with its hooks. @throws what says why it cannot. */
+  /**
+   * Undeletes only this row and calls its hooks.
+   *
+   * @throws the reason if the row cannot be undeleted.
+   */
   readonly undelete: () => Promise<E>
 }
 
 /**
- * Undeletes a row and exactly those that were deleted with it.
+ * Undeletes a row and exactly the rows that were deleted with it.
+ *
  * @throws ErrPreconditionFailed if one of them refers to a deleted row that is not restored. A row that the
- * caller may not refer to is reported as deleted.
- * @throws ErrConflict if a unique value of one of them is taken.
+ *   caller may not
+ * refer to is reported as deleted.
+ * @throws ErrConflict if another row uses a unique value of one of them.
  */
 export async function undeleteWithChildren<E>(
   root: DeletedRoot<E>,
@@ -48,7 +54,7 @@ export async function undeleteWithChildren<E>(
   return restored
 }
 
-/** One at a time, so that a collision has a name. */
+/** Rows with unique values are restored one at a time, so that an error can name the conflicting row. */
 const isAnyUnique = ({ model }: Member): boolean => model.uniques.length > 0
 
 async function deletedWith(

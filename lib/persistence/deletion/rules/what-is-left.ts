@@ -7,19 +7,20 @@ import { type Edge, isLeftBySoftDelete, isSoft } from './family.js'
 import { parentIsDeleted, stillReferredTo } from './refused-deletion.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
 
-/** The rows that a deletion has written. */
+/** The rows that a deletion has changed. */
 export interface Deleted {
   readonly rows: readonly StoredRow[]
   readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
-  /** `live` where deleted rows are still there; `all` where they are gone. */
+  /** `live` after a soft delete, which retains the rows; `all` after a removal. */
   readonly referring: 'live' | 'all'
-  /** Of the caller; undefined where the caller reaches all tenants. */
+  /** The caller's tenant. Undefined if the caller reaches all tenants. */
   readonly tenant: string | undefined
 }
 
 /**
- * A hook may have created a child of what was deleted, or put back a reference that was taken out.
- * @throws ErrPreconditionFailed
+ * Checks that a hook has not created a child of a deleted row or restored a cleared reference.
+ *
+ * @throws ErrPreconditionFailed if it has.
  */
 export async function checkNoneIsLeft(
   stored: StoredRows,
@@ -37,8 +38,10 @@ export async function checkNoneIsLeft(
 }
 
 /**
- * A hook may have deleted what an undeleted row refers to, or made it refer to what is deleted.
- * @throws ErrPreconditionFailed
+ * Checks that a hook has not deleted a row that an undeleted row refers to, or changed the reference to a
+ * deleted row.
+ *
+ * @throws ErrPreconditionFailed if it has.
  */
 export async function checkParentsLive(
   stored: StoredRows,
@@ -57,10 +60,11 @@ export async function checkParentsLive(
 }
 
 /**
- * Checks that the row's references are live, or are restored with it, and locks them. A row that the caller
- * may not refer to counts as deleted.
- * @param key - of a row that the caller has not named.
- * @throws ErrPreconditionFailed
+ * Locks the rows that a row refers to, and checks that they are live or restored with it. A row that the
+ * caller may not refer to counts as deleted.
+ *
+ * @param key - the row's key, if it is not the row of the call.
+ * @throws ErrPreconditionFailed if a referenced row is deleted.
  */
 export async function checkParents(
   stored: StoredRows,
@@ -82,7 +86,10 @@ export async function checkParents(
   }
 }
 
-/** The rows that the caller may refer to. The target's name may share parts with the row's name. */
+/**
+ * Returns the rows that the caller may refer to. The resource names of the target and the row may have
+ * segments in common.
+ */
 async function limitsOf(
   stored: StoredRows,
   references: ReferenceAccess,

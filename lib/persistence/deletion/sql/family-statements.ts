@@ -21,13 +21,13 @@ import type { FilterNode, PlanColumn, PlanValue } from '../../query/query-plan.j
 import { DELETE_ID, type Member } from '../rules/family.js'
 import type { StoredRow } from '../rules/stored-rows.js'
 
-/** A statement and its values. */
+/** A statement with its values. */
 export interface Bound {
   readonly statement: Statement
   readonly values: readonly unknown[]
 }
 
-/** Selects the rows that a statement reads or writes. All given conditions apply. */
+/** Conditions that select rows. All of them apply. */
 export interface RowsAsked {
   readonly tenant?: string | undefined
   readonly keys?: readonly string[]
@@ -35,11 +35,11 @@ export interface RowsAsked {
   readonly state?: 'live' | 'deleted' | 'all' | { readonly deleteId: string }
   readonly where?: FilterNode | undefined
   readonly expired?: { readonly before: Date; readonly after: StoredRow | undefined }
-  /** True to order by deletion time, latest first. */
+  /** If set, orders rows by delete time, latest first. */
   readonly isLatestFirst?: true
 }
 
-/** The columns to write and their values; `undefined` writes NULL. */
+/** The columns to write with their values. `undefined` writes NULL. */
 export type Written = readonly (readonly [column: PlanColumn, value: unknown])[]
 
 const CACHED_STATEMENTS = 500
@@ -47,7 +47,7 @@ const CACHED_STATEMENTS = 500
 const DELETE_ID_COLUMN: PlanColumn = { column: DELETE_ID, kind: 'string', nullable: true }
 const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 
-/** Builds the statements that read and write the rows of one resource in a family. */
+/** Builds the statements that read and write the rows of a resource with relations. */
 export class FamilyStatements {
   readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS, 'family_statements')
   readonly #table: string
@@ -61,7 +61,7 @@ export class FamilyStatements {
     private readonly member: Member,
     private readonly dialect: Dialect,
     table: TableName,
-    /** The column that unique indexes use to ignore deleted rows; undefined if the table has none. */
+    /** The column that excludes deleted rows from unique indexes, or undefined if the table has none. */
     private readonly softDeleteKey: string | undefined,
   ) {
     this.#table = quoteTable(table, dialect)
@@ -120,8 +120,8 @@ export class FamilyStatements {
   }
 
   /**
-   * Counts rows under a shared lock, so that it waits for other transactions' uncommitted rows as `select`
-   * does.
+   * Counts rows under a shared lock, so that the count waits for uncommitted rows of other transactions, as
+   * `select` does.
    */
   count(asked: RowsAsked, limit: number, isLocked: boolean): Bound {
     const values: unknown[] = []
@@ -152,12 +152,12 @@ export class FamilyStatements {
     return this.#bound(`DELETE FROM ${this.#table} WHERE ${where}`, values)
   }
 
-  /** Returns the columns that identify a soft deletion, besides its time. */
+  /** Returns the columns that identify a soft deletion, in addition to its time. */
   deletionMark(deleteId: string | undefined): Written {
     return this.member.undeletedBy === 'id' ? [[DELETE_ID_COLUMN, deleteId]] : []
   }
 
-  /** True if a write soft-deletes or undeletes rows. */
+  /** Returns true if a write soft-deletes or undeletes rows. */
   #deletes(written: Written): boolean {
     const { deleteTime } = this.member.model
     return deleteTime !== undefined && written.some(([{ column }]) => column === deleteTime.column)
@@ -253,7 +253,8 @@ export class FamilyStatements {
   }
 
   /**
-   * Builds a statement planned for its values: how many rows refer to a row differs from tenant to tenant.
+   * Returns a statement that is planned for its values, because the number of referring rows varies between
+   * tenants.
    */
   #found(text: string, values: readonly unknown[]): Bound {
     return this.#bound(text, values, plannedByValue)
@@ -266,7 +267,7 @@ export class FamilyStatements {
   }
 }
 
-/** Locks the rows that the transaction writes afterwards. */
+/** Locks rows that the transaction writes afterwards. */
 export const LOCKED = FOR_WRITE
 
 /**

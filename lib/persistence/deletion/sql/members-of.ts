@@ -5,14 +5,17 @@ import { familyOf, type Member } from '../rules/family.js'
 
 const known = new WeakMap<DataSource, ReadonlyMap<ResourceModel, Member>>()
 
-/** By resource, of all entities of an initialized DataSource. */
+/** Returns the related resources of an initialized DataSource, by model. */
 export function membersOf(dataSource: DataSource): ReadonlyMap<ResourceModel, Member> {
   let members = known.get(dataSource)
   if (members === undefined) known.set(dataSource, (members = familyOf(resourcesOf(dataSource))))
   return members
 }
 
-/** The resources that are reached from one over relations, in any direction, itself left out. */
+/**
+ * Returns the resources that relations connect with a resource, in either direction and at any depth, without
+ * the resource itself.
+ */
 export function relativesOf(dataSource: DataSource, model: ResourceModel): readonly ResourceModel[] {
   const members = membersOf(dataSource)
   const found = new Set([model])

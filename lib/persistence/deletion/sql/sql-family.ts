@@ -14,24 +14,24 @@ import { byMember, type StoredRow, type StoredRows, type Which } from '../rules/
 import type { FamilyRows, Snapshot } from '../rules/family-writer.js'
 import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } from './family-statements.js'
 
-/** One resource of a family, in a database. */
+/** A resource with relations, stored in a database. */
 export interface SqlMember {
   readonly statements: FamilyStatements
   readonly rows: Rows<object>
-  /** Writes events around a removal by key; undefined if there are none. */
+  /** Writes events for rows that are removed by key. Undefined if the resource has no such events. */
   readonly events: Pick<EmittingRows<object>, 'purging'> | undefined
-  /** True if hooks are called around an operation. */
+  /** Returns true if the operation calls hooks. */
   readonly surround: (operation: 'update' | 'delete' | 'undelete') => boolean
 }
 
-/** Creates a member, once for each resource of a family. */
+/** Creates the members of a family, once per resource. */
 export interface MemberSource {
   readonly database: Database
   readonly tableOf: (member: Member) => TableName
   readonly rowsOf: (member: Member) => Omit<SqlMember, 'statements'>
 }
 
-/** The resources of a family, in one database. */
+/** The resources of one database that are connected by relations. */
 export class SqlFamily implements FamilyRows<SqlCall> {
   readonly #members = new Map<Member, SqlMember>()
 
@@ -56,7 +56,10 @@ export class SqlFamily implements FamilyRows<SqlCall> {
     return made
   }
 
-  /** The writer of single rows, if an event is written for each; undefined if one statement is enough. */
+  /**
+   * Returns the writer of single rows if each row needs an event or a hook, or undefined if one statement is
+   * enough.
+   */
   rowsOfEach(member: Member, operation: 'update' | 'delete' | 'undelete'): Rows<object> | undefined {
     const { surround, rows } = this.of(member)
     return surround(operation) || member.model.events !== undefined ? rows : undefined
@@ -79,8 +82,9 @@ export class SqlFamily implements FamilyRows<SqlCall> {
   }
 
   /**
-   * True if a statement locks the rows that it reads. On several servers, it cannot lock rows of all tenants:
-   * foreign keys keep what is removed consistent, and writes name the tenant of each row.
+   * Returns true if a statement locks the rows that it reads. In a distributed database, rows of all tenants
+   * cannot be locked. Foreign keys keep removals consistent there, and every write names the tenant of its
+   * row.
    */
   locks({ model }: Member, { tenant }: RowsAsked): boolean {
     return tenant !== undefined || model.tenant === undefined || this.source.database.isDistributed !== true
@@ -93,7 +97,7 @@ export class SqlFamily implements FamilyRows<SqlCall> {
 
 const IN_SEQUENCE = named(READ_IN_SEQUENCE)
 
-/** So many keys one statement takes, whatever the engine. */
+/** The maximum number of keys in one statement, on every engine. */
 const MAX_KEYS = 1000
 
 class SqlStoredRows implements StoredRows {
@@ -250,7 +254,9 @@ class SqlStoredRows implements StoredRows {
     return this.#purge(rows)
   }
 
-  /** @param before - called with the rows of each statement before it. */
+  /**
+   * @param before - called with the rows of each statement before it runs.
+   */
   async #purge(
     rows: readonly StoredRow[],
     before?: (of: readonly StoredRow[]) => Promise<void>,
@@ -305,7 +311,7 @@ class SqlStoredRows implements StoredRows {
       await this.#send(this.family.of(member).statements.update(written, { tenant, keys, state }))
   }
 
-  /** Tenant by tenant, because a key says nothing without its tenant. */
+  /** Run one statement per tenant, because a key only identifies a row together with its tenant. */
   *#referring({ child, relation }: Edge, parents: readonly StoredRow[]): Generator<RowsAsked> {
     const { reference: field } = relation
     for (const { tenant, rows } of byTenant(parents))
@@ -318,13 +324,13 @@ class SqlStoredRows implements StoredRows {
   }
 }
 
-/** By column. */
+/** Returns the columns and values of a patch. */
 const writtenOf = ({ model }: Member, patch: Readonly<Values>): Written =>
   model.fields
     .filter(({ property }) => Object.hasOwn(patch, property))
     .map((field) => [field, patch[field.property]])
 
-/** The rows that one statement can write. */
+/** Groups rows that one statement can write. */
 function* inGroups(rows: readonly StoredRow[]): Generator<{
   readonly member: Member
   readonly tenant: string | undefined
@@ -342,7 +348,7 @@ function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += MAX_KEYS) yield all.slice(at, at + MAX_KEYS)
 }
 
-/** The rows of each tenant, in key order, so that two deletions never wait for each other. */
+/** Groups rows by tenant, in key order. The fixed order prevents deadlocks between two deletions. */
 function byTenant(
   rows: readonly StoredRow[],
 ): readonly { readonly tenant: string | undefined; readonly rows: readonly StoredRow[] }[] {

@@ -9,24 +9,24 @@ import type { OutboxRow } from './outbox-row.js'
 /** A change of one resource. */
 export interface Change<E extends object> {
   readonly kind: ChangeKind
-  /** Undefined where it was created. */
+  /** The entity before the change. Undefined after a create. */
   readonly before?: E | undefined
-  /** Undefined where it is gone. */
+  /** The entity after the change. Undefined after a removal. */
   readonly after?: E | undefined
-  /** The secrets and credentials that were written, by proto name. */
+  /** The proto names of written secrets and credentials. */
   readonly hidden?: readonly string[]
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Turns changes of one resource into events. */
+/** Converts changes of one resource to events. */
 export class ChangeEvents<E extends object> {
   constructor(
     private readonly model: ResourceModel<E>,
     private readonly events: EventsModel,
   ) {}
 
-  /** Of a resource with `@Emits()`; undefined for others. */
+  /** Returns undefined if the resource has no `@Emits()`. */
   static of<E extends object>(model: ResourceModel<E>): ChangeEvents<E> | undefined {
     return model.events && new ChangeEvents(model, model.events)
   }
@@ -35,7 +35,7 @@ export class ChangeEvents<E extends object> {
     return this.events.on.has(kind)
   }
 
-  /** The events of what has really changed. */
+  /** Returns the events of changes. An update that changed nothing has none. */
   rows(changes: readonly Change<E>[], call: EventCall): OutboxRow[] {
     const rows: OutboxRow[] = []
     for (const change of changes) {
@@ -46,7 +46,7 @@ export class ChangeEvents<E extends object> {
     return rows
   }
 
-  /** The secrets and credentials among the columns of a write. */
+  /** Returns the secrets and credentials among written columns. */
   hiddenIn(patch: Values): readonly string[] {
     const { secrets, credentials } = this.model
     return [
@@ -83,8 +83,8 @@ export class ChangeEvents<E extends object> {
   }
 
   /**
-   * The proto names of the fields that an update has changed, except the etag and `update_time`; undefined if
-   * that is not known.
+   * Returns the proto names of changed fields, without the etag and `update_time`, or undefined if they are
+   * not known.
    */
   #changed({ before, after, hidden = [] }: Change<E>): readonly string[] | undefined {
     if (before === undefined || after === undefined) return undefined

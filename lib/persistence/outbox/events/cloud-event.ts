@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { Principal, SystemScope, TraceIds } from '../../../context.js'
 import type { OutboxRow } from './outbox-row.js'
 
-/** The facts of an event. */
+/** The data of an event. */
 export interface EventFacts {
   readonly source: string
   readonly resource: string
-  /** The verb of the event: `created`. */
+  /** The verb, such as `created`. */
   readonly verb: string
   readonly key: string
-  /** The subject of the event, as its consumers name it; the key if it has no name. */
+  /** The subject for consumers. Default: the key. */
   readonly subject?: string | undefined
-  /** `''` for a resource that all tenants share. */
+  /** The tenant. Empty for a resource that all tenants share. */
   readonly tenant: string
   readonly data: unknown
 }
 
-/** The call that an event comes from. */
+/** The call that caused an event. */
 export interface EventCall {
   readonly requestId: string
   readonly trace?: TraceIds | undefined
@@ -25,9 +25,13 @@ export interface EventCall {
 }
 
 /**
- * An event as CloudEvents 1.0 in structured JSON. The tenant is the extension attribute `accountid`, the key
- * of the resource `partitionkey`, the id of the request `requestid`, who made the call `actor`; `traceparent`
- * the span of the call (W3C Trace Context).
+ * Returns a CloudEvents 1.0 event in structured JSON, with these extension attributes:
+ *
+ * - `accountid`: the tenant;
+ * - `partitionkey`: the resource's key;
+ * - `requestid`: the id of the request;
+ * - `actor`: the caller;
+ * - `traceparent`: the span of the call (W3C Trace Context).
  */
 export function cloudEvent(facts: EventFacts, call: EventCall): OutboxRow {
   const { requestId, trace } = call
@@ -55,8 +59,9 @@ export function cloudEvent(facts: EventFacts, call: EventCall): OutboxRow {
 }
 
 /**
- * The subject of the call, or `system:` with the reason of `asSystem`; empty for an anonymous call. No
- * subject passes for the system, and an attribute of CloudEvents has no control characters.
+ * Returns the call's subject, or `system:` and the reason of `asSystem`; empty for an anonymous call. A
+ * subject that begins with `system:` is escaped, so that it cannot impersonate the system. Control
+ * characters, which CloudEvents does not allow, are escaped, too.
  */
 const actorOf = ({ principal, system }: EventCall): string =>
   (system === undefined

@@ -1,15 +1,15 @@
-/** An event on its way into the table `outbox`. */
+/** A row to be written to the table `outbox`. */
 export interface OutboxRow {
-  /** Unique: the `id` of the event. */
+  /** The event's unique `id`. */
   readonly id: string
-  /** `''` where the resource is shared by all tenants. */
+  /** The tenant. Empty if all tenants share the resource. */
   readonly accountId: string
-  /** The type of the resource. */
+  /** The resource type. */
   readonly aggregateType: string
-  /** The key of the resource. Events of one resource keep their order. */
+  /** The resource's key. Events of one resource are delivered in order. */
   readonly aggregateId: string
-  /** The type of the resource and what happened to it: `widget.created`. */
+  /** The event type, such as `widget.created`. */
   readonly eventType: string
-  /** The whole event: CloudEvents 1.0, structured JSON. */
+  /** The complete event as CloudEvents 1.0 in structured JSON. */
   readonly payload: Buffer
 }

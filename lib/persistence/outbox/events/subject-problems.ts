@@ -5,19 +5,19 @@ import { editDistance } from '../../../text/edit-distance.js'
 import { didYouMean, nearestNames } from '../../../text/nearest-names.js'
 import { shownValue } from '../../../text/shown-value.js'
 
-/** A resource of a database, as far as its events go. */
+/** The parts of a resource that determine its events. */
 export type KnownResource = Pick<ResourceModel, 'deleteTime' | 'entity' | 'events' | 'type'>
 
-/** Those of a DataSource; none before it is initialized. */
+/** Returns the resources of a DataSource. Empty before it is initialized. */
 export const knownResources = ({ entityMetadatas = [] }: Partial<DataSource>): readonly KnownResource[] =>
   entityMetadatas.flatMap(({ target }) => (isResource(target) ? [resourceModel(target)] : []))
 
 /**
- * Why no change of a resource ever matches a subject. Events of `emit` may have any resource and verb, and
- * other processes may write events of other resources. So an unknown name is a problem only if it resembles
- * a known one.
+ * Returns why a subject never matches the change of a resource. `emit` and other processes may use any
+ * resource and verb, so an unknown name is only a problem if it resembles a known one.
+ *
  * @param models - the resources of the consumer's database.
- * @param isStream - whether events of a resource that this process does not emit may arrive.
+ * @param isStream - true if events of other processes may arrive.
  */
 export function subjectProblems(
   { resource, verb }: { readonly resource?: string; readonly verb?: string },
@@ -62,8 +62,8 @@ const problem = (text: string): string =>
 const isChange = (verb: string | undefined): boolean => CHANGES.some((kind) => kind === verb)
 
 /**
- * For `create` and `Created`. `merged` is not a misspelled `purged`: verbs given to `emit` have the same
- * ending.
+ * Returns true for `create` or `Created`. Only one typo is allowed, because otherwise an emitted verb like
+ * `merged` would count as a misspelled `purged`.
  */
 const resemblesChange = (verb: string): boolean =>
   CHANGES.some((kind) => editDistance(verb.slice(0, 20).toLowerCase(), kind) <= 1)

@@ -15,17 +15,20 @@ import {
 import type { Change, ChangeEvents } from '../events/change-events.js'
 import type { OutboxWriter } from './outbox-writer.js'
 
-/** The writes that one statement makes for a new row and its event. */
+/** Writes a new row and its event in one statement. */
 export interface WrittenRows<E> {
-  /** True if a read gives what is written: of that, an event can be made before the row is there. */
+  /**
+   * Returns true if reads return the values exactly as written, so that the event can be created before the
+   * row.
+   */
   isKept(): boolean
-  /** The entity that a read gives. */
+  /** Returns the entity as a read would. */
   entityOf(values: Readonly<Values>): E
 }
 
 /**
- * Writes an event for each row that has changed, in the same transaction. An existing row is read and locked
- * before it is written, to know its changes.
+ * Writes an event for each changed row, in the same transaction. Existing rows are read and locked before the
+ * write to determine their changes.
  */
 export class EmittingRows<E extends object> implements Rows<E> {
   #isKept = false
@@ -42,7 +45,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
     if (!this.next.insertsAtOnce || !this.events.includes('created')) return this.next.insertsAtOnce
     if (!this.outbox.isBeside) return false
     if (this.#isKept) return true
-    // The event has the key and what the table fills, which are known when the row is there.
+    // The event contains the key and the values that the table sets, which are only known after the insert.
     if (this.model.key.isIdentity === true || this.model.isFilledByTable) return false
     return (this.#isKept = this.written.isKept())
   }
@@ -63,7 +66,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
 
   async insert(call: SqlCall, write: RowWrite): Promise<E> {
     if (!this.events.includes('created')) return this.next.insert(call, write)
-    // Outside of a transaction a second statement could leave the event out.
+    // Outside a transaction, a failure could lose an event that a second statement inserts.
     if (this.insertsAtOnce || (this.#isKept && this.outbox.isPool(call.on))) {
       const after = this.written.entityOf(write.values)
       const [event] = this.events.rows([{ kind: 'created', after }], call.context)
@@ -133,8 +136,9 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   /**
-   * Around the removal of rows that have expired, or that go with a removed one. @param remove - all that
-   * have the keys.
+   * Writes events around the removal of expired rows, or of rows that are removed with another one.
+   *
+   * @param remove - removes all rows with the keys.
    */
   async purging(
     call: SqlCall,
@@ -149,7 +153,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
     await this.#tell(call, changes)
   }
 
-  /** Of what the table has changed in the row, too. */
+  /** Returns the change of a delete, including values that the table has changed. */
   async #deletedNow(call: SqlCall, { row, values }: RowWrite, before: E): Promise<Change<E>> {
     const { deleteTime, isChangedByTable } = this.model
     if (deleteTime === undefined || !isChangedByTable) return this.#deleted(before, values)
@@ -165,8 +169,8 @@ export class EmittingRows<E extends object> implements Rows<E> {
   }
 
   /**
-   * The row as it is, deleted or not, whatever its etag: the write that follows says whether it is the one
-   * that is meant.
+   * Returns the current row, even if it is deleted or has a different etag. The write that follows checks
+   * both.
    */
   #locked(call: SqlCall, { row }: RowWrite): Promise<E | undefined> {
     return this.next.get(call, { ...row, precondition: undefined }, { showDeleted: true, lock: FOR_WRITE })

@@ -1,5 +1,6 @@
 /**
- * The table that migrations create on other engines. SQLite has no migrations, so it is created on first use.
+ * Creates the table that migrations create on other engines. SQLite has no migrations, so it is created on
+ * first use.
  */
 export const SQLITE_OUTBOX = `CREATE TABLE IF NOT EXISTS outbox (
   position INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -5,15 +5,15 @@ import type { OutboxRow } from '../events/outbox-row.js'
 import { SQLITE_OUTBOX } from './outbox-tables.js'
 import { WakeUp } from './wake-up.js'
 
-/** So many rows one statement takes. */
+/** The maximum number of rows in one statement. */
 const MAX_ROWS = 64
 
 const COLUMNS = 'id, account_id, aggregate_type, aggregate_id, event_type, payload, created_time'
 
-/** The types of the values of a row, on PostgreSQL. */
+/** The PostgreSQL types of a row's values. */
 export const OUTBOX_TYPES = ['text', 'text', 'text', 'text', 'text', 'bytea'] as const
 
-/** The parameters of a row. */
+/** Returns the parameters of a row. */
 export const outboxValues = ({
   id,
   accountId,
@@ -23,11 +23,11 @@ export const outboxValues = ({
   payload,
 }: OutboxRow): readonly unknown[] => [id, accountId, aggregateType, aggregateId, eventType, payload]
 
-/** Writes events into the table `outbox` of one database. */
+/** Writes events to a database's `outbox` table. */
 export class OutboxWriter {
   readonly #statements = new Map<number, Statement>()
   readonly #createTable: Statement | undefined
-  /** For after the commit. */
+  /** Wakes up consumers. Call it after the commit. */
   readonly wake: () => void
 
   private constructor(private readonly database: Database) {
@@ -35,7 +35,7 @@ export class OutboxWriter {
     if (database.dialect.ddl.migration === undefined) this.#createTable = named(SQLITE_OUTBOX)
   }
 
-  /** The same for each database. */
+  /** Returns the writer of a database, the same object each time. */
   static of(database: Database): OutboxWriter {
     const known = writers.get(database)
     if (known !== undefined) return known
@@ -45,25 +45,26 @@ export class OutboxWriter {
   }
 
   /**
-   * True if a statement can insert an event with its row. On several servers, the events are on another one
-   * than the row: such a statement would run on all.
+   * True if a statement can insert an event together with its row. In a distributed database, row and event
+   * are on different servers, so such a statement would run on all servers.
    */
   get isBeside(): boolean {
     return this.database.isDistributed !== true
   }
 
-  /** True outside of a transaction. */
+  /** Returns true outside a transaction. */
   isPool(on: Executor): boolean {
     return on === this.database
   }
 
   /**
-   * @param on - the transaction of the changes. Each row draws its position when it is inserted, in their
-   * order.
+   * Inserts events. Each row gets its position when it is inserted, in the order of the rows.
+   *
+   * @param on - the transaction of the changes.
    */
   async append(on: Executor, rows: readonly OutboxRow[], run?: RunOptions): Promise<void> {
     if (rows.length === 0) return
-    // Within the transaction, which may take it back.
+    // The transaction may roll back the creation of the table, so this is repeated each time.
     if (this.#createTable !== undefined) await on.run(this.#createTable, [], run)
     for (let at = 0; at < rows.length;) {
       const count = largestPowerOfTwo(Math.min(MAX_ROWS, rows.length - at))
@@ -73,7 +74,7 @@ export class OutboxWriter {
     }
   }
 
-  /** Of events that no operation of a repository writes. */
+  /** Inserts events that the application emits. */
   async appendOwn(
     on: Executor & { afterCommit(fn: () => unknown): void },
     rows: readonly OutboxRow[],
@@ -83,16 +84,17 @@ export class OutboxWriter {
   }
 
   /**
-   * Inserts an event for each row of `from`, in a statement that writes those rows: it draws its position
-   * when its row has been written.
-   * @param values - SQL of what {@link outboxValues} gives.
+   * Returns SQL that inserts an event for each row of `from`. As part of the statement that writes these
+   * rows, it assigns positions after the rows are written.
+   *
+   * @param values - SQL expressions for the values of {@link outboxValues}.
    */
   readonly along = (values: readonly string[], from: string): string => {
     const { table, now } = sqlText(this.database)
     return `INSERT INTO ${table('outbox')} (${COLUMNS}) SELECT ${values.join(', ')}, ${now} FROM ${from}`
   }
 
-  /** Few texts for many lengths. */
+  /** Returns an INSERT for a number of rows. Batches are split so that few distinct statements are needed. */
   #insert(count: number): Statement {
     const known = this.#statements.get(count)
     if (known !== undefined) return known

@@ -1,15 +1,14 @@
 import type { Database } from '../../engines/executor/executor.js'
 import { named } from '../../engines/executor/named.js'
 
-/** The channel of NOTIFY, for each database of a server. */
+/** The NOTIFY channel, one per database. */
 export const CHANNEL = 'ashlar_outbox'
 
-/** A process notifies others at most once in this time. */
+/** The minimum time in milliseconds between two notifications of a process. */
 const NOTIFY_EVERY_MS = 20
 
 /**
- * Tells those who follow an outbox that events have been committed: in this process at once, in others by
- * NOTIFY.
+ * Notifies the consumers of an outbox of committed events: directly in this process, and by NOTIFY in others.
  */
 export class WakeUp {
   readonly #listeners = new Set<() => void>()
@@ -18,7 +17,7 @@ export class WakeUp {
 
   private constructor(private readonly notify: (() => Promise<unknown>) | undefined) {}
 
-  /** The same for each database. */
+  /** Returns the object of a database, the same one each time. */
   static of(database: Database): WakeUp {
     const known = wakeUps.get(database)
     if (known !== undefined) return known
@@ -29,13 +28,14 @@ export class WakeUp {
     return wakeUp
   }
 
-  /** Of what has no other process. */
+  /** Returns an object that only notifies consumers in this process. */
   static inProcess(): WakeUp {
     return new WakeUp(undefined)
   }
 
   /**
-   * Call it after the commit, never inside of the transaction: NOTIFY takes a lock that all commits wait for.
+   * Notifies all consumers. Call it after the commit and never inside the transaction, because NOTIFY takes a
+   * lock that all commits wait for.
    */
   readonly wake = (): void => {
     this.hear()
@@ -44,12 +44,14 @@ export class WakeUp {
     else this.#send(this.notify)
   }
 
-  /** Tells those who follow it in this process. */
+  /** Notifies consumers in this process. */
   hear(): void {
     for (const listener of this.#listeners) listener()
   }
 
-  /** @returns a function that ends it. */
+  /**
+   * @returns a function that removes the listener.
+   */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -57,7 +59,7 @@ export class WakeUp {
 
   #send(notify: () => Promise<unknown>): void {
     this.#isDue = false
-    // Followers of the outbox poll as well, so a lost notification only causes a delay.
+    // Consumers poll as well, so a lost notification only causes a delay.
     notify().catch(() => {})
     this.#timer = setTimeout(() => {
       this.#timer = undefined
