@@ -36,25 +36,23 @@ export interface EditedVersion {
 
 /** The result of `baseline` for each version. */
 export interface BaselineResult {
-  /**
-   * The framework's first version, if some of its tables were missing: the statements that create them have
-   * run.
-   */
+  /** Ashlar's first version, if some of its tables were missing and have been created. */
   readonly applied: readonly string[]
   /** Versions that are now recorded as applied. None of their statements has run. */
   readonly recorded: readonly string[]
 }
 
-/** The state to record for a version that was resolved manually. */
+/** The recorded state of a version that was resolved manually. */
 export type Resolution = 'applied' | 'rolledBack'
 
 /**
  * Records every version up to `to` as applied without running its file, for a database that already has the
- * files' objects. Creates missing tables of the framework's first version. `up` applies the missing upgrades
- * of the framework's tables later.
+ * files' objects. Creates missing tables of Ashlar's first version. The next `up` applies missing upgrades of
+ * Ashlar's tables.
+ *
  * @throws {RangeError} if the files have no version `to`.
- * @throws {MigrationError} `dirty` if a version was run in this database before; `foreign` if one of the
- * application's tables has the name of a framework table.
+ * @throws {MigrationError} `dirty` if a version was run in this database before; `foreign` if a table of
+ *   the application has the name of one of Ashlar's.
  */
 export function baseline(options: ResolvedOptions, to: number): Promise<BaselineResult> {
   return correcting(options, async (session, migrations) => {
@@ -71,7 +69,7 @@ export function baseline(options: ResolvedOptions, to: number): Promise<Baseline
       })
     const versions = await takenOver(session, to, migrations)
     const made = await completeFramework(session, options, versions[0])
-    // A version that ran keeps its original time.
+    // Versions that ran keep their original time.
     const missing = versions.filter(
       ({ version }) => !rows.some((row) => row.version === version && !row.dirty),
     )
@@ -96,11 +94,12 @@ function standingOf(row: AppliedVersion) {
 }
 
 /**
- * Records how a version was resolved manually, without running anything. Use `applied` for a dirty version or
- * one that never ran if its changes are now in the database. Use `rolledBack` for a dirty version of which
- * nothing is left.
- * @throws {RangeError} for a version that neither the files nor the database have.
- * @throws {MigrationError} `dirty` for a version that needs no resolution.
+ * Records how a version was resolved manually, without running anything. Use `applied` for a dirty version,
+ * or one that never ran, if its changes are now in the database. Use `rolledBack` for a dirty version if none
+ * of its changes remain.
+ *
+ * @throws {RangeError} if neither the files nor the database have the version.
+ * @throws {MigrationError} `dirty` if the version needs no resolution.
  */
 export function resolve(options: ResolvedOptions, version: number, as: Resolution): Promise<void> {
   return correcting(options, async (session, migrations) => {
@@ -114,8 +113,9 @@ export function resolve(options: ResolvedOptions, version: number, as: Resolutio
 }
 
 /**
- * Rejects what `resolve` would reject. Changes nothing.
- * @throws {RangeError | MigrationError} as `resolve` does.
+ * Throws if `resolve` would. Changes nothing.
+ *
+ * @throws {RangeError | MigrationError} like `resolve`.
  */
 export async function checkResolution(
   options: ResolvedOptions,
@@ -161,8 +161,9 @@ export async function edited(options: ResolvedOptions): Promise<readonly EditedV
 }
 
 /**
- * Records the files of edited versions as applied, without running anything. The effect of an edit must
- * already be in the database, or the edit must have none.
+ * Records the files of edited versions as applied, without running anything. Use it if the effect of an edit
+ * is already in the database, or if the edit has none.
+ *
  * @returns the recorded versions.
  */
 export function repair(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
@@ -175,7 +176,7 @@ export function repair(options: ResolvedOptions): Promise<readonly EditedVersion
   })
 }
 
-/** Runs `work` with the migration lock, so that no other session migrates meanwhile. */
+/** Runs `work` while holding the migration lock, so that no other session migrates. */
 async function correcting<T>(
   options: ResolvedOptions,
   work: (session: Session, migrations: readonly Planned[]) => Promise<T>,
@@ -211,7 +212,7 @@ async function record(
     return
   }
   if (migration !== undefined) await keepFile(session, migration)
-  // A rollback that stopped does not change when the version was applied.
+  // An interrupted rollback does not change the time when the version was applied.
   if (isGoingDown(row))
     await markVersion(session, row.version, { dirty: false, statementsDone: 0, error: undefined })
   else await markApplied(session, row.version, 0)
@@ -232,8 +233,8 @@ function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersi
 }
 
 /**
- * @throws {MigrationError} if a file's name differs from the applied version's: it is not an edit of that
- * version.
+ * @throws {MigrationError} if a file's name differs from the applied version's, because it is then not an
+ *   edit of that version.
  */
 function acceptable(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {
   const found = editedAmong(migrations, rows)

@@ -6,9 +6,10 @@ import { addedColumns, alterTable, createTable, dropped } from './sql/statement-
 
 /**
  * Returns the tables that exist after a module's files are applied, each with the version that creates it
- * (`0002_widgets`). If either a file or `tables` omits the schema, the names match without it, unless another
+ * (`0002_widgets`). If a file or `tables` omits the schema, names are compared without it, unless another
  * entry of `tables` matches exactly. Tables in routines and `DO` blocks are not found.
- * @param tables - `widgets`, or `inventory.widgets`.
+ *
+ * @param tables - names such as `widgets` or `inventory.widgets`.
  * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
  */
 export async function createdTables(
@@ -33,8 +34,8 @@ export async function createdTables(
 }
 
 /**
- * Returns the columns that the files' statements add, as `widgets.colour`, each with its version. Table names
- * have no schema. A column that a later file drops is included.
+ * Returns the columns that the files' statements add, such as `widgets.colour`, each with its version. Table
+ * names have no schema. Columns that a later file drops are included.
  */
 export async function addedByVersion(
   files: FileSource,
@@ -66,7 +67,7 @@ async function upStatements(
   )
 }
 
-/** Returns the module's versions whose down migrations have no statement, so that their objects remain. */
+/** Returns the versions whose down migrations have no statements, so that their objects remain. */
 export async function withoutDownMigration(files: FileSource, dialect: Dialect): Promise<readonly string[]> {
   const engine = engineOf(dialect)
   return (await readMigrations(files, engine))
@@ -76,8 +77,7 @@ export async function withoutDownMigration(files: FileSource, dialect: Dialect):
 }
 
 /**
- * Returns the name under which a table was created: the given name, or the same name with or without its
- * schema.
+ * Returns the name under which a table was created: the given name, or this name with or without a schema.
  */
 function same(table: string, created: ReadonlyMap<string, string>): string | undefined {
   if (created.has(table)) return table

@@ -20,7 +20,8 @@ import {
 } from './session/version-table.js'
 
 /**
- * Rolls one version back. Uses the file if it belongs to the applied version, or the stored SQL otherwise.
+ * Rolls back one version with its file, or with the stored SQL if the file does not belong to the applied
+ * version.
  */
 export async function rollBack(
   session: Session,
@@ -40,8 +41,8 @@ export async function rollBack(
 }
 
 /**
- * Runs a down migration. If a column that its search vector reads is gone, tries to restore the vectors of
- * earlier versions, and finally none.
+ * Runs a down migration. If a column of its search vector no longer exists, tries the vectors of earlier
+ * versions, and finally no vector.
  */
 async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   const { session, options } = step
@@ -67,8 +68,8 @@ async function runDown(step: Step, row: AppliedVersion): Promise<void> {
 }
 
 /**
- * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied` if the rollback
- * had removed nothing; otherwise finishes it and returns `absent`.
+ * Recovers a version whose rollback was interrupted. If the rollback had removed nothing, returns `applied`.
+ * Otherwise finishes it and returns `absent`.
  */
 export async function endRollBack(
   session: Session,
@@ -114,7 +115,10 @@ export function downStep(
   }
 }
 
-/** A corrected file takes precedence over the stored SQL, if it belongs to the applied up migration. */
+/**
+ * Returns the SQL of a down migration. A corrected file takes precedence over the stored SQL if it belongs to
+ * the applied up migration.
+ */
 function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
   const sql = (isSame ? shipped?.down : undefined) ?? row.downSql
@@ -123,8 +127,9 @@ function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
 }
 
 /**
- * Returns the recorded state of an unfinished version; undefined if the version is not dirty.
- * @param position - the backfill's position, if the version is a backfill that has begun.
+ * Returns the recorded state of an unfinished version, or undefined if the version is not dirty.
+ *
+ * @param position - the position of a backfill that has begun.
  */
 export function unfinishedOf(
   row: AppliedVersion,
@@ -148,7 +153,7 @@ export function unfinishedOf(
   }
 }
 
-/** Returns what `down` does with a version whose up migration did not finish, from its record alone. */
+/** Returns what `down` does with a version whose up migration did not finish, according to its record. */
 function onDown(row: AppliedVersion, engine: Engine): OnDown {
   try {
     if (engine.leavesNothing(row)) return { kind: 'clears' }

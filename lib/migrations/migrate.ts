@@ -42,21 +42,22 @@ import {
 import { type VersionedSchema, versionedSchemas } from './version-status.js'
 
 /**
- * A module's migrations for one database. Every call opens its own connection and closes it. The error of a
- * rejected call has a `kind` and its values: see `problemsOf`. If the call changes the database, the error
- * also has `RunFacts`.
+ * A module's migrations for one database. Every method opens and closes its own connection. Errors have a
+ * `kind` and its values (see `problemsOf`). If the method changes the database, its errors also have
+ * `RunFacts`.
  */
 export interface Migrator {
   /**
-   * The database of the migrations; undefined if the connection string is not a URL. Every call is then
-   * rejected.
+   * The database of the migrations. Undefined if the connection string is not a URL, in which case every
+   * method rejects.
    */
   readonly database: DatabaseAddress | undefined
   /** The way in which a statement waits for its lock on this engine. */
   readonly lockWaits: LockWait
   /**
-   * Applies every missing version, up to `to`. Safe on any number of hosts at once: one applies the versions
-   * while the others wait.
+   * Applies every missing version up to `to`. Safe to run on any number of hosts at once: one applies the
+   * versions while the others wait.
+   *
    * @throws {RangeError} if the files have no version `to`.
    */
   up(to?: number): Promise<UpResult>
@@ -77,23 +78,25 @@ export interface Migrator {
   checkRedo(): Promise<readonly RollBack[]>
   /**
    * Records every version up to `to` as applied without running its file, for a database that already has the
-   * files' objects. Creates missing tables of the framework's first version. `up` applies the missing
-   * upgrades of the framework's tables later.
+   * files' objects. Creates missing tables of Ashlar's first version. The next `up` applies missing upgrades
+   * of Ashlar's tables.
+   *
    * @throws {MigrationError} `dirty` if a version was run in this database before.
    */
   baseline(to: number): Promise<BaselineResult>
   /**
    * Records how a version was resolved manually, without running anything. Use `applied` for a dirty or
-   * missing version whose changes are in the database. Use `rolledBack` for a dirty version of which nothing
-   * is left.
-   * @throws {MigrationError} `dirty` for a version that needs no resolution.
+   * missing version whose changes are in the database. Use `rolledBack` for a dirty version of which no
+   * changes remain.
+   *
+   * @throws {MigrationError} `dirty` if the version needs no resolution.
    */
   resolve(version: number, as: Resolution): Promise<void>
   /** Rejects if `resolve` would, before any confirmation. Changes nothing. */
   checkResolution(version: number, as: Resolution): Promise<void>
   /**
-   * Returns the other tool that migrates the schema, recognized by its history table; undefined if there is
-   * none. Changes nothing.
+   * Returns the other tool that migrates the schema, recognized by its history table, or undefined if there
+   * is none. Changes nothing.
    */
   foreignTool(): Promise<AdoptableTool | undefined>
   /** Returns the applied versions whose files have been edited. Changes nothing. */
@@ -107,8 +110,9 @@ export interface Migrator {
    */
   plan(): Promise<readonly PlannedVersion[]>
   /**
-   * Applies the missing versions to the database, which must be a copy, while other clients use its tables,
-   * and reports how long these clients waited. After a failure, the versions applied before remain.
+   * Applies the missing versions to the database, which must be a copy, while other clients use its tables.
+   * Reports how long these clients waited. After a failure, the versions applied before remain.
+   *
    * @param onVersion - called after each version, including the one that fails.
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
@@ -116,7 +120,7 @@ export interface Migrator {
   versionedSchemas(): Promise<readonly VersionedSchema[]>
   /**
    * Returns the migrations that another tool recorded before the first `up`, or has run since its history was
-   * taken over, and whether `up` rejects the database because of them. Undefined if there are none. Changes
+   * imported, and true if `up` rejects the database because of them. Undefined if there are none. Changes
    * nothing.
    */
   otherHistory(): Promise<OtherHistory | undefined>
@@ -128,17 +132,19 @@ export interface Migrator {
    */
   verify(compare?: SchemaComparison): Promise<readonly (Difference | TableDifference)[]>
   /**
-   * Applies each version, rolls it back and applies it again in a scratch database, and returns the objects
-   * that are not restored. The last result belongs to the first version that fails. A down migration without
-   * statements states in a comment why there is nothing to undo, and is not tried.
+   * Applies each version, rolls it back and applies it again in a scratch database. Returns the objects that
+   * are not restored. If a version fails, it is the last result. A down migration without statements is
+   * skipped; a comment in it states why there is nothing to undo.
+   *
    * @param scratch - an empty database. Default: one is created on the same server and dropped afterwards.
    * @throws {MigrationError} `denied` if the user may not create a database.
    */
   tryDowns(scratch?: string): Promise<readonly TriedDown[]>
   /**
-   * Applies the files in an empty scratch database. Returns the first statement that fails, or the objects
-   * that the files leave broken, as findings of the rule `fails-on-empty`; or the reason why there is no
+   * Applies the files to an empty scratch database. Returns the first statement that fails, or the objects
+   * that the files leave broken, as findings of the rule `fails-on-empty`. Returns the reason if there is no
    * scratch database.
+   *
    * @param scratch - an empty database. Default: one is created on the same server and dropped afterwards.
    */
   tryUps(scratch?: string): Promise<TriedUps>
@@ -157,7 +163,9 @@ export interface Migrator {
 }
 
 /**
- * @throws {DeclarationError} with every option that cannot be used; or a database that runs no versioned SQL.
+ * Returns the migrator of a module's files and a database.
+ *
+ * @throws {DeclarationError} with every invalid option, or if the database does not run versioned SQL.
  * @example
  * ```ts
  * import { migrate } from 'ashlar/migrations'
@@ -198,9 +206,9 @@ export function migrate(options: MigrateOptions): Migrator {
 
 /** The progress of a run when it stopped. */
 export interface RunFacts {
-  /** True if it had begun a version or taken over another tool's history. */
+  /** True if it had begun a version or imported another tool's history. */
   readonly hasChanged: boolean
-  /** The versions that it had applied, and those that it had rolled back. Neither is reverted. */
+  /** The versions that it had applied and rolled back. Neither is reverted. */
   readonly applied: readonly string[]
   readonly rolledBack: readonly string[]
 }
@@ -223,8 +231,8 @@ async function run<T>(options: ResolvedOptions, work: (options: ResolvedOptions)
 }
 
 /**
- * Returns the tool that migrates the schema and how to dump the schema; undefined if no known tool's table is
- * found.
+ * Returns the tool that migrates the schema with the command to dump the schema, or undefined if no known
+ * tool's table exists.
  */
 function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefined> {
   return withSession(options, 'read', async (session) => {
@@ -239,16 +247,17 @@ function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefi
 }
 
 /**
- * Returns the statements of a schema dump that create objects, for the file that takes the schema over.
- * Statements that create the schema itself are left out.
+ * Returns the statements of a schema dump that create objects, for the file that imports the schema.
+ * Statements that create the schema itself are omitted.
  */
 export const dumpedStatements = (dump: string, dialect: Dialect, schema = 'public'): readonly string[] =>
   statementsOfDump(dump, engineOf(dialect).syntax, schema)
 
 /**
  * Returns the findings of lint in a module's files for one engine. Opens no connection.
- * @param statementTimeoutMs - how long a statement may run, for findings that name a number of rows. Default
- * 60000.
+ *
+ * @param statementTimeoutMs - the statement timeout, for findings that mention a number of rows. Default:
+ *   60000.
  * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
  */
 export async function lintFiles(

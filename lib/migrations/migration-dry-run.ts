@@ -16,10 +16,10 @@ export interface TriedVersion {
   readonly chunk: number | undefined
   /** The number of rows that it wrote, for a backfill. */
   readonly filled?: number
-  /** Milliseconds that its file ran, as the last progress event reports. */
+  /** The duration of its file in milliseconds, as in the last progress event. */
   readonly ms: number
   /**
-   * The longest read and write of a table during the version, in milliseconds; undefined if no table was
+   * The longest read and write of a table during the version, in milliseconds. Undefined if no table was
    * probed.
    */
   readonly longestReadMs: number | undefined
@@ -27,12 +27,12 @@ export interface TriedVersion {
   /**
    * The locks that it held before its COMMIT on tables that the run did not create, such as `ACCESS EXCLUSIVE
    * on tasks`. Undefined if they were not measured: on MySQL, for a backfill, for a file that did not reach
-   * its COMMIT, and for one that runs outside a transaction.
+   * its COMMIT, and for a file that runs outside a transaction.
    */
   readonly locks: readonly string[] | undefined
   /**
-   * Why an applied version's locks were not measured: MySQL does not report them, it is a backfill, or it
-   * runs outside a transaction.
+   * The reason why locks were not measured: MySQL does not report them, the version is a backfill, or it runs
+   * outside a transaction.
    */
   readonly unmeasured?: 'server' | 'chunks' | 'outside'
   /** Tables that can no longer be read or written as before, with the server's messages. */
@@ -52,9 +52,9 @@ export interface ProbeFailure {
 }
 
 /**
- * Applies the missing versions to a copy of a database while others read and write the tables of their
- * statements. The writes change no rows: they wait for table locks as any other write does, but never for row
- * locks.
+ * Applies the missing versions to a copy of a database while other clients read and write the affected
+ * tables. The writes change no rows. Like other writes they wait for table locks, but never for row locks.
+ *
  * @param onVersion - called after each version, including the one that fails.
  */
 export async function dryRun(
@@ -195,7 +195,7 @@ function longestOf(probes: readonly Probe[], kind: Probe['kind']): number | unde
   return found.length === 0 ? undefined : Math.round(Math.max(...found.map(({ longestMs }) => longestMs)))
 }
 
-/** Returns the identity of each table's storage; empty if the user may not read it. */
+/** Returns an id for each table's storage. Empty if the user may not read it. */
 const storageOf = (options: ResolvedOptions): Promise<ReadonlyMap<string, string>> =>
   withSession({ ...options, signal: undefined }, 'read', async (session) => {
     const rows = await session

@@ -17,28 +17,30 @@ import { rowsThatFail } from './sql/breaking-rows.js'
 import { splitStatements, type Statement, summaryOf } from './sql/split-statements.js'
 import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
 
-/** A statement that the next run sends. */
+/** A statement that the next run executes. */
 export interface PlannedStatement extends Omit<Effect, 'tables'> {
-  /** The statement's line in its file, from 1. */
+  /** The statement's line in its file, starting at 1. */
   readonly line: number
   /** The statement's first words, without literals. */
   readonly text: string
-  /** The tables it touches, without those that this run creates. */
+  /** The tables that it reads or changes, without those that this run creates. */
   readonly tables: readonly PlannedTable[]
   /** The data that it removes. */
   readonly loses: readonly PlannedLoss[]
   /**
-   * Queries for the rows that make it fail. Empty if it reads no rows, or if its text does not show which.
+   * Queries for the rows that make it fail. Empty if it reads no rows, or if its SQL does not determine them.
    */
   readonly fails: readonly string[]
   /**
-   * The version that adds what these queries read (this or an earlier one); undefined if they can be run now.
+   * The version, this or an earlier one, that adds a table or column of these queries. Undefined if they can
+   * be run now.
    */
   readonly failsAfter: string | undefined
-  /** Why running code fails afterwards; undefined if nothing indicates that it does. */
+  /** The reason why running code fails afterwards. Undefined if nothing indicates that it does. */
   readonly breaks: Breaks | undefined
   /**
-   * True if it creates a table, or changes tables that this run creates: no other client can wait for these.
+   * True if it creates a table, or only changes tables that this run creates. No other client can wait for
+   * these.
    */
   readonly isNew: boolean
 }
@@ -52,7 +54,7 @@ export interface PlannedLoss extends Loss {
 /** A table that the next versions read or change. */
 export interface PlannedTable {
   readonly name: string
-  /** The table's size; undefined for a missing table. */
+  /** The table's size. Undefined if it does not exist. */
   readonly size: TableSize | undefined
 }
 
@@ -60,7 +62,10 @@ export interface PlannedTable {
 export interface PlannedRollBack {
   /** True if it removed nothing. The run then clears its mark and applies nothing. */
   readonly staysApplied: boolean
-  /** True if only the run can find out whether it is done. If it is not, the version stays applied. */
+  /**
+   * True if only the run can determine whether the rollback is complete. If it is not, the version stays
+   * applied.
+   */
   readonly isUnknown: boolean
   /** The number of its completed statements, and their total. */
   readonly done: number
@@ -78,15 +83,17 @@ export interface PlannedVersion {
   readonly chunk: number | undefined
   /** True if its files are the framework's. */
   readonly isFramework: boolean
-  /** The number of statements that an earlier run completed, which `statements` omits. MySQL only. */
+  /** The number of statements that an earlier run completed. `statements` omits them. MySQL only. */
   readonly done: number
-  /** The interrupted rollback; undefined if there is none. */
+  /** The interrupted rollback. Undefined if there is none. */
   readonly rollBack: PlannedRollBack | undefined
   readonly statements: readonly PlannedStatement[]
 }
 
 /**
- * The plan of the next `up`, from the engine's rules and the sizes of the tables. Changes nothing.
+ * Returns the plan of the next `up`, based on the engine's rules and the sizes of the tables. Changes
+ * nothing.
+ *
  * @throws the error with which `up` would reject the database or the files.
  */
 export async function plan(options: ResolvedOptions): Promise<readonly PlannedVersion[]> {
@@ -108,7 +115,7 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
         versions.push({ version, name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
       if (isSettled(version) || rollBack?.staysApplied === true) {
         before.push(...script.statements)
-        // The run creates the framework tables that another tool has left out.
+        // The run creates Ashlar's tables that the other tool's history lacks.
         if (rows.length === 0 && version === FRAMEWORK)
           for (const one of script.statements) await made.note(one)
         continue
@@ -160,7 +167,9 @@ async function plannedRollBack(
   return { staysApplied, isUnknown, done, of: step.statements.length, statements }
 }
 
-/** Longer than in a run's progress, because operators make decisions from a plan. */
+/**
+ * The maximum length. It is longer than in a run's progress, because operators make decisions from a plan.
+ */
 const LONGEST_TEXT = 120
 
 interface AboutStatement {
@@ -168,7 +177,7 @@ interface AboutStatement {
   readonly before: readonly Statement[]
   readonly made: MadeTables
   readonly breaks?: Breaks | undefined
-  /** The values that its down migration does not restore; undefined for a down migration. */
+  /** The values that its down migration does not restore. Undefined for a down migration. */
   readonly gone?: readonly Lost[]
 }
 

@@ -52,8 +52,8 @@ export const lintDown = (
   })
 
 /**
- * Returns why lint rejects a version, by the version's name. Only the first reason is returned, because `up`
- * lists all of them.
+ * Returns why lint rejects versions, by version name. Only the first reason of each is included, because `up`
+ * lists all.
  */
 export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): ReadonlyMap<string, string> =>
   new Map(
@@ -66,9 +66,9 @@ export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): Readon
 const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
 
 /**
- * @param isSettled - whether a version is applied. Findings in an applied version do not matter, because it
- * does not run again.
- * @throws {DeclarationError} if a file that would run is rejected by the engine.
+ * @param isSettled - returns true if a version is applied. Findings in applied versions do not matter,
+ *   because these do not run again.
+ * @throws {DeclarationError} if the engine rejects a file that would run.
  */
 export function refuseBadFiles(
   { subject, migrations, findings }: MigrationSet,

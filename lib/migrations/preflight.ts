@@ -16,16 +16,17 @@ import {
 
 /** The state of the database before a run changes anything. */
 export interface Preflight extends VersionsNow {
-  /** True if a version will not run any more. */
+  /** Returns true if a version will not run anymore. */
   readonly isSettled: (version: number) => boolean
 }
 
 /**
  * Rejects what `up` cannot apply to the database in its present state. Changes nothing, so that a plan can
  * make the same checks.
+ *
  * @param without - a version that is rolled back first.
- * @throws {DeclarationError} for files that cannot be run.
- * @throws {MigrationError} for an applied file that was edited, and for a schema that another tool migrates.
+ * @throws {DeclarationError} if files cannot run.
+ * @throws {MigrationError} if an applied file was edited, or if another tool migrates the schema.
  */
 export async function preflight(session: Session, set: MigrationSet, without?: number): Promise<Preflight> {
   const found = await readVersionsNow(session)
@@ -46,7 +47,10 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
   return { ...now, isSettled }
 }
 
-/** Returns whether a version will not run any more, because it is recorded here or by another tool. */
+/**
+ * Returns a function that is true for versions that will not run anymore, because they are recorded here or
+ * by another tool.
+ */
 export async function settledIn(
   session: Session,
   { migrations }: Pick<MigrationSet, 'migrations'>,
@@ -60,7 +64,9 @@ export async function settledIn(
 }
 
 /**
- * Rejects a folder without versions of the module if the database has some: it is the wrong folder.
+ * Rejects a folder without versions of the module if the database has some, because it is then the wrong
+ * folder.
+ *
  * @throws {DeclarationError}
  */
 function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly AppliedVersion[]): void {
@@ -87,8 +93,9 @@ export function refuseEdited(
 }
 
 /**
- * Rejects a file that has an applied version's number but another name: its down migration belongs to another
- * version.
+ * Rejects a file that has an applied version's number but another name, because its down migration belongs to
+ * another version.
+ *
  * @throws {MigrationError}
  */
 export function refuseOtherNames(
@@ -102,8 +109,8 @@ export function refuseOtherNames(
   }
 }
 
-/** Bounds the list of names, so that a truncated message still contains what to do. */
+/** The maximum number of names in a message, so that a truncated message still contains advice. */
 const MAX_NAMED = 3
 
-/** Enough of a checksum to distinguish two checksums. */
+/** Returns the beginning of a checksum, which is sufficient to distinguish two checksums. */
 const short = (checksum: string): string => checksum.slice(0, 12)

@@ -15,7 +15,9 @@ import {
 import { addressOf, connectionFailed } from './session/session.js'
 import { sessionError } from './session/session-error.js'
 
-/** @throws {DeclarationError} with every option that cannot be used. */
+/**
+ * @throws {DeclarationError} with every invalid option.
+ */
 export function resolveOptions(options: MigrateOptions): ResolvedOptions {
   const engine = engineOf(dialectOf(options.url))
   const schema = engine.schemaOf(options.schema, options.module)
@@ -29,7 +31,7 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
     .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > LONGEST_MS)
     .map(([option]): FileProblem => ({ kind: 'badTimeout', option, most: LONGEST_MS }))
   problems.push(...engine.schemaProblems(options.schema, schema))
-  // An invalid URL is reported on connecting.
+  // An invalid URL is reported when connecting.
   const url = options.url.trim()
   const problem = URL.canParse(url) ? engine.urlProblem(new URL(url)) : undefined
   if (problem !== undefined) problems.push(problem)
@@ -50,7 +52,7 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
 /** The largest timeout that PostgreSQL accepts. */
 const LONGEST_MS = 2_147_483_647
 
-/** A database to which other code connects, and how to interpret its server's errors. */
+/** A database that other code connects to, and the interpretation of its errors. */
 export interface NamedDatabase {
   /**
    * Undefined if the connection string is not a URL. Contains the schema in use even if the options name
@@ -65,7 +67,8 @@ export interface NamedDatabase {
 
 /**
  * Returns a database's address and error handling. Opens no connection.
- * @throws {DeclarationError} for a schema that cannot be used.
+ *
+ * @throws {DeclarationError} if the schema is invalid.
  * @throws {Unimplemented} for SQLite.
  */
 export function namedDatabase(said: Pick<MigrateOptions, 'url' | 'schema'>): NamedDatabase {

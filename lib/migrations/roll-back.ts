@@ -28,11 +28,12 @@ export interface DownResult {
 
 /**
  * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to`, rolls
- * back only the last applied version. The framework's first version remains unless `to` is 0. The upgrades of
- * its tables remain unless `to` is 0 or one of these upgrades.
+ * back only the last applied version. Ashlar's first version remains unless `to` is 0. The upgrades of its
+ * tables remain unless `to` is 0 or one of these upgrades.
+ *
  * @throws {RangeError} if `to` is neither 0 nor an applied version.
  * @throws {MigrationError} with the versions that were rolled back before the failure and those that were
- * not.
+ *   not.
  */
 export async function down(options: ResolvedOptions, to?: number): Promise<DownResult> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -72,7 +73,7 @@ export interface RollBack {
   readonly version: number
   /** The version's name, such as `0002_widgets`. */
   readonly name: string
-  /** True if its files are the framework's. */
+  /** True if its files are Ashlar's. */
   readonly isFramework: boolean
   /** The data that its down migration removes. Empty for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
@@ -82,7 +83,7 @@ export interface RollBack {
    */
   readonly staysLost: readonly Lost[]
   /**
-   * Set if its down migration has no statement. `made`: the objects that it created remain. `written`: the
+   * Set if its down migration has no statements. `made`: the objects that it created remain. `written`: the
    * rows that it wrote remain, and `up` would write them again.
    */
   readonly staysDone: 'made' | 'written' | undefined
@@ -102,7 +103,8 @@ export interface RollBack {
 
 /**
  * Returns the versions that `down` would roll back. Changes nothing.
- * @throws {RangeError | MigrationError} as `down` does.
+ *
+ * @throws {RangeError | MigrationError} like `down`.
  */
 export async function rollBacks(options: ResolvedOptions, to?: number): Promise<readonly RollBack[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -147,7 +149,7 @@ const staysBelow =
   (other: AppliedVersion): boolean =>
     other.version < row.version && !isOfFramework(other.version) && !above.includes(other)
 
-/** True if a statement writes rows, so that nothing prevents running it twice. */
+/** Returns true if a statement writes rows, so that running it twice is not an error. */
 const writesRows = ({ tokens: [first] }: Statement): boolean =>
   ['UPDATE', 'INSERT', 'DELETE', 'REPLACE', 'MERGE', 'WITH'].some((verb) => isWord(first, verb))
 

@@ -51,11 +51,11 @@ export interface UpResult {
 }
 
 /**
- * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again before
- * all later ones. One host applies the versions. The others wait, and then exit because the schema is up to
- * date.
+ * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again first.
+ * One host applies the versions. The others wait, and then exit because the schema is up to date.
+ *
  * @throws {RangeError} if the files have no version `to`.
- * @throws {DeclarationError} for files that cannot be run, before anything is changed.
+ * @throws {DeclarationError} if a file cannot run. Nothing has changed then.
  * @throws {MigrationError} if a file fails, or an applied file was edited.
  */
 export async function up(options: ResolvedOptions, to = Infinity): Promise<UpResult> {
@@ -87,7 +87,8 @@ export async function redo(options: ResolvedOptions): Promise<DownResult & UpRes
 
 /**
  * Returns the versions that `redo` would roll back. Changes nothing.
- * @throws {RangeError | DeclarationError | MigrationError} as `redo` would.
+ *
+ * @throws {RangeError | DeclarationError | MigrationError} like `redo`.
  */
 export async function checkRedo(options: ResolvedOptions): Promise<readonly RollBack[]> {
   return (await redone(options)).found
@@ -157,8 +158,8 @@ async function applyMissing(
 }
 
 /**
- * Runs a version's up migration, after recovering from an earlier run. Returns false if the version turned
- * out to be applied.
+ * Runs a version's up migration, after recovering from an earlier run. Returns false if the recovery shows
+ * that the version is applied.
  */
 async function apply(
   session: Session,
@@ -201,7 +202,7 @@ async function apply(
   return true
 }
 
-/** Stores a corrected down migration of an applied version. Its up migration may not be corrected. */
+/** Stores a corrected down migration of an applied version. An up migration must not be corrected. */
 async function keepCorrected(session: Session, row: AppliedVersion, { down }: Planned): Promise<void> {
   if (down !== undefined && down !== row.downSql) await keepDown(session, row.version, down)
 }
@@ -215,8 +216,8 @@ function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]
 }
 
 /**
- * @param isMigrating - whether another session is working on the unfinished versions. They then count as
- * ahead, not as dirty.
+ * @param isMigrating - true if another session works on the unfinished versions. They then count as ahead,
+ *   not as dirty.
  */
 function unknownTo(
   { migrations }: MigrationSet,

@@ -18,21 +18,21 @@ export interface ComparedModel<Tables, Changes> {
   /** Reads a database's tables. */
   readonly read: (live: LiveSchema) => Promise<Tables>
   /**
-   * Returns the changes from the first tables to the second. Omits differences that the third tables have as
-   * well.
+   * Returns the changes from the first tables to the second. Omits differences that the third tables have,
+   * too.
    */
   readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
   /** Returns the first tables with the column properties that a change would drop, such as comments. */
   readonly kept?: (from: Tables, live: Tables) => Tables
 }
 
-/** The inputs of `diff`. */
+/** Options of `diff`. */
 export interface DiffOptions {
   /**
    * An empty database for the comparison. Default: one is created on the same server and dropped afterwards.
    */
   readonly scratch?: string
-  /** Compares the connection string's database as it is, instead of the files' schema. */
+  /** Compares the connection string's database in its current state instead of the files' schema. */
   readonly live?: boolean
 }
 
@@ -50,9 +50,9 @@ export interface DiffResult<Changes> {
 }
 
 /**
- * Returns the changes from the files' schema to the model's. Both are created in databases of their own, so
- * that the server itself reports the stored form. A live database is compared with the files' schema, too: if
- * it differs, a version written for it would not run in others.
+ * Returns the changes from the files' schema to the model's. Both are created in separate databases, so that
+ * the server itself determines the stored form. A live database is compared with the files' schema, too. If
+ * they differ, a version generated for it would fail in other databases.
  */
 export async function diff<Tables, Changes>(
   options: ResolvedOptions,
@@ -85,8 +85,8 @@ export async function diff<Tables, Changes>(
 }
 
 /**
- * If a scratch database was given, the connection string's database may be unreachable. The files' schema is
- * then used alone.
+ * Returns the tables with the column properties of the live database. If a scratch database was given, the
+ * connection string's database may be unreachable; the files' schema is then used alone.
  */
 async function kept<Tables>(
   { kept: keep }: Pick<ComparedModel<Tables, unknown>, 'kept'>,
@@ -99,7 +99,7 @@ async function kept<Tables>(
   return live === undefined ? ofFiles : keep(ofFiles, live)
 }
 
-/** True if the module has a version besides the framework's own. */
+/** Returns true if the module has a version of its own. */
 async function hasFiles({ files, engine, statementTimeoutMs }: ResolvedOptions): Promise<boolean> {
   const { migrations } = await readSet(files, engine, statementTimeoutMs)
   return migrations.some(({ version }) => !isOfFramework(version))

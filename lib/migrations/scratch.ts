@@ -17,12 +17,16 @@ export interface Scratch {
   readonly leftovers: () => Promise<readonly string[]>
 }
 
-/** @param url - of an empty database. Without it, each use creates one on the options' server. */
+/**
+ * @param url - the URL of an empty database. Default: each use creates a database on the options' server.
+ */
 export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
   return url === undefined ? onTheServer(options) : inDatabase(options, url)
 }
 
-/** @throws {MigrationError} for an invalid URL. */
+/**
+ * @throws {MigrationError} if the URL is invalid.
+ */
 function urlOf(options: ResolvedOptions): URL {
   try {
     return new URL(options.url)
@@ -32,9 +36,9 @@ function urlOf(options: ResolvedOptions): URL {
 }
 
 /**
- * Options for scratch databases: they report no progress, and the cleanup ignores the run's signal. No client
- * is blocked there, so a statement may wait for locks as long as it may run: on MariaDB an ALTER TABLE waits
- * for the statistics of other databases' tables, which the server keeps in one table.
+ * Returns options for scratch databases. They report no progress, and the cleanup ignores the run's signal.
+ * No client is blocked there, so a statement may wait for locks until its own timeout. On MariaDB an ALTER
+ * TABLE waits for the statistics of other databases' tables, which the server keeps in one table.
  */
 const quiet = (options: ResolvedOptions): ResolvedOptions => ({
   ...options,
@@ -65,7 +69,7 @@ function onTheServer(options: ResolvedOptions): Scratch {
       } catch (error) {
         throw pooled(error)
       } finally {
-        // A database that cannot be dropped is a leftover.
+        // A database that cannot be dropped remains and is reported later.
         await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(
           () => undefined,
         )
@@ -98,8 +102,8 @@ function inDatabase(options: ResolvedOptions, url: string): Scratch {
 }
 
 /**
- * Explains that a new database is unreachable although the server is reachable: a pooler in between does not
- * know the new database.
+ * Explains that a new database is unreachable although the server is reachable, because a pooler in between
+ * does not know the new database.
  */
 function pooled(error: unknown): unknown {
   if (!(error instanceof MigrationError)) return error

@@ -23,7 +23,7 @@ export interface TriedUps {
    * leave broken.
    */
   readonly findings: readonly Finding[]
-  /** Why no version was applied; undefined if versions were applied. */
+  /** The reason why no version was applied. Undefined if versions were applied. */
   readonly untried: MigrationProblem | undefined
 }
 
@@ -31,8 +31,8 @@ export interface TriedUps {
 const WITHOUT_DATABASE: readonly MigrationStop[] = ['connection', 'denied', 'pooler', 'readOnly']
 
 /**
- * Applies the module's versions in a scratch database up to the first that fails, and finds the objects that
- * they leave broken.
+ * Applies the module's versions in a scratch database until one fails, and finds the objects that they leave
+ * broken.
  */
 export async function tryUps(options: ResolvedOptions, scratch?: string): Promise<TriedUps> {
   try {
@@ -50,7 +50,7 @@ async function findingsIn(there: ResolvedOptions): Promise<readonly Finding[]> {
     const failed = await errorOf(up(there))
     return failed === undefined ? [] : [findingOf(failed)]
   }
-  /** Each broken object, with the file that broke it. */
+  /** The broken objects, each with the file that broke it. */
   let found = new Map<string, string>()
   for (const { version, file } of (await readSet(files, engine, statementTimeoutMs)).migrations) {
     const failed = await errorOf(up(there, version))
@@ -115,8 +115,9 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
 }
 
 /**
- * Returns the error of a file; undefined if the file does not fail.
- * @throws {MigrationError} for an error that is not the file's fault.
+ * Returns the error of a file, or undefined if it succeeds.
+ *
+ * @throws {MigrationError} if the file is not the cause of the error.
  */
 async function errorOf(work: Promise<unknown>): Promise<MigrationError | undefined> {
   try {

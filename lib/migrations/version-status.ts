@@ -45,33 +45,41 @@ export interface VersionStatus {
   readonly appliedAt: Date | undefined
   /** True if it was recorded as applied without running its file here, such as by `baseline`. */
   readonly isRecorded: boolean
-  /** The session that is working on it, as far as the server shows it; undefined unless it is running. */
+  /** The session that works on it, as the server describes it. Undefined unless the version is running. */
   readonly holder: string | undefined
-  /** Why it is dirty; undefined if its run ended without a report. */
+  /** The error of a dirty version. Undefined if its run ended without a report. */
   readonly error: string | undefined
-  /** The state in which an earlier run left it; undefined unless it is dirty. */
+  /** The state in which an earlier run left it. Undefined unless the version is dirty. */
   readonly unfinished: Unfinished | undefined
-  /** False if another tool applied it. Whether the file was edited is then unknown. */
+  /** False if another tool applied it. Edits of its file are then unknown. */
   readonly isChecked: boolean
   /**
-   * True if these files have it and the database lacks it: it is pending, a session works on it, or its step
-   * failed. False after a failed rollback that removed nothing.
+   * True if the files have it and the database lacks it: it is pending, running, or failed. False after a
+   * failed rollback that removed nothing.
    */
   readonly isMissing: boolean
-  /** True if its files are the framework's. */
+  /** True if its files are Ashlar's. */
   readonly isFramework: boolean
-  /** For an edited version, its name in these files if it differs: they may be another database's files. */
+  /**
+   * For an edited version, its name in these files if it differs. They may then be another database's files.
+   */
   readonly otherName?: string
-  /** When the last run of a dirty version's up migration began or failed. `error` belongs to that run. */
+  /**
+   * The time when the last run of a dirty version's up migration began or failed. `error` belongs to that
+   * run.
+   */
   readonly lastRunAt?: Date
   /** True if its file was edited since that run. */
   readonly isEditedSince?: true
-  /** Why lint rejects its file, so that the next run is rejected. Only set for a missing version. */
+  /**
+   * The reason why lint rejects its file, so that the next run is rejected. Only set for a missing version.
+   */
   readonly refusal?: string
 }
 
 /**
- * Returns the state of the database's versions, in order. Changes nothing and acquires no locks.
+ * Returns the state of the database's versions in order. Changes nothing and takes no locks.
+ *
  * @throws {MigrationError} `foreign` if another tool migrates the schema.
  */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
@@ -84,7 +92,8 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
 }
 
 /**
- * Returns the effect of another tool's history on the next `up`; undefined if there is none. Changes nothing.
+ * Returns the effect of another tool's history on the next `up`, or undefined if there is none. Changes
+ * nothing.
  */
 export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHistory | undefined> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
@@ -93,13 +102,16 @@ export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHis
   )
 }
 
-/** A database whose catalogs a comparison reads, on a read-only connection. */
+/** A database whose catalog a comparison reads on a read-only connection. */
 export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'isSchemaNamed' | 'rows'>
 
-/** Compares the tables of the database with something else. */
+/** Compares the tables of a database with a model. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
 
-/** Returns the differences from the files; empty if there are none. Unknown properties are not reported. */
+/**
+ * Returns the differences between the database and its files. Properties that the user may not read are not
+ * compared.
+ */
 export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
@@ -122,7 +134,7 @@ export async function verify(
   })
 }
 
-/** Returns what the framework's tables lack after all of its versions are applied. */
+/** Returns the tables and columns of Ashlar that are missing although all its versions are applied. */
 async function incompleteFramework(
   session: Session,
   { migrations }: MigrationSet,
@@ -139,8 +151,8 @@ async function incompleteFramework(
 }
 
 /**
- * Returns the names of the versions that these files have and the database lacks, including versions whose
- * step is running or failed.
+ * Returns the names of the versions that the files have and the database lacks, including running and failed
+ * ones.
  */
 export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
   return (await status(resolveOptions(options))).filter(({ isMissing }) => isMissing).map(({ name }) => name)
@@ -149,17 +161,18 @@ export async function pendingVersions(options: MigrateOptions): Promise<readonly
 /** The database and files that `schemaIsCurrent` compares. */
 export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
   /**
-   * `postgres://…` or `mysql://…`, or a function that returns one. The function is called for every probe, so
-   * that it can return a rotated password: `async () => (await
+   * The connection string, `postgres://…` or `mysql://…`, or a function that returns one. The function is
+   * called for every probe, so that it can return a rotated password: `async () => (await
    * resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
    */
   readonly url: string | (() => string | Promise<string>)
 }
 
 /**
- * A readiness check for a server. It fails while the schema is older than the files, and names the missing
- * version. Once the schema was current the check stays satisfied and opens no connection: only an explicit
- * rollback makes a schema older.
+ * Returns a readiness check for a server. It fails while the schema is older than the files, and names the
+ * missing version. Once the schema was current, it always succeeds without opening a connection, because only
+ * an explicit rollback makes a schema older.
+ *
  * @example
  * ```ts
  * import { ServerBuilder } from 'ashlar'
@@ -181,7 +194,7 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
       )
     wasCurrent = true
   }
-  // While the database is unreachable, all probes wait for one connection instead of opening one each.
+  // While the database is unreachable, all probes share one connection attempt.
   return () => {
     if (wasCurrent) return Promise.resolve()
     asking ??= ask().finally(() => (asking = undefined))
@@ -302,14 +315,14 @@ function differenceOf(status: VersionStatus): readonly Difference[] {
 export interface VersionedSchema {
   readonly name: string
   /**
-   * The versions of these files that the schema has, without the framework's. If there are some, it may be
-   * the intended schema.
+   * The versions of these files in the schema, without Ashlar's own. If there are any, this may be the
+   * intended schema.
    */
   readonly same: readonly string[]
 }
 
 /**
- * Returns the database's schemas that have versions of a module; empty on MySQL, which has no schemas.
+ * Returns the database's schemas that have versions of a module. Empty on MySQL, which has no schemas.
  * Changes nothing.
  */
 export async function versionedSchemas(options: ResolvedOptions): Promise<readonly VersionedSchema[]> {
@@ -321,7 +334,7 @@ export async function versionedSchemas(options: ResolvedOptions): Promise<readon
     const found: VersionedSchema[] = []
     for (const { name } of await session.rows(schemas.all)) {
       const schema = String(name)
-      // The user may not have the right to read another module's versions.
+      // The user may lack the privilege to read another module's versions.
       const rows = await session.rows(schemas.versionsIn(schema)).catch(() => [])
       const there = rows.map((row) => String(row.name))
       found.push({ name: schema, same: ours.filter((one) => there.includes(one)) })

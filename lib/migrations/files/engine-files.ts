@@ -1,9 +1,12 @@
 import type { Dialect } from './dialect-name.js'
 
-/** The properties of a module's files that an engine needs. */
+/** The properties of an engine that determine its files. */
 export interface EngineFiles {
   readonly dialect: Dialect
-  /** SQL for whether the database fills a column of information_schema.columns that an INSERT leaves out. */
+  /**
+   * A SQL expression over information_schema.columns that is true if the database sets a column that an
+   * INSERT omits.
+   */
   readonly fillsColumn: string
   /** True if the engine uses the files that `search generate` writes. */
   readonly hasSearchFiles: boolean

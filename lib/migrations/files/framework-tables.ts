@@ -1,8 +1,8 @@
-/** The table that records the applied versions: one per module schema (MySQL: per database). */
+/** The table that records applied versions, one per module schema (per database on MySQL). */
 export const VERSION_TABLE = 'ashlar_migrations'
 
-/** The progress of backfills; created by the first one. */
+/** The table with the progress of backfills, which the first backfill creates. */
 export const BACKFILL_TABLE = 'ashlar_backfills'
 
-/** The two-column table of other migration tools, whose versions are taken over on first contact. */
+/** The two-column table of other migration tools. Its versions are imported before the first run. */
 export const ADOPTED_TABLE = 'schema_migrations'

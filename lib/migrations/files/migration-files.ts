@@ -13,31 +13,32 @@ import { type LoadedBackfill, loadBackfill, MODULE_FILE } from './module-file.js
 import { RowBackfill, sqlOfBackfill } from './row-backfill.js'
 
 /**
- * The source of a module's files: a folder, or for a bundled module an object from file name to SQL or to the
- * result of `backfill`. Either can have files for both engines, in `postgres/` and `mysql/`.
+ * The location of a module's files: a folder, or for a bundle an object that maps file names to SQL or to
+ * results of `backfill`. Files for both engines can be in subfolders `postgres/` and `mysql/`.
  */
 export type FileSource = string | URL | Readonly<Record<string, string | RowBackfill>>
 
-/** One version: `0002_widgets.up.sql` and `0002_widgets.down.sql`. */
+/** A version, such as the files `0002_widgets.up.sql` and `0002_widgets.down.sql`. */
 export interface Migration {
   readonly version: number
-  /** `0002_widgets`. */
+  /** The version's name, such as `0002_widgets`. */
   readonly name: string
-  /** `0002_widgets.up.sql`. */
+  /** The up file's name, such as `0002_widgets.up.sql`. */
   readonly file: string
-  /** As SQL, also where a function computes the values. */
+  /** The up migration as SQL, even if a function computes its values. */
   readonly up: string
-  /** Computes the values of the rows of a backfill. */
+  /** Computes the values of a backfill's rows. */
   readonly fill: RowBackfill | undefined
-  /** SHA-256 of `up`; the same whether lines end in LF or CRLF. */
+  /** The SHA-256 of `up`, independent of line endings. */
   readonly checksum: string
-  /** Undefined when the file is missing. */
+  /** The down migration. Undefined if the file is missing. */
   readonly down: string | undefined
 }
 
 /**
- * A module's versions in order, with the framework's own.
- * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
+ * Returns a module's versions in order, including Ashlar's own.
+ *
+ * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
  */
 export async function readMigrations(
   source: FileSource,
@@ -64,10 +65,7 @@ export async function readMigrations(
   return migrations
 }
 
-/**
- * The subject of an error about these files, with the folder that was read: `migrations in
- * /srv/shop/migrations/mysql`.
- */
+/** Returns the subject of an error about these files, such as `migrations in /srv/shop/migrations/mysql`. */
 export function subjectOf(source: FileSource, dialect: Dialect): string {
   if (typeof source !== 'string' && !(source instanceof URL)) return 'migrations'
   const folder = folderOf(source)
@@ -75,32 +73,37 @@ export function subjectOf(source: FileSource, dialect: Dialect): string {
   return `migrations in ${existsSync(own) ? own : folder}`
 }
 
-/** The version of the framework's own tables. */
+/** The version that creates Ashlar's tables. */
 export const FRAMEWORK = 1
 
-/** Upgrades of the framework's tables. */
+/** The number range of upgrades of Ashlar's tables. */
 export const UPGRADES = { first: 8001, last: 8999 } as const
 
-/** Hand-written files, framework upgrades, generated files. Each range of numbers has no gaps. */
+/**
+ * The number ranges of hand-written files, upgrades, and generated files. Numbers in a range have no gaps.
+ */
 export const BANDS = [{ first: 1, last: 7999 }, UPGRADES, { first: 9001, last: 9999 }] as const
 
 export const isUpgrade = (version: number): boolean => version >= UPGRADES.first && version <= UPGRADES.last
 
 export const isOfFramework = (version: number): boolean => version === FRAMEWORK || isUpgrade(version)
 
-/** The error for a version number that these files do not have. */
+/** Returns the error for a version number that the files do not have. */
 export const unknownVersion = (number: number, migrations: readonly Migration[]): RangeError =>
   refused(RangeError, { kind: 'unknownVersion', number, known: migrations.map(({ version }) => version) })
 
 export const checksumOf = (sql: string): string => createHash('sha256').update(sql).digest('hex')
 
 const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(?:(up|down)\.sql|(up)\.m?[jt]s)$/
-/** Generated for PostgreSQL only; MySQL has its own search. */
+/** Matches files that are generated for PostgreSQL only. MySQL has its own search. */
 const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
 
 type Files = ReadonlyMap<string, string | LoadedBackfill>
 
-/** In the package. The bundle of an application lacks them; then the module's own copy of 0001 is used. */
+/**
+ * Reads the files in Ashlar's package. An application's bundle does not contain them, and then the module's
+ * own copy of 0001 is used.
+ */
 async function readFramework(dialect: Dialect): Promise<Files> {
   try {
     return await readFolder(fileURLToPath(packageFile(`migrations/${dialect}/`)))
@@ -159,7 +162,7 @@ function decoded(bytes: Uint8Array): string | undefined {
 function ofDialect(files: Readonly<Record<string, string | RowBackfill>>, dialect: Dialect): Files {
   const entries = Object.entries(files).map(([name, file]): [string, string | LoadedBackfill] => [
     name,
-    // A bundler writes the code of a function in its own way, which must not change the checksum.
+    // A bundler reformats the code of functions, which must not change the checksum.
     file instanceof RowBackfill ? { backfill: file, source: '(in a bundle)' } : file,
   ])
   const areSorted = entries.some(([path]) => DIALECTS.some((one) => path.startsWith(`${one}/`)))
@@ -170,7 +173,7 @@ function ofDialect(files: Readonly<Record<string, string | RowBackfill>>, dialec
   return new Map(ours.map(([path, sql]) => [path.slice(prefix.length), sql]))
 }
 
-/** Pairs up and down files, and reports those that do not fit. */
+/** Pairs up and down files, and reports misplaced ones. */
 function paired(files: Files, problems: FileProblem[], nameQuote: string): readonly Migration[] {
   const found = new Map<
     number,
@@ -196,7 +199,7 @@ function paired(files: Files, problems: FileProblem[], nameQuote: string): reado
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) {
       const versions = [pair.name, name] as const
-      // Its up migration and its down migration have the same number.
+      // The number is also reported for the other direction.
       const isKnown = problems.some((one) => one.kind === 'duplicateNumber' && one.versions[1] === name)
       if (!isKnown)
         problems.push({ kind: 'duplicateNumber', versions, behind: handWrittenBehind(files, version) })

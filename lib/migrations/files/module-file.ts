@@ -4,18 +4,20 @@ import type { FileProblem } from '../messages/file-problems.js'
 import { declarationError } from '../messages/problem.js'
 import { RowBackfill } from './row-backfill.js'
 
-/** A version whose up migration is code. */
+/** Matches a version whose up migration is code. */
 export const MODULE_FILE = /\.up\.m?[jt]s$/
 
-/** A backfill and the text that it was loaded from. */
+/** A backfill with its source text. */
 export interface LoadedBackfill {
   readonly backfill: RowBackfill
   readonly source: string
 }
 
-/** @throws {DeclarationError} for a file that cannot be loaded, or that exports no backfill. */
+/**
+ * @throws {DeclarationError} if a file cannot be loaded or does not export a backfill.
+ */
 export async function loadBackfill(path: string, name: string, source: string): Promise<LoadedBackfill> {
-  // A process that reads an edited file again must not get what it was before.
+  // The query string makes a process that reads an edited file again load the new code.
   const edition = createHash('sha256').update(source).digest('hex').slice(0, 16)
   let module: Exports
   try {

@@ -1,30 +1,30 @@
-/** The values that a column can have. A JSON column takes its text. */
+/** The values of columns. A JSON column accepts a string. */
 export type BackfillValue = string | number | bigint | boolean | Date | Uint8Array | null
 
 /** A backfill whose values a function computes. */
 export interface RowBackfillOptions<Read extends string, Set extends string> {
-  /** `tasks`, or `inventory.tasks`. */
+  /** The table, such as `tasks` or `inventory.tasks`. */
   readonly table: string
-  /** The columns that `row` gets. */
+  /** The columns that `row` receives. */
   readonly reads: readonly Read[]
-  /** The columns that it may set; none of the primary key. */
+  /** The columns that `row` may set. They must not be in the primary key. */
   readonly sets: readonly Set[]
-  /** The most rows of a chunk, 1 to 100000. Default 1000. */
+  /** The maximum number of rows per chunk, from 1 to 100,000. Default: 1,000. */
   readonly chunk?: number
   /**
-   * The values of one row. A column that is left out stays as it is, and so does the row for `undefined`. A
-   * value is read as the package of the engine reads it: a 64-bit integer is a string, on MySQL a number
-   * where it fits. The rows of the chunk are locked meanwhile, so compute, and make no call.
+   * Returns the new values of a row. Omitted columns stay unchanged, and so does the whole row for
+   * `undefined`. Values have the types of the engine's driver: a 64-bit integer is a string, on MySQL a
+   * number if it fits. The chunk's rows are locked meanwhile, so do not make calls to other services.
    */
   readonly row: (
     row: Readonly<Record<Read, unknown>>,
   ) => RowChange<Set> | undefined | Promise<RowChange<Set> | undefined>
 }
 
-/** The values that a backfill writes into a row, by column name. */
+/** The values to write to a row, by column name. */
 export type RowChange<Set extends string = string> = Readonly<Partial<Record<Set, BackfillValue>>>
 
-/** The default export of `NNNN_description.up.ts`. Made by `backfill`. */
+/** The default export of `NNNN_description.up.ts`, created by `backfill`. */
 export class RowBackfill {
   constructor(
     readonly table: string,
@@ -39,11 +39,12 @@ const DEFAULT_CHUNK = 1_000
 const MAX_ROWS = 100_000
 
 /**
- * A backfill for what SQL cannot compute: the default export of a file `NNNN_description.up.ts` (or `.js`)
- * beside the SQL files. It runs in chunks as a backfill in SQL does: each chunk is a transaction that reads
- * and locks its rows, writes them, and moves the stored position, so that a run that was killed writes no row
- * twice and leaves none out.
- * @throws {TypeError} for options that cannot be used.
+ * Defines a backfill whose values SQL cannot compute. It is the default export of a file
+ * `NNNN_description.up.ts` (or `.js`) in the folder of the SQL files. It runs in chunks, like a backfill in
+ * SQL. Each chunk is a transaction that locks and writes its rows and stores the position. A run that was
+ * killed therefore neither repeats nor skips rows.
+ *
+ * @throws {TypeError} if an option is invalid.
  * @example
  * ```ts
  * import { backfill } from 'ashlar/migrations'
@@ -81,8 +82,9 @@ const isPath = (table: unknown): boolean =>
   typeof table === 'string' && [1, 2].includes(table.split('.').length) && table.split('.').every(isName)
 
 /**
- * The backfill as a file of SQL: what is recorded of the version, and what lint and plan read.
- * @param source - the text of the file, for its checksum and for the record.
+ * Returns the backfill as SQL, for the version's record and for lint and plan.
+ *
+ * @param source - the text of the file, for the checksum and the record.
  */
 export function sqlOfBackfill(
   { table, sets, chunk }: RowBackfill,

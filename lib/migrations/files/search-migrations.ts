@@ -1,27 +1,29 @@
-/** Generated migrations start at this number, so that they never collide with hand-written ones. */
+/** The first number of generated migrations, so that they never collide with hand-written ones. */
 export const FIRST_GENERATED = 9001
 
 /**
- * The name of a generated file. `ashlar search generate` writes and removes such files; they are not edited.
+ * Matches the name of a generated file. `ashlar search generate` writes and removes these files. Do not edit
+ * them.
  */
 export const GENERATED_FILE = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
 
-/** A table with INDEXED search, and the expression of its search vector. */
+/** A table with INDEXED search, and its search vector's expression. */
 export interface SearchTable {
   readonly table: string
-  /** Undefined for the schema in which the files run. */
+  /** The table's schema. Undefined for the schema in which the files run. */
   readonly schema?: string | undefined
   readonly vector: string
 }
 
-/** File name → SQL. */
+/** The SQL of migration files, by file name. */
 export type MigrationFiles = Readonly<Record<string, string>>
 
 /**
- * The migrations that INDEXED search needs (PostgreSQL). Each table gets a pair that adds the stored vector
- * and its GIN index. A table whose vector is already in `committed` keeps its pair. A new table or a changed
- * vector takes the next free pair, so that an applied file is never edited. The same input gives the same
- * bytes.
+ * Returns the migrations for INDEXED search (PostgreSQL). Each table gets a pair of files that adds the
+ * stored vector and its GIN index. If a table's vector is already in `committed`, its pair is kept. A new
+ * table or a changed vector gets the next free pair, so that applied files are never edited. The output is
+ * deterministic.
+ *
  * @param committed - the current files of the migrations folder.
  */
 export function searchMigrations(tables: readonly SearchTable[], committed: MigrationFiles): MigrationFiles {
@@ -73,13 +75,13 @@ const ALLOWED =
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A file name may have no other characters. */
+/** Replaces characters that file names must not contain. */
 const inFileName = (table: string): string => table.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 
 const VECTOR_FILE = /^(\d{4})_(.+)_search_vector\.up\.sql$/
 const VECTOR = /GENERATED ALWAYS AS \(([^]*)\) STORED;\n$/
 
-/** The vector that a table has once the committed files are applied. */
+/** Returns a table's vector after the committed files are applied. */
 function latestVector(
   table: SearchTable,
   committed: MigrationFiles,
@@ -94,9 +96,11 @@ function latestVector(
 }
 
 /**
- * True if a file of the table's name belongs to the table, and not to one of the same name in another schema.
- * @param isOnly - whether no other table has such files. Then a file that names no schema, or is no longer
- * generated, belongs to it.
+ * Returns true if a file with the table's name belongs to this table, and not to a table of the same name in
+ * another schema.
+ *
+ * @param isOnly - true if no other table has such files. A file without a schema, or one that was edited,
+ *   then belongs to this table.
  */
 function isAbout(sql: string, table: SearchTable, isOnly: boolean): boolean {
   if (sql.includes(`ALTER TABLE ${nameOf(table)} `)) return true
@@ -111,7 +115,11 @@ const pairAt = (version: number, committed: MigrationFiles): MigrationFiles =>
     Object.entries(committed).filter(([name]) => [version, version + 1].includes(Number(name.slice(0, 4)))),
   )
 
-/** The next number for generated files: numbers have no gaps. @param names - of the existing files. */
+/**
+ * Returns the next number for generated files. Numbers have no gaps.
+ *
+ * @param names - the names of existing files.
+ */
 export function nextSearchVersion(names: readonly string[]): number {
   const used = names
     .map((name) => Number(/^(\d{4})_/.exec(name)?.[1]))

@@ -9,10 +9,11 @@ import { splitStatements } from '../sql/split-statements.js'
 import { addedColumns, alterTable, createIndex, createTable } from '../sql/statement-shape.js'
 
 /**
- * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up
- * to its version counts as applied, with an unknown checksum. The tool's table is not changed. Framework
- * tables that the tool's first version lacks are created.
- * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
+ * Imports the history of another tool from a two-column `schema_migrations` table before the first run. Every
+ * file up to its version counts as applied, with an unknown checksum. The tool's table is not changed.
+ * Missing tables of Ashlar are created.
+ *
+ * @throws {MigrationError} if the tool left its version dirty, or if the files do not have that version.
  */
 export async function adopt(
   session: Session,
@@ -43,8 +44,8 @@ export async function adopt(
 }
 
 /**
- * The versions up to `to` that count as applied without running. An upgrade of the framework's tables is not
- * among them where its tables are missing: `up` runs it.
+ * Returns the versions up to `to` that count as applied without running. Upgrades of Ashlar's tables are only
+ * included if their tables exist; otherwise `up` runs them.
  */
 export async function takenOver<T extends Migration>(
   session: Session,
@@ -57,7 +58,7 @@ export async function takenOver<T extends Migration>(
   return versions
 }
 
-/** True if the tables that a file makes are there. */
+/** Returns true if the tables that a file creates exist. */
 async function hasTablesOf(session: Session, { up }: Migration): Promise<boolean> {
   for (const statement of splitStatements(up, session.engine.syntax).statements) {
     const table = createTable(statement)?.table
@@ -67,8 +68,9 @@ async function hasTablesOf(session: Session, { up }: Migration): Promise<boolean
 }
 
 /**
- * Refuses what another tool recorded in a two-column `schema_migrations` where it cannot be taken over.
- * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
+ * Rejects a two-column `schema_migrations` table that cannot be imported.
+ *
+ * @throws {MigrationError} if the tool left its version dirty, or if the files do not have that version.
  */
 export function refuseUnusable(
   adopted: { readonly version: number; readonly dirty: boolean } | undefined,
@@ -85,9 +87,10 @@ export function refuseUnusable(
 }
 
 /**
- * Refuses tables that have a name of the framework's first version and lack its columns: what upgrades the
- * framework's tables would change a table of the application.
- * @throws {MigrationError} `foreign`, with what each of them lacks.
+ * Rejects tables that have the name of one of Ashlar's but lack its columns, because an upgrade would change
+ * a table of the application.
+ *
+ * @throws {MigrationError} `foreign`, with the columns that each table lacks.
  */
 export async function refuseNamesakes(session: Session, first: Migration | undefined): Promise<void> {
   const tables = first === undefined ? [] : await incompleteTables(session, [first])
@@ -95,15 +98,15 @@ export async function refuseNamesakes(session: Session, first: Migration | undef
   throw stopped('foreign', { kind: 'namesakes', tables, apart: session.engine.apart })
 }
 
-/** A table of the framework that lacks columns. */
+/** A table with the name of one of Ashlar's that lacks columns. */
 export interface IncompleteTable {
   readonly table: string
   readonly lacks: readonly string[]
 }
 
 /**
- * Compares the columns that the framework's files add with the database's, as far as the user may read them.
- * A missing table is not reported.
+ * Returns the tables that lack columns which Ashlar's files add, as far as the user may read them. Missing
+ * tables are not included.
  */
 async function incompleteTables(
   session: Session,
@@ -119,8 +122,8 @@ async function incompleteTables(
 }
 
 /**
- * The tables and columns that the database lacks of those that files of the framework add. A table that the
- * user may not read is not reported.
+ * Returns the tables and columns of Ashlar that the database lacks. Tables that the user may not read are not
+ * included.
  */
 export async function missingOfFramework(
   session: Session,
@@ -137,7 +140,7 @@ function isUnreadable(error: unknown): boolean {
   throw error
 }
 
-/** By table; empty without the first version. */
+/** Returns the columns that Ashlar's files add, by table. Empty without the first version. */
 function frameworkColumns(
   { engine: { syntax } }: Session,
   files: readonly Migration[],
@@ -157,7 +160,7 @@ function frameworkColumns(
   return columns
 }
 
-/** The columns of the existing ones of those tables. */
+/** Returns the columns of those of the tables that exist. */
 async function columnsOf(
   session: Session,
   tables: readonly string[],
@@ -178,9 +181,10 @@ async function columnsOf(
 }
 
 /**
- * Creates the tables of the framework's first version that the other tool's lacks, such as `operations`. An
- * existing table is not changed. MySQL commits each table by itself: after a crash, the next run finds those
- * that exist.
+ * Creates the tables of Ashlar's first version that the other tool's history lacks, such as `operations`.
+ * Existing tables are not changed. MySQL commits each table separately; after a crash, the next run finds the
+ * created ones.
+ *
  * @returns the tables that were created.
  */
 export async function completeFramework(

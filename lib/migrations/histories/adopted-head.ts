@@ -6,7 +6,7 @@ import { foreignTool, type Head } from './foreign.js'
 
 const MARKS = /ashlar:adopted (\S+) at (\d+) ([0-9a-f]{12})/g
 
-/** The comment of a file that holds what another tool made up to that head. */
+/** Returns the comment of a file that contains another tool's changes up to that migration. */
 export const adoptedComment = (table: string, { count, digest }: Head): string =>
   `-- ashlar:adopted ${table} at ${count} ${digest}`
 
@@ -16,7 +16,7 @@ interface Marked {
   readonly script: Pick<Script, 'comments'>
 }
 
-/** The version that the last of these files states; undefined if none does. */
+/** Returns the last of these comments, or undefined if no file has one. */
 function adoptedHead(
   migrations: readonly Marked[],
 ): (Head & { readonly table: string; readonly version: number }) | undefined {
@@ -30,9 +30,10 @@ function adoptedHead(
 }
 
 /**
- * Refuses a schema that another tool migrates and that has no version of ours yet: the framework's tables
- * would be made beside its tables, and two tools would change them.
- * @throws {MigrationError} `foreign`, with the tool's name and what to do.
+ * Rejects a schema that another tool migrates and that has no version of Ashlar yet. Otherwise Ashlar would
+ * create its tables there, and two tools would change the schema.
+ *
+ * @throws {MigrationError} `foreign`, with the tool's name and advice.
  */
 export async function refuseForeign(
   session: Session,
@@ -54,9 +55,11 @@ export async function refuseForeign(
 }
 
 /**
- * Refuses a schema that another tool has changed after it was taken over: what it did is in no file, so that
- * other databases would lack it. A database without its history is one that these files made.
- * @throws {MigrationError} `foreign`, with what to do.
+ * Rejects a schema that another tool has changed after its history was imported. No file contains that
+ * change, so other databases would lack it. A database without the tool's history was created by these files
+ * and passes.
+ *
+ * @throws {MigrationError} `foreign`, with advice.
  */
 export async function refuseMoved(session: Session, migrations: readonly Marked[]): Promise<void> {
   const adopted = adoptedHead(migrations)

@@ -4,9 +4,10 @@ import type { Syntax } from '../sql/syntax.js'
 import { createTable } from '../sql/statement-shape.js'
 
 /**
- * The statements of a schema dump that make something, without what a dump says for itself: settings of its
- * session, drops of what it makes, owners, definers, locks, and commands of psql.
- * @param schema - which is there without the dump.
+ * Returns the statements of a schema dump that create objects. Statements that only concern the dump are
+ * omitted: session settings, drops of the created objects, owners, definers, locks, and psql commands.
+ *
+ * @param schema - the schema that exists without the dump.
  */
 export function statementsOfDump(dump: string, syntax: Syntax, schema: string): readonly string[] {
   const sql = dump.replaceAll('\r\n', '\n').replaceAll(/^\\.*$/gm, '')
@@ -16,15 +17,15 @@ export function statementsOfDump(dump: string, syntax: Syntax, schema: string): 
 }
 
 /**
- * Without a definer, views, triggers and routines belong to the user that runs the file. The one of the
- * dumped database may not be there.
+ * Removes the definer of views, triggers and routines, so that they belong to the user who runs the file. The
+ * dumped database's definer may not exist.
  */
 const withoutDefiner = (text: string): string => text.replace(DEFINER, '$1')
 
 const DEFINER =
   /^((?:\/\*!\d+ )?CREATE\b(?:(?!\b(?:TABLE|TRIGGER|VIEW|PROCEDURE|FUNCTION|EVENT)\b)[^(])*?)DEFINER\s*=\s*(?:`[^`]*`|\w+)(?:@(?:`[^`]*`|\w+))?[ ]?/i
 
-/** A table with its triggers, or a statement of another kind. */
+/** A table with its triggers, or another statement. */
 interface Part {
   readonly table: string | undefined
   readonly refersTo: readonly string[]
@@ -32,8 +33,8 @@ interface Part {
 }
 
 /**
- * Sorts each table after those that it refers to: a MySQL dump is in alphabetical order, with foreign key
- * checks off. If tables refer to each other, the checks stay off.
+ * Sorts tables after those that they refer to. A MySQL dump is in alphabetical order and disables foreign key
+ * checks. If tables refer to each other, the checks stay disabled.
  */
 function inOrder(statements: readonly Statement[]): readonly string[] {
   const parts: Part[] = []
@@ -72,7 +73,10 @@ function inOrder(statements: readonly Statement[]): readonly string[] {
 const makesTrigger = ({ tokens }: Statement): boolean =>
   isWord(tokens[0], 'CREATE') && tokens.slice(0, LONGEST_HEAD).some((token) => isWord(token, 'TRIGGER'))
 
-/** In front of TRIGGER may be a definer: `CREATE DEFINER=`user`@`host` TRIGGER`. */
+/**
+ * The number of tokens to search for TRIGGER, because a definer may precede it: `CREATE DEFINER=`user`@`host`
+ * TRIGGER`.
+ */
 const LONGEST_HEAD = 10
 
 const targetsOf = ({ tokens }: Statement): readonly string[] =>
@@ -80,14 +84,16 @@ const targetsOf = ({ tokens }: Statement): readonly string[] =>
     isWord(token, 'REFERENCES') ? (new Cursor(tokens.slice(at + 1)).name() ?? []) : [],
   )
 
-/** The schema of the module is there before its first file runs. */
+/**
+ * Returns true for the statement that creates the module's schema, which exists before the first file runs.
+ */
 const makesSchema = ({ tokens: [verb, what, name] }: Statement, schema: string): boolean =>
   isWord(verb, 'CREATE') && isWord(what, 'SCHEMA') && name !== undefined && nameOf(name) === schema
 
 function makesSomething({ tokens, text }: Statement): boolean {
-  // mysqldump makes a stand-in for each view first, and the view in its place at the end.
+  // mysqldump first creates a placeholder for each view, and replaces it at the end.
   if (text.startsWith('/*!') && /\bDROP VIEW\b/i.test(text)) return true
-  // A comment that the server executes, such as a setting of mysqldump.
+  // Skip a comment that the server executes, such as a setting of mysqldump.
   if (text.startsWith('/*') && !/\b(CREATE|ALTER)\b/i.test(text)) return false
   const cursor = new Cursor(tokens)
   if (!['CREATE', 'ALTER', 'COMMENT'].some((verb) => cursor.sees(verb))) return false

@@ -6,11 +6,11 @@ import type { Session } from '../session/session.js'
 interface ForeignHistory {
   readonly tool: string
   readonly table: string
-  /** Columns that it has, all of them where there is one: a table of another meaning may have its name. */
+  /** Columns that the table must all have, because a different table may have the same name. */
   readonly columns: readonly string[]
-  /** The column that identifies a migration; default `name`. */
+  /** The column that identifies a migration. Default: `name`. */
   readonly identity?: string
-  /** Its schema on PostgreSQL, for the tables in `public`. Default: the schema that it migrates. */
+  /** The schema of the table on PostgreSQL, if the tool migrates `public`. Default: the migrated schema. */
   readonly schema?: string
 }
 
@@ -49,37 +49,37 @@ const HISTORIES: readonly ForeignHistory[] = [
 
 /** The last migration in another tool's history. */
 export interface Head {
-  /** The number of migrations it lists. */
+  /** The number of migrations in the history. */
   readonly count: number
-  /** Of their names. */
+  /** A digest of the migrations' names. */
   readonly digest: string
 }
 
-/** Another tool that migrates a schema. */
+/** Another tool that migrates the schema. */
 export interface ForeignTool {
-  /** Such as `TypeORM`. */
+  /** The tool's name, such as `TypeORM`. */
   readonly tool: string
   readonly dialect: Dialect
-  /** The table of its history. */
+  /** The table of the tool's history. */
   readonly table: string
-  /** Every table that the tool has for itself: its history, and the one in which it locks. */
+  /** All tables of the tool: its history and its lock table. */
   readonly tables: readonly string[]
-  /** The last migration of its history. */
+  /** The last migration in its history. */
   readonly head: Head
 }
 
-/** A tool whose schema can be taken over. */
+/** A tool whose schema can be imported. */
 export interface AdoptableTool extends ForeignTool {
-  /** The schema that it migrates; empty on MySQL. */
+  /** The migrated schema. Empty on MySQL. */
   readonly schema: string
   /**
-   * The command line that dumps the schema to stdout, without the tables of the tool, for
-   * `ashlar migrate adopt`. It has no password in it.
+   * The command that dumps the schema, without the tool's tables, to stdout, for `ashlar migrate adopt`. It
+   * contains no password.
    */
   readonly dump: string
 }
 
-/** The tool that migrates the schema of a session; undefined where none is known by its table. */
+/** Returns the tool that migrates a session's schema, or undefined if no known tool's table exists. */
 export async function foreignTool(session: Session): Promise<ForeignTool | undefined> {
   const { foreign } = session.engine
   const columns = await session.rows(...foreign.columns(session.schema))

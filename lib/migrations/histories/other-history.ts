@@ -9,8 +9,8 @@ import { refuseUnusable, takenOver } from './adopt-history.js'
 import { refuseMoved } from './adopted-head.js'
 
 /**
- * The migrations that another tool recorded before the first run, or has run since its history was taken
- * over; undefined if there are none.
+ * Returns the migrations that another tool recorded before the first run, or has run since its history was
+ * imported. Undefined if there are none.
  */
 export async function otherHistory(
   session: Session,

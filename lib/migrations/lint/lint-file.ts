@@ -26,13 +26,13 @@ export const RULES: readonly Rule[] = [
   ...SECRET_RULES,
 ]
 
-/** A statement that `lint` does not accept, and why. */
+/** A statement that lint rejects or advises against, with the reason. */
 export interface Finding {
   readonly file: string
   readonly line: number
   readonly rule: string
   readonly level: Level
-  /** The problem, and the remedy. */
+  /** The problem and the remedy. */
   readonly text: string
   /** The server's message, for `fails-on-empty`. */
   readonly problem?: MigrationProblem
@@ -47,8 +47,8 @@ export interface LintedFile {
 }
 
 /**
- * The findings of one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file accepts a
- * danger or advice. What the engine refuses cannot be allowed.
+ * Returns the findings in one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file
+ * accepts a danger or an advice. Findings of level `refuse` cannot be accepted.
  */
 export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
   const { statements, comments, problem } = script
@@ -93,7 +93,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
 
 const ALLOW = /ashlar:allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)/g
 
-/** The rules that the comments of a file accept. */
+/** Returns the rules that the comments of a file accept. */
 export const allowedRules = (comments: readonly string[]): ReadonlySet<string> =>
   new Set(comments.flatMap(allowedBy))
 

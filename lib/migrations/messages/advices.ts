@@ -73,7 +73,8 @@ export const ADVICES = {
 } satisfies Messages
 
 /**
- * Returns the text of a remedy; `''` if there is none.
+ * Returns the text of a remedy, or an empty string if there is none.
+ *
  * @param command - formats an `ashlar` command in the text.
  */
 export const adviceText = (advice: Advice | undefined, command: CommandLine = commandLine): string =>

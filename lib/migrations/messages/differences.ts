@@ -44,10 +44,10 @@ export const DIFFERENCES = {
   /** Another tool's history, because of which `up` rejects the database. */
   refused: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `up rejects this database: ${problemText(v.problem as MigrationProblem, command)}`,
-  /** A missing table of the framework. */
+  /** A missing table of Ashlar. */
   missingTable: (v: { table: string }) =>
     `the framework’s table ${v.table} is missing, and calls that need it fail: create it as the framework’s migrations define it`,
-  /** A table of the framework without the columns in `lacks`. */
+  /** A table of Ashlar that lacks the columns in `lacks`. */
   incompleteTable: (v: { table: string; lacks: readonly string[] }) =>
     `the framework’s table ${v.table} lacks ${v.lacks.join(', ')}, and calls that need it fail: add the columns as the framework’s migrations define them`,
   busyIndex: (v: { index: string }) =>

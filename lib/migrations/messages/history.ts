@@ -6,7 +6,7 @@ import { type MigrationProblem, problemText } from './problem.js'
 export type OtherHistory =
   /** `up` rejects the database because of this history. */
   | { readonly isRefused: true; readonly problem: { readonly kind: string } }
-  /** `up` records these versions without running them: the other tool's table is at version `at`. */
+  /** `up` records these versions without running them, because the other tool's table is at version `at`. */
   | {
       readonly isRefused: false
       readonly table: string

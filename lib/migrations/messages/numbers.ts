@@ -1,6 +1,6 @@
 export const toFileNumber = (version: number): string => String(version).padStart(4, '0')
 
-/** Returns numbers as ranges, such as `0001 to 0003 and 8001`; an empty string for no version. */
+/** Returns numbers as ranges, such as `0001 to 0003 and 8001`. Empty if there is no number. */
 export function toFileNumbers(versions: readonly number[]): string {
   const runs: { readonly first: number; last: number }[] = []
   for (const version of [...versions].sort((a, b) => a - b)) {

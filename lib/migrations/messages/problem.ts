@@ -39,7 +39,7 @@ export const declarationError = (subject: string, problems: readonly FileProblem
 export const refused = <E extends Error>(Class: new (message: string) => E, problem: MigrationProblem): E =>
   Object.assign(new Class(`migrations: ${problemText(problem)}`), { problem })
 
-/** Returns the problems that a migrator's error carries; undefined for any other error. */
+/** Returns the problems that a migrator's error contains, or undefined for other errors. */
 export function problemsOf(error: unknown): readonly MigrationProblem[] | undefined {
   const { problem, values } = (error ?? {}) as {
     readonly problem?: MigrationProblem

@@ -4,14 +4,14 @@ export type Remains =
   | { readonly kind: 'nothing' }
   /** MySQL: the statements before the failed one are done. */
   | { readonly kind: 'statements'; readonly done: number }
-  /** MySQL: an earlier run ended at this statement without a report. */
+  /** MySQL: an earlier run ended at this statement without a report, so it may be done. */
   | { readonly kind: 'mayBeDone'; readonly statement: number }
   /** PostgreSQL: an index may remain, which the next run drops. */
   | { readonly kind: 'index' }
   /** The completed chunks of a backfill remain. */
   | { readonly kind: 'chunks' }
   /**
-   * A backfill's chunk failed: at most `most` rows after the key `behind`. Without a key, it is the first
+   * A chunk of a backfill failed: at most `most` rows after the key `behind`. Without a key it is the first
    * chunk.
    */
   | {

@@ -9,25 +9,25 @@ export interface StatementFailed {
   readonly file: string
   readonly isFramework: boolean
   readonly direction: 'up' | 'down'
-  /** The statement's position in the file; undefined for the COMMIT. */
+  /** The statement's position in the file. Undefined for the COMMIT. */
   readonly place: { readonly statement: number; readonly of: number; readonly line: number } | undefined
   /** The server's message, without values from rows. */
   readonly message: string
   readonly sqlState: string
-  /** The remedy for the error's code; undefined for most codes. */
+  /** The remedy for the error's code. Undefined for most codes. */
   readonly advice: Advice | undefined
-  /** The changes that remain in the database; undefined for a database that is dropped afterwards. */
+  /** The changes that remain in the database. Undefined if the database is dropped afterwards. */
   readonly remains: Remains | undefined
-  /** True if only the next run can find out which statements are done. */
+  /** True if only the next run can determine which statements are done. */
   readonly isUnknown: boolean
-  /** The part that must be fixed; undefined in a version's stored error. */
+  /** The part that must be corrected. Undefined in a version's stored error. */
   readonly mend: 'nothing' | 'rows' | 'cause' | 'file' | undefined
   /** True if the statement waited too long for a lock. */
   readonly isBlocked: boolean
-  /** True if the object that the statement creates exists already. */
+  /** True if the object that the statement creates already exists. */
   readonly isThere: boolean
   /**
-   * The rows that violate the statement: a query that finds them, and whether the file's own values may be
+   * The rows that violate the statement: a query that finds them, and true if the file's own values may be
    * wrong instead.
    */
   readonly rows?: { readonly find?: string; readonly mayBeFile?: true }

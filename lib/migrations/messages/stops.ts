@@ -202,7 +202,7 @@ interface EditedFile {
   readonly now: string
 }
 
-/** Bounds the list of names, so that a truncated message still contains what to do. */
+/** The maximum number of names in a message, so that a truncated message still contains advice. */
 const MAX_NAMED = 3
 
 const STANDINGS = {

@@ -8,22 +8,23 @@ export interface Unfinished {
   readonly direction: 'up' | 'down'
   /**
    * The number of statements recorded as done, and their total. On PostgreSQL none is recorded, because a
-   * failed file is undone as a whole.
+   * failed file is rolled back completely.
    */
   readonly done: number
   readonly of: number
   /** True if its rollback removed nothing, so that the next `up` only clears the mark. */
   readonly staysApplied: boolean
-  /** True if only the next run can find out whether its rollback is done. */
+  /** True if only the next run can determine whether its rollback is complete. */
   readonly isUnknown: boolean
   /** True if its run reported why it ended. */
   readonly isReported: boolean
   /**
-   * The rows that a backfill has written, which remain, and the key of the last completed chunk's last row.
+   * The number of rows that a backfill has written, which remain, and the key of the last row of the last
+   * completed chunk.
    */
   readonly written?: number
   readonly end?: readonly string[]
-  /** The effect of `down` on it; undefined for a rollback, which `down` finishes. */
+  /** The effect of `down` on it. Undefined for a rollback, which `down` finishes. */
   readonly onDown?: OnDown
 }
 
@@ -59,8 +60,8 @@ export const onDownText = (onDown: OnDown, command: CommandLine): string =>
 const ENDED = 'the run ended without a report (process killed, session ended or host lost)'
 
 /**
- * Returns the state of a dirty version and the effect of the next run; empty if the version's error already
- * states both.
+ * Returns the state of a dirty version and the effect of the next run. Empty if the version's error already
+ * contains both.
  */
 export function unfinishedText(unfinished: Unfinished): string {
   const { direction, done, of, staysApplied, isUnknown, isReported, written, end } = unfinished

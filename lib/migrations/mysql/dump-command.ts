@@ -3,7 +3,7 @@ import type { DumpSource } from '../session/engine.js'
 import type { Session } from '../session/session.js'
 
 /**
- * The command line of the client's dump program, which is called `mariadb-dump` on MariaDB. It asks for a
+ * Returns the command line of the dump program, which is `mariadb-dump` on MariaDB. It prompts for a
  * password.
  */
 export async function mysqlDump(session: Session, { url, name, tables }: DumpSource): Promise<string> {
@@ -15,14 +15,14 @@ export async function mysqlDump(session: Session, { url, name, tables }: DumpSou
   const socket = url.searchParams.get('socketPath')
   const words = [
     /mariadb/i.test(String(server?.version)) ? 'mariadb-dump' : 'mysqldump',
-    // Without the last two, it needs rights that a user of one database may lack.
+    // Without the last two options, it requires privileges that a user of one database may lack.
     ...['--no-data', '--skip-comments', '--skip-add-drop-table', '--no-tablespaces', '--skip-lock-tables'],
-    // Only where there are some: they need rights of their own.
+    // These options require further privileges, so they are only used if there are such objects.
     ...parts.map(({ part }) => `--${String(part)}`),
     ...tables.map((table) => `--ignore-table=${name}.${table}`),
     ...(socket === null
       ? [
-          // A client takes the socket for localhost, and the driver does not.
+          // The client would use a socket for localhost, but the driver does not.
           ...['--protocol=tcp', `--host=${decodeURIComponent(url.hostname) || 'localhost'}`],
           `--port=${url.port || '3306'}`,
         ]

@@ -14,16 +14,16 @@ import type { Statement } from '../sql/split-statements.js'
 import type { Token } from '../sql/tokenize.js'
 import { setting } from './lint/mysql-rules.js'
 
-/** Changes of a table wait for the transactions that use it, and then lock it for a moment. */
+/** Changes of a table wait for transactions that use it, and then lock it for a moment. */
 const METADATA = 'metadata'
 const MOMENT = 'reads and writes for a moment'
-/** The server chooses the least expensive algorithm that it supports; the text does not state which. */
+/** The server chooses the least expensive algorithm that it supports. The statement does not specify it. */
 const CHOSEN =
   'chosen by the server, which may copy the table while writes wait: the statement names no ALGORITHM'
 
 const UNSAID = { blocks: 'unknown', rows: 'unknown' } as const
 
-/** Objects whose CREATE, ALTER and DROP lock no table. */
+/** Objects that CREATE, ALTER and DROP can change without locking a table. */
 const NO_TABLES = ['FUNCTION', 'PROCEDURE', 'VIEW', 'EVENT', 'SEQUENCE']
 
 export const mysqlEffects: EngineEffects = {
@@ -38,9 +38,9 @@ export const mysqlEffects: EngineEffects = {
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
   lockWaits: 'atBothEnds',
-  // It takes locks on metadata, which performance_schema shows where it is on.
+  // MySQL takes metadata locks, which performance_schema only shows if it is enabled.
   locks: () => Promise.resolve(undefined),
-  // A table that is built anew has another id. Without the privilege PROCESS the server refuses it.
+  // A table that is rebuilt gets a new id. The query requires the PROCESS privilege.
   storage: `SELECT SUBSTRING_INDEX(NAME, '/', -1) AS name, TABLE_ID AS storage FROM information_schema./*M! INNODB_SYS_TABLES */ /*!80000 INNODB_TABLES */
     WHERE NAME LIKE CONCAT(DATABASE(), '/%') AND ? = ''`,
   sizeOf: async (session, path) => {
@@ -60,8 +60,8 @@ export const mysqlEffects: EngineEffects = {
 }
 
 /**
- * It reports 0 rows for an empty table, and for one that it has not counted yet. Reading a table that is
- * being changed waits for a second.
+ * Returns true if the table is empty. The statistics show 0 rows for an empty table and for one that is not
+ * yet counted. Reading a table that is being changed waits for one second at most.
  */
 async function isEmptyNow(session: Session, path: readonly string[]): Promise<boolean> {
   await session.rows('SET @ashlar_wait = @@SESSION.lock_wait_timeout')
@@ -77,7 +77,7 @@ async function isEmptyNow(session: Session, path: readonly string[]): Promise<bo
 const made = (target: string | undefined): Effect =>
   target === undefined ? NO_EFFECT : { tables: [target], lock: METADATA, blocks: MOMENT, rows: 'untouched' }
 
-/** `ADD [UNIQUE] KEY`, or an option such as ALGORITHM. */
+/** Returns true for `ADD [UNIQUE] KEY`, and for an option such as ALGORITHM. */
 const addsIndex = (action: readonly Token[]): boolean =>
   /^(ADD (UNIQUE |CONSTRAINT \S+ UNIQUE )?(KEY|INDEX)|ADD CONSTRAINT \S+ UNIQUE|ALGORITHM|LOCK)\b/.test(
     action
@@ -99,7 +99,10 @@ function altered({ table, actions }: AlterTable, tokens: readonly Token[]): Effe
   return { ...on, lock: METADATA, blocks: MOMENT, rows: actions.every(addsIndex) ? 'read' : 'in place' }
 }
 
-/** InnoDB builds an index while others read and write, unless it is a special one. */
+/**
+ * Returns the effect of creating or dropping an index. InnoDB builds most indexes while others read and
+ * write.
+ */
 function onIndex(statement: Statement): Effect | undefined {
   const index = createIndex(statement)
   if (index !== undefined) {

@@ -16,7 +16,7 @@ import { downOnMysql, isUnknown, refuseResumed, resumes, upOnMysql } from './ste
 import { mysqlVersionTable } from './version-table-sql.js'
 import { mysqlWalk } from './walk-sql.js'
 
-/** MySQL and MariaDB. */
+/** The engine for MySQL and MariaDB. */
 export const mysql: Engine = {
   dialect: 'mysql',
   schemes: ['mysql', 'mariadb'],
@@ -73,6 +73,6 @@ function isNeverApplied(row: AppliedVersion): boolean {
   throw stopped('dirty', { kind: 'halfDone', version, number, done, of: statements.length })
 }
 
-/** It is done together with its record. */
+/** Returns true for a statement that changes rows. It commits together with its record. */
 const writesRows = (statement: Statement | undefined): boolean =>
   statement !== undefined && writtenTable(statement) !== undefined

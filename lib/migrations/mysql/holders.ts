@@ -3,8 +3,9 @@ import type { Activity, Row } from '../session/session.js'
 type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /**
- * The current activity of the connection `id`, and the connections that block it.
- * @param hasGivenUp - it waited until a moment ago: the same transactions are probably still open.
+ * Returns the current activity of the connection `id` and the connections that block it.
+ *
+ * @param hasGivenUp - true if it has just stopped waiting. The same transactions are probably still open.
  */
 export async function activityOf(id: number, hasGivenUp: boolean, query: Query): Promise<Activity> {
   const ask = (sql: string): Promise<readonly Row[]> => query(sql, [id]).catch(() => [])
@@ -25,13 +26,13 @@ const textOf = ({ id, name, host, seconds, state }: Row): string => {
   return `connection ${String(id)} (${[`user ${String(name)} from ${String(host)}`, ...since, String(state)].join(', ')})`
 }
 
-/** True if the connection waits for the lock of a row. */
+/** Selects a row if the connection waits for a row lock. */
 const WAITS = `SELECT 1 AS one FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = ?`
 
 const WHO = `p.ID AS id, p.USER AS name, p.HOST AS host, LOWER(p.COMMAND) AS state,
   TIMESTAMPDIFF(SECOND, x.trx_started, NOW()) AS seconds`
 
-/** The connections that hold what it waits for. MariaDB shows them only with its performance_schema on. */
+/** Selects the connections that hold the lock. MariaDB only shows them if performance_schema is enabled. */
 const HOLDERS = `SELECT DISTINCT ${WHO} FROM performance_schema.metadata_locks AS wanted
   JOIN performance_schema.threads AS waiting
     ON waiting.THREAD_ID = wanted.OWNER_THREAD_ID AND waiting.PROCESSLIST_ID = ?
@@ -43,7 +44,7 @@ const HOLDERS = `SELECT DISTINCT ${WHO} FROM performance_schema.metadata_locks A
   LEFT JOIN information_schema.INNODB_TRX AS x ON x.trx_mysql_thread_id = p.ID
   WHERE wanted.LOCK_STATUS = 'PENDING'`
 
-/** The oldest transactions of the database; with the privilege PROCESS. */
+/** Selects the oldest transactions of the database. Requires the PROCESS privilege. */
 const OPEN = `SELECT ${WHO} FROM information_schema.INNODB_TRX AS x
   JOIN information_schema.PROCESSLIST AS p ON p.ID = x.trx_mysql_thread_id
   WHERE p.ID <> ? AND (p.DB = DATABASE() OR p.DB IS NULL) ORDER BY x.trx_started LIMIT 3`

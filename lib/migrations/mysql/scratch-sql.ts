@@ -5,7 +5,7 @@ const quoted = (name: unknown): string => `\`${String(name).replaceAll('`', '``'
 
 const THEIRS = `TABLE_NAME NOT IN ('${VERSION_TABLE}', '${BACKFILL_TABLE}')`
 
-/** A column of the row that a trigger reads or writes. */
+/** Matches a column of the row that a trigger reads or writes. */
 const ROW_COLUMN = /\b(?:NEW|OLD)\s*\.\s*(?:(\w+)|`([^`]+)`)/gi
 
 export const mysqlScratch: ScratchSql = {

@@ -21,7 +21,9 @@ import { activityOf } from './holders.js'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** @throws {MigrationError} without a connection. */
+/**
+ * @throws {MigrationError} if it cannot connect.
+ */
 export async function openMysql(options: ResolvedOptions): Promise<Session> {
   const connection = await connect(options)
   try {
@@ -49,7 +51,7 @@ class MysqlSession implements Session {
     private readonly database: string,
   ) {
     this.engine = options.engine
-    // Lock names belong to the whole server and have at most 64 characters.
+    // Lock names are global on the server and have at most 64 characters.
     this.#lock = `ashlar ${createHash('sha256').update(database).digest('hex').slice(0, 40)}`
   }
 
@@ -57,7 +59,10 @@ class MysqlSession implements Session {
     return this.#reported(query(this.connection, sql, values))
   }
 
-  /** MySQL has no timeout for DDL: a second connection cancels what takes too long. */
+  /**
+   * Runs a statement with a timeout. MySQL has no timeout for DDL, so a second connection cancels a statement
+   * that takes too long.
+   */
   async run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number> {
     const result = await stoppable(
       () => this.#query(sql),
@@ -121,7 +126,10 @@ class MysqlSession implements Session {
     }
   }
 
-  /** Its row in the version table shows this, because a session's activity is not part of a transaction. */
+  /**
+   * Does nothing, because the version table's row shows the state. A session's activity cannot be part of a
+   * transaction.
+   */
   announce(): void {
     return undefined
   }
@@ -135,7 +143,7 @@ class MysqlSession implements Session {
     }
   }
 
-  /** Queries the table itself: the catalog hides it from users who may not read it. */
+  /** Queries the table itself, because the catalog hides it from users who may not read it. */
   async hasTable(name: string): Promise<boolean> {
     try {
       await this.rows(`SELECT 1 AS one FROM \`${name}\` LIMIT 0`)
@@ -179,7 +187,10 @@ class MysqlSession implements Session {
       })
   }
 
-  /** Again and again: a statement that the server has not received yet is not cancelled by the first one. */
+  /**
+   * Cancels the statement repeatedly, because the first cancellation has no effect if the server has not yet
+   * received the statement.
+   */
   async #kill(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
       const second = await connect(this.options).catch(() => undefined)
@@ -190,13 +201,16 @@ class MysqlSession implements Session {
   }
 }
 
-/** Statements in which SLEEP and its like return when they are cancelled, and that do nothing besides. */
+/**
+ * Matches statements in which SLEEP and similar functions return normally when they are cancelled, and that
+ * have no other effect.
+ */
 const ENDS_QUIETLY = /^(DO|SELECT|SET)\b/i
 const LONGEST_S = 31_536_000
 const NO_SUCH_TABLE = '1146'
 const KILL_AGAIN_MS = 1000
 
-/** Results of changes carry the number of warnings. Results with rows do not. */
+/** Returns false if the result reports that there are no warnings. Results with rows do not report them. */
 const mayHaveWarned = (result: unknown): boolean =>
   Array.isArray(result) || (result as { readonly warningStatus?: number } | undefined)?.warningStatus !== 0
 
@@ -224,7 +238,7 @@ async function connect(options: ResolvedOptions): Promise<Connection> {
       connection.on('error', () => undefined)
       return connection.promise()
     },
-    // The package's types do not have the socket, and destroy() would only send a goodbye.
+    // The package's types do not include the socket, and destroy() would wait for the server.
     () => (connecting as unknown as { readonly stream: Socket } | undefined)?.stream.destroy(),
   )
 }

@@ -21,21 +21,21 @@ import {
 } from '../session/version-table.js'
 
 /**
- * Error codes for a statement that was already done: the table, column or key exists, or is gone. They are
- * accepted only for the first statement after a run that ended without a report, because only that one may
- * have run without being recorded.
+ * The errors of a statement that was already executed: the table, column or key exists, or no longer exists.
+ * They are accepted only for the first statement after a run that ended without a report, because only this
+ * statement may have run without being recorded.
  */
 const DONE_ALREADY = ['1050', '1051', '1060', '1061', '1091']
 
 /**
- * Error codes for an existing column or key. MySQL has no ADD COLUMN IF NOT EXISTS. An upgrade of the
- * framework's tables therefore adds a column that may exist by a statement that does nothing else.
+ * The errors for an existing column or key. MySQL has no ADD COLUMN IF NOT EXISTS, so an upgrade of Ashlar's
+ * tables adds a column that may exist in a separate statement.
  */
 const EXISTS_ALREADY = ['1060', '1061']
 
 /**
- * Applies a version statement by statement. MySQL commits DDL by itself, so the row records how many
- * statements are done. Other statements commit together with that number.
+ * Applies a version statement by statement. MySQL commits DDL implicitly, so the version's row records the
+ * number of completed statements. Other statements commit together with this number.
  */
 export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session, version, statements } = step
@@ -47,7 +47,7 @@ export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedV
   if (step.backfill !== undefined) await endBackfill(step)
 }
 
-/** Rolls a version back in the same way. The caller checks whether its up migration was finished. */
+/** Rolls back a version in the same way. The caller checks that its up migration was finished. */
 export async function downOnMysql(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
   const isResumed = isGoingDown(previous)
@@ -62,7 +62,9 @@ export async function downOnMysql(step: Step, previous: AppliedVersion): Promise
   await deleteVersion(session, version)
 }
 
-/** @param unfinished - what an earlier run left behind. */
+/**
+ * @param unfinished - the state that an earlier run left.
+ */
 async function runFrom(step: Step, first: number, unfinished: AppliedVersion | undefined): Promise<void> {
   const { session, options, version, statements, direction } = step
   const mayBeDone = unfinished !== undefined && isUnknown(unfinished)
@@ -72,8 +74,8 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
       statementsDone: direction === 'up' ? done : -1 - done,
       error,
     })
-  // If a down migration undoes nothing of an unfinished up migration, the row stays as it was: the version
-  // was never applied.
+  // If a down migration undoes nothing of an unfinished up migration, the row does not change, because the
+  // version was never applied.
   const markFailed = (done: number, error: string) =>
     direction === 'down' && done === 0 && unfinished !== undefined && !isGoingDown(unfinished)
       ? markVersion(session, version, { dirty: true, statementsDone: unfinished.statementsDone, error })
@@ -107,19 +109,19 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
 const CHUNKS: Remains = { kind: 'chunks' }
 
 /**
- * @param mayBeDone - a run before ended at it without a report: the error of a later run does not tell that
- * it was not done.
+ * @param mayBeDone - true if an earlier run ended at this statement without a report. The error of a later
+ *   run does not prove that the statement was not executed.
  */
 function remainsOf(done: number, mayBeDone: boolean): Remains {
   if (mayBeDone) return { kind: 'mayBeDone', statement: done + 1 }
   return done === 0 ? { kind: 'nothing' } : { kind: 'statements', done }
 }
 
-/** True if the statement at which the last run stopped may be done. */
+/** Returns true if the statement at which the last run stopped may have been executed. */
 export const isUnknown = ({ error, marks }: AppliedVersion): boolean =>
   error === undefined || marks?.mayBeDone === true
 
-/** The completed part of a version whose step did not end, and where the next run continues. */
+/** Returns the completed part of an unfinished version, and where the next run continues. */
 export function resumes({ statements, backfill }: Step, row: AppliedVersion): Recovery {
   const end = endOf(row)
   if (backfill !== undefined) return { kind: 'resumesChunks', end }
@@ -129,15 +131,16 @@ export function resumes({ statements, backfill }: Step, row: AppliedVersion): Re
 }
 
 /**
- * @throws {MigrationError} when the file of a version that failed no longer begins with the statements that
- * are done.
+ * @throws {MigrationError} if the file of a failed version no longer begins with the completed statements.
  */
 export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
   isGoingDown(row)
     ? sameBeginning(step, row.downSql, -1 - row.statementsDone)
     : sameBeginning(step, row.upSql, row.statementsDone)
 
-/** @throws {MigrationError} when the file no longer begins with the statements that are done. */
+/**
+ * @throws {MigrationError} if the file no longer begins with the completed statements.
+ */
 function sameBeginning(
   { version, name, direction, statements }: Pick<Step, 'version' | 'name' | 'direction' | 'statements'>,
   then: string | undefined,

@@ -25,7 +25,7 @@ export const mysqlWalk: WalkSql = {
       rows: (await mysqlEffects.sizeOf(session, path))?.rows,
     }
   },
-  // The server reads the whole table for `(a, b) > (x, y)`.
+  // For `(a, b) > (x, y)` the server would read the whole table.
   compare: (columns, operator, position) => {
     const [strictly] = operator
     return columns.reduceRight((rest, column, at) => {
@@ -37,7 +37,10 @@ export const mysqlWalk: WalkSql = {
   },
 }
 
-/** The SQL form of a type's values: numbers without quotes, since a string would be compared as a float. */
+/**
+ * Returns the SQL form of a type's values. Numbers have no quotes, because strings would be compared as
+ * floats.
+ */
 function formOf(type: string): Pick<KeyColumn, 'text' | 'literal' | 'equals'> {
   const form = textForm(type)
   return { ...form, equals: (text) => ({ sql: form.literal(text), values: [] }) }

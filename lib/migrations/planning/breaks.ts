@@ -9,8 +9,10 @@ import type { Script, Statement } from '../sql/split-statements.js'
 import { droppedTrigger } from './dropped-trigger.js'
 
 /**
- * For each statement why code that runs now fails after it, whether or not its file accepts that.
- * @param before - what runs before the file, or has run.
+ * Returns, for each statement, the reason why running code fails after it, even if the file accepts the
+ * finding.
+ *
+ * @param before - the statements that run earlier or have already run.
  */
 export async function breakingIn(
   session: Session,
@@ -18,7 +20,7 @@ export async function breakingIn(
   { statements, problem }: Script,
   { engine, statementTimeoutMs }: ResolvedOptions,
 ): Promise<readonly (Breaks | undefined)[]> {
-  // A line can have several statements, so each counts as one.
+  // Use the statement's index as its line, because a line may contain several statements.
   const numbered = statements.map((statement, at) => ({ ...statement, line: at }))
   const findings = lintFile({
     name: '',
@@ -40,7 +42,7 @@ export async function breakingIn(
   return breaking
 }
 
-/** Lint has nothing against these: it is how a contract ends. */
+/** Returns breaks that lint does not report, because a contract phase legitimately causes them. */
 async function brokenBy(
   session: Session,
   statement: Statement,
@@ -68,7 +70,7 @@ async function breaksInserts(session: Session, statement: Statement): Promise<Br
     : undefined
 }
 
-/** The existing columns of a table that take no NULL, and whether the database fills them. */
+/** Returns the NOT NULL columns of an existing table, with true if the database sets them. */
 async function withoutNull(session: Session, table: string): Promise<ReadonlyMap<string, boolean>> {
   const [name = '', schema = session.schema] = table.split('.').reverse()
   const [inSchema, values] = session.engine.versionTable.inSchema(schema)

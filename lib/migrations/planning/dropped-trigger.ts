@@ -4,17 +4,19 @@ import { tableAfter } from '../session/effect.js'
 import { dropped } from '../sql/statement-shape.js'
 import type { Statement } from '../sql/split-statements.js'
 
-/** A trigger that a statement drops, as far as the files or the database know it. */
+/** A trigger that a statement drops, as far as it is known from the files or the database. */
 export interface DroppedTrigger {
   readonly name: string
   readonly table: string | undefined
-  /** `BEFORE INSERT OR UPDATE`. */
+  /** The trigger's event, such as `BEFORE INSERT OR UPDATE`. */
   readonly when: string | undefined
 }
 
 /**
- * The trigger that a statement drops; undefined where it drops none. DROP TRIGGER of MySQL names no table.
- * @param before - what runs before it, or has run.
+ * Returns the trigger that a statement drops, or undefined if it drops none. MySQL's DROP TRIGGER does not
+ * name the table.
+ *
+ * @param before - the statements that run earlier or have already run.
  */
 export async function droppedTrigger(
   session: Session,
@@ -33,7 +35,9 @@ export async function droppedTrigger(
   return { ...(found ?? (await inDatabase(session, path, table)) ?? { table, when: undefined }), name }
 }
 
-/** Behind TRIGGER and the name; a function that returns a trigger has none of them there. */
+/**
+ * The words that can follow TRIGGER and its name. They do not follow in a function that returns a trigger.
+ */
 const TIMINGS = ['BEFORE', 'AFTER', 'INSTEAD']
 
 function createdTrigger({ tokens }: Statement): DroppedTrigger | undefined {

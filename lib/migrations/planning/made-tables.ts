@@ -4,7 +4,7 @@ import { addedColumns, alterTable, createTable, dropped } from '../sql/statement
 import { splitStatements, type Statement } from '../sql/split-statements.js'
 import type { Token } from '../sql/tokenize.js'
 
-/** The tables that a run creates, which no other client reads before. */
+/** The tables that a run creates, which no other client can have used before. */
 export class MadeTables {
   readonly #made = new Set<string>()
   readonly #dropped = new Set<string>()
@@ -12,7 +12,9 @@ export class MadeTables {
 
   constructor(private readonly session: Session) {}
 
-  /** @param version - that runs it; undefined for what is done. */
+  /**
+   * @param version - the version that runs the statement. Undefined for statements that have already run.
+   */
   async note(statement: Statement, version?: string): Promise<void> {
     if (version !== undefined) this.#added.push(...addedBy(statement).map((one) => ({ ...one, version })))
     const drop = dropped(statement)
@@ -20,7 +22,7 @@ export class MadeTables {
     const table = createTable(statement)?.table
     if (table === undefined) return
     const { sizeOf } = this.session.engine.effects
-    // An existing table is not created: the statement has IF NOT EXISTS, or fails.
+    // The table is not created if it exists: the statement has IF NOT EXISTS, or fails.
     const isThere = !this.#dropped.has(table) && (await sizeOf(this.session, table.split('.'))) !== undefined
     if (!isThere) this.#made.add(table)
   }
@@ -29,7 +31,7 @@ export class MadeTables {
     return this.#made.has(table)
   }
 
-  /** The last version that adds a table or column which a query names, so that it cannot be run before. */
+  /** Returns the last version that adds a table or column of a query. The query cannot run before. */
   addedFor(query: string): string | undefined {
     const [statement] = splitStatements(query, this.session.engine.syntax).statements
     const names = new Set(statement?.tokens.map(nameOf))
@@ -46,7 +48,7 @@ interface Added {
   readonly column: string | undefined
 }
 
-/** Tables and columns that exist only after a statement, under their new names. */
+/** Returns the tables and columns that only exist after a statement, under their new names. */
 function addedBy(statement: Statement): readonly Omit<Added, 'version'>[] {
   const made = createTable(statement)?.table
   if (made !== undefined) return [{ table: made, column: undefined }]
@@ -58,7 +60,7 @@ function addedBy(statement: Statement): readonly Omit<Added, 'version'>[] {
   })
 }
 
-/** The new name of `RENAME COLUMN a TO b` and `CHANGE a b`. */
+/** Returns the new name in `RENAME COLUMN a TO b` or `CHANGE a b`. */
 function renamedColumn(action: readonly Token[]): string | undefined {
   const cursor = new Cursor(action)
   const isChanged = cursor.take('CHANGE')

@@ -3,8 +3,8 @@ import type { FileProblem } from '../messages/file-problems.js'
 import type { DatabaseAddress } from '../session/engine.js'
 
 /**
- * The address to which `pg` connects. Parts missing in the connection string come from the environment, or
- * are defaults.
+ * Returns the address to which `pg` connects. Missing parts of the connection string come from the
+ * environment or from defaults.
  */
 export function postgresAddress(url: URL, schema: string): DatabaseAddress {
   const { host, port, name } = postgresConnection(url)
@@ -12,7 +12,7 @@ export function postgresAddress(url: URL, schema: string): DatabaseAddress {
   return { dialect: 'postgres', name, server: host.startsWith('/') ? host : `${host}:${port}`, schema }
 }
 
-/** The parts of the connection of `pg`, without the password. */
+/** Returns the parts of a `pg` connection without the password. */
 export function postgresConnection(url: URL): Readonly<Record<'host' | 'port' | 'user' | 'name', string>> {
   const { PGHOST, PGPORT, PGDATABASE, PGUSER } = process.env
   const host = url.searchParams.get('host') ?? (decodeURIComponent(url.hostname) || PGHOST || 'localhost')
@@ -21,7 +21,7 @@ export function postgresConnection(url: URL): Readonly<Record<'host' | 'port' | 
   return { host, port, user, name: decodeURIComponent(url.pathname.slice(1)) || PGDATABASE || user }
 }
 
-/** `pg` would take the database that has the name of the user. */
+/** Returns a problem if no database is named. `pg` would use one with the user's name. */
 export const postgresUrlProblem = ({ pathname }: URL): FileProblem | undefined =>
   pathname.length > 1 || (process.env.PGDATABASE ?? '') !== ''
     ? undefined

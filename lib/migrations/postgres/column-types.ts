@@ -9,9 +9,9 @@ type Tokens = readonly Token[]
 
 /** A column type as a statement writes it. */
 interface Type {
-  /** `varchar`, for each of its names. */
+  /** The type's canonical name, such as `varchar`. */
   readonly name: string
-  /** Length, or precision and scale. */
+  /** The length, or the precision and scale. */
   readonly limits: readonly number[]
   readonly isArray: boolean
 }
@@ -19,11 +19,11 @@ interface Type {
 interface Domain {
   readonly base: Type
   readonly isConstrained: boolean
-  /** Its type, default and constraints. */
+  /** The column's type, default and constraints. */
   readonly definition: Tokens
 }
 
-/** The types of columns and domains after some statements. */
+/** The types of columns and domains after a series of statements. */
 export class ColumnTypes {
   readonly #columns = new Map<string, Type>()
   readonly #domains = new Map<string, Domain>()
@@ -32,7 +32,7 @@ export class ColumnTypes {
     for (const statement of statements) this.#read(statement)
   }
 
-  /** True if ADD COLUMN writes every row. */
+  /** Returns true if ADD COLUMN writes every row. */
   isWrittenAtOnce(column: Column): boolean {
     if (isComputedForEachRow(column)) return true
     const { name, isArray } = typeIn(column.definition)
@@ -45,16 +45,17 @@ export class ColumnTypes {
   }
 
   /**
-   * True if ALTER COLUMN ... TYPE writes every row. PostgreSQL only changes the catalog if the new type takes
-   * each stored value as it is.
-   * @param type - what follows the word TYPE.
+   * Returns true if ALTER COLUMN ... TYPE writes every row. PostgreSQL only changes the catalog if the new
+   * type accepts every stored value unchanged.
+   *
+   * @param type - the tokens after the word TYPE.
    */
   isRewrittenAs(table: string, column: string, type: Tokens): boolean {
     const [from, to] = [this.#columns.get(keyOf(table, column)), typeIn(type)]
     if (from === undefined || this.#isConstrained(to)) return true
     const using = indexOfWords(type, 'USING')
     if (using >= 0 && !isPlain(type.slice(using + 1), column, to)) return true
-    // The length of a domain's values is not looked at.
+    // The maximum length of a domain's values is not checked.
     const base = this.#baseOf(from)
     return (base !== from && to.limits.length > 0) || !takesAsIs(base, this.#baseOf(to))
   }
@@ -109,7 +110,7 @@ export class ColumnTypes {
 
 const keyOf = (table: string, column: string): string => JSON.stringify([table, column])
 
-/** Words that can follow the type of a column. */
+/** The words that can follow a column's type. */
 const AFTER_TYPE = [
   'COLLATE',
   'USING',
@@ -150,7 +151,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'time with time zone': 'timetz',
 }
 
-/** Types of one character or bit, where no length is written. */
+/** Types whose default length is one character or bit. */
 const OF_ONE = ['character', 'char', 'national character', 'nchar', 'bit']
 
 function typeIn(tokens: Tokens): Type {
@@ -174,7 +175,7 @@ function typeIn(tokens: Tokens): Type {
   }
 }
 
-/** True if USING names the column itself, or casts it to its new type. */
+/** Returns true if USING names the column itself, or casts it to its new type. */
 function isPlain(expression: Tokens, column: string, to: Type): boolean {
   const cursor = new Cursor(expression)
   const isCast = cursor.take('CAST')
@@ -188,7 +189,7 @@ function isPlain(expression: Tokens, column: string, to: Type): boolean {
   return name === to.name && isArray === to.isArray && String(limits) === String(to.limits)
 }
 
-/** Types whose values another type takes as they are stored. */
+/** The types that accept the stored values of a type unchanged. */
 const COERCIBLE: Readonly<Record<string, readonly string[]>> = {
   varchar: ['text', 'bpchar', 'citext'],
   text: ['varchar', 'bpchar', 'citext'],

@@ -3,20 +3,20 @@ import type { DumpSource } from '../session/engine.js'
 import type { Session } from '../session/session.js'
 import { postgresConnection } from './address.js'
 
-/** The settings of TLS that `pg` and libpq have in common. */
+/** The TLS settings that `pg` and libpq have in common. */
 const TLS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const NOT_OF_LIBPQ = 'no-verify'
 
 /**
- * The command line of `pg_dump`, which asks for a password. With a schema, it leaves out extensions that it
- * is not given.
+ * Returns the command line of `pg_dump`, which prompts for a password. If a schema is given, it omits
+ * extensions unless they are listed.
  */
 export async function postgresDump(session: Session, { url, schema, tables }: DumpSource): Promise<string> {
   const extensions = await session.rows(
     `SELECT extname AS name FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY 1`,
   )
   const { host, port, user, name } = postgresConnection(url)
-  // The table, its sequence, and the table in which some tools lock.
+  // Omit the table, its sequence, and the lock table of some tools.
   const without = tables.flatMap((table) => [`"${table}"`, `"${table}_id_seq"`, `"${table}_lock"*`])
   const tls = TLS.flatMap((key) => {
     const value = url.searchParams.get(key)
@@ -34,10 +34,10 @@ export async function postgresDump(session: Session, { url, schema, tables }: Du
     .join(' ')
 }
 
-/** A value of a connection string of libpq. */
+/** Quotes a value for a libpq connection string. */
 const inConninfo = (value: string): string =>
   /^[\w./-]+$/.test(value) ? value : `'${value.replaceAll(/['\\]/g, '\\$&')}'`
 
-/** A name as `pg_dump` takes it: bare where it stands for nothing but itself. */
+/** Returns a name as a pattern for `pg_dump`, quoted if necessary. */
 const pattern = (name: string): string =>
   /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`

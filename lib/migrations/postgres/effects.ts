@@ -24,7 +24,7 @@ import { ColumnTypes } from './column-types.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 
-/** The locks of tables that statements of migrations take, the weakest first, and what waits for them. */
+/** The table locks of statements in migrations, weakest first, with the statements that wait for them. */
 const BLOCKED = {
   'ROW EXCLUSIVE': 'the same rows',
   'SHARE UPDATE EXCLUSIVE': 'nothing',
@@ -37,14 +37,14 @@ type Lock = keyof typeof BLOCKED
 const LOCKS = Object.keys(BLOCKED) as readonly Lock[]
 const ROWS: readonly Effect['rows'][] = ['untouched', 'read', 'written', 'rewritten']
 
-/** A lock, what it is on besides the table that is changed, and what becomes of the rows. */
+/** A lock, another locked table if there is one, and the effect on the rows. */
 interface Action {
   readonly lock: Lock
   readonly rows: Effect['rows']
   readonly target?: string | undefined
 }
 
-/** Objects whose CREATE, ALTER, DROP and COMMENT lock no table. */
+/** Objects that CREATE, ALTER, DROP and COMMENT can change without locking a table. */
 const NO_TABLES =
   /^(FUNCTION|PROCEDURE|SCHEMA|EXTENSION|TYPE|DOMAIN|SEQUENCE|ROLE|AGGREGATE|COLLATION|OPERATOR)$/
 
@@ -70,8 +70,8 @@ export const postgresEffects: EngineEffects = {
   sizeOf: async (session, path) => {
     const name = path.length > 1 ? path.map(quoted).join('.') : `${session.prefix}${quoted(path[0])}`
     const [row] = await session.rows(
-      // pg_total_relation_size waits for a session that changes the table. The catalog has the pages without
-      // that.
+      // pg_total_relation_size waits for a session that changes the table. The number of pages in the catalog
+      // does not require this.
       `SELECT sum(greatest(reltuples, 0)) AS rows,
          sum(CASE WHEN is_locked THEN relpages * current_setting('block_size')::bigint ELSE pg_total_relation_size(oid) END) AS bytes,
          bool_and(relkind IN ('r', 'p') AND NOT relrowsecurity AND NOT is_locked) AS is_readable
@@ -104,7 +104,7 @@ function effectOf(statement: Statement, before: readonly Statement[]): Effect {
   return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
 }
 
-/** `AccessExclusiveLock` of the catalog as its statements call it. */
+/** Converts the catalog's name of a lock, such as `AccessExclusiveLock`, to the name in statements. */
 const spoken = (mode: string): string =>
   mode
     .replace(/Lock$/, '')
@@ -113,7 +113,7 @@ const spoken = (mode: string): string =>
 
 const quoted = (name: unknown): string => `"${String(name).replaceAll('"', '""')}"`
 
-/** The strongest lock of several actions, and the most that one of them does with the rows. */
+/** Returns the strongest lock and the strongest effect on rows of several actions. */
 function effect(table: string, actions: readonly Action[]): Effect {
   const lock = LOCKS[Math.max(...actions.map((action) => LOCKS.indexOf(action.lock)))] ?? 'ACCESS EXCLUSIVE'
   const targets = actions.flatMap(({ target }) => target ?? [])
@@ -125,7 +125,7 @@ function effect(table: string, actions: readonly Action[]): Effect {
   }
 }
 
-/** A new table locks those that it refers to. */
+/** Returns the effect of creating a table, which locks the tables that it refers to. */
 function made(tokens: readonly Token[]): Effect {
   const target = tableAfter('REFERENCES', tokens)
   return target === undefined
@@ -133,7 +133,7 @@ function made(tokens: readonly Token[]): Effect {
     : effect(target, [{ lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }])
 }
 
-/** The table of an action, and what runs before it. */
+/** The table of an action and the statements before it. */
 interface ActionFacts {
   readonly table: string
   readonly before: readonly Statement[]
@@ -171,7 +171,7 @@ function actionOf(action: readonly Token[], { table, before }: ActionFacts): Act
     if (change.take('TYPE')) {
       if (new ColumnTypes(before).isRewrittenAs(table, altered.name, change.rest))
         return exclusive('rewritten')
-      // An index of another collation is built anew.
+      // An index with another collation is rebuilt.
       return exclusive(hasWords(change.rest, 'COLLATE') ? 'read' : 'untouched')
     }
     if (change.sees('SET', 'EXPRESSION')) return exclusive('rewritten')
@@ -198,7 +198,10 @@ function actionOf(action: readonly Token[], { table, before }: ActionFacts): Act
   return exclusive('untouched')
 }
 
-/** True if a CHECK of the table that was validated says so, which SET NOT NULL believes. */
+/**
+ * Returns true if a validated CHECK of the table proves that the column has no NULL, so that SET NOT NULL
+ * does not read the rows.
+ */
 function hasNoNull(table: string, column: string, before: readonly Statement[]): boolean {
   const actions = before.map(alterTable).flatMap((alter) => (alter?.table === table ? alter.actions : []))
   let state: 'unknown' | 'checked' | 'proven' = 'unknown'
@@ -212,7 +215,7 @@ function hasNoNull(table: string, column: string, before: readonly Statement[]):
   return state === 'proven'
 }
 
-/** `CHECK (column IS NOT NULL)`. */
+/** Returns true for `CHECK (column IS NOT NULL)`. */
 function checksNotNull(definition: readonly Token[], column: string): boolean {
   const cursor = new Cursor(definition)
   if (!cursor.take('CHECK')) return false

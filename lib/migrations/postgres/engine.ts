@@ -50,11 +50,11 @@ export const postgres: Engine = {
   refuseResumed: () => undefined,
   isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
   mayLeave: 'dropsIndex',
-  // Statements in a transaction were rolled back with it.
+  // Statements in a transaction were rolled back together with it.
   leavesNothing: (row) => !isBackfill(row) && isTransactional(row.upSql),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
   isKnownUndone: (row) => (isTransactional(row.downSql) ? false : undefined),
-  // The statement is done; only its row is left.
+  // The statement has completed; only its row remains.
   finishDown: ({ session }, { version }) => deleteVersion(session, version),
   unusableIndexes,
   scratch: postgresScratch,

@@ -5,22 +5,23 @@ import type { Session } from '../session/session.js'
 import type { Statement } from '../sql/split-statements.js'
 import type { Step } from '../session/step.js'
 
-/** An object that belongs to no extension, in a schema that is searched because an extension is there. */
+/** An object that does not belong to an extension, but is in a schema that is searched because of one. */
 export interface Stranger {
-  /** `pg_class` and so on, with its object id. */
+  /** The catalog, such as `pg_class`, with the object's id. */
   readonly id: string
   readonly schema: string
   readonly name: string
-  /** Changes when the object is changed, or when something new depends on it. */
+  /** A value that changes when the object is changed or a new object depends on it. */
   readonly version: string | null
 }
 
 /**
- * Lets a file find the types, functions and operators of the database's extensions, wherever they are
- * installed. A database has each extension once, for all modules. Other objects in those schemas are not the
- * module's.
- * @returns the objects that the file might mean, because it uses their name without a schema. Empty for a
- * file that sets its own search path.
+ * Lets a file use the types, functions and operators of the database's extensions in whichever schema they
+ * are installed. Each extension exists once per database, for all modules. Other objects in those schemas do
+ * not belong to the module.
+ *
+ * @returns the objects that the file may refer to, because it uses their name without a schema. Empty for a
+ *   file that sets its own search path.
  */
 export async function reachExtensions({ session, sql }: Step): Promise<readonly Stranger[]> {
   const own = session.prefix.slice(0, -1)
@@ -41,9 +42,9 @@ export async function reachExtensions({ session, sql }: Step): Promise<readonly 
 }
 
 /**
- * Runs before the file's transaction ends.
- * @throws {MigrationError} when the file used an object of another schema, because the module's schema does
- * not have it.
+ * Checks before the file's transaction ends that it used no object of another schema.
+ *
+ * @throws {MigrationError} if it did, because the module's schema does not have the object.
  */
 export async function refuseStrangers(
   { session, name }: Step,
@@ -58,7 +59,9 @@ export async function refuseStrangers(
   if (found !== undefined) throw foundElsewhere(session, name, found)
 }
 
-/** @throws {MigrationError} when the table of an index is in another schema that is searched. */
+/**
+ * @throws {MigrationError} if an index's table is in another searched schema.
+ */
 export async function refuseStrangeTable({ session, name }: Step, path: readonly string[]): Promise<void> {
   const [table = ''] = path
   if (path.length !== 1 || (await session.hasTable(table))) return
@@ -70,7 +73,7 @@ export async function refuseStrangeTable({ session, name }: Step, path: readonly
   if (row !== undefined) throw foundElsewhere(session, name, { schema: String(row.schema), name: table })
 }
 
-/** True if a statement may change where extensions are installed. */
+/** Returns true if a statement may change where extensions are installed. */
 export const movesExtension = ({ tokens }: Statement): boolean =>
   ['CREATE', 'ALTER'].some((verb) => new Cursor(tokens).sees(verb, 'EXTENSION'))
 
@@ -81,7 +84,7 @@ const foundElsewhere = (
 ): MigrationError =>
   stopped('failed', { kind: 'foundElsewhere', version, name, schema: session.schema, found })
 
-/** Used without a schema, and nowhere with its own. */
+/** Returns true if the SQL uses the name without a schema, and never with the object's schema. */
 function isMeant({ schema, name }: Stranger, sql: string): boolean {
   const [of, it] = [schema, name].map((part) => {
     const escaped = part.replaceAll(/[^\w]/g, '\\$&')
@@ -124,8 +127,9 @@ const STRANGERS = `
 const VERSIONS = `WITH ${THINGS} SELECT id, version FROM things WHERE id = ANY(?::text[])`
 
 /**
- * The objects that this session has used in its transaction. A dropped object is in no catalog but still
- * locked. An existing foreign key only takes a RowShareLock on the table that it references.
+ * Selects the objects that this session has used in its transaction. A dropped object is no longer in a
+ * catalog but still locked. An existing foreign key only takes a RowShareLock on the table that it
+ * references.
  */
 const LOCKED = `
   SELECT 'pg_class:' || relation AS id FROM pg_locks

@@ -2,7 +2,7 @@ import type { EngineFailures } from '../session/engine-failures.js'
 
 const DEPENDED_ON = '2BP01'
 const NOT_SUPPORTED = '0A000'
-/** Citus reports it with the code of internal errors. */
+/** Citus reports this with the code of internal errors. */
 const NO_TRIGGERS = 'triggers are not supported on distributed tables'
 const SEARCH_VECTOR = 'search_vector'
 
@@ -11,12 +11,11 @@ export const postgresFailures: EngineFailures = {
   failureOf: ({ severity }, code) => {
     if (code === INSUFFICIENT_PRIVILEGE) return 'denied'
     if (code === READ_ONLY_TRANSACTION) return 'readOnly'
-    // An error without a severity does not come from the server. The server writes its severity in its own
-    // language.
+    // An error without a severity does not come from the server. The severity itself is localized.
     return severity === undefined || GONE.test(code) ? 'connection' : 'failed'
   },
-  // The server writes in its own language and with its own quotes: of a message about data, nothing that is
-  // quoted is kept.
+  // The server's messages and quotation marks are localized. In a message about data, everything in quotes is
+  // removed.
   withoutValues: (message, code) =>
     code.startsWith('22') ? message.replace(QUOTED, '…').replaceAll(BYTES, '…') : message,
   lockTimeouts: ['55P03'],
@@ -26,7 +25,7 @@ export const postgresFailures: EngineFailures = {
   missing: ['42703', '42P01'],
   rows: {
     ...{ 23502: 'column', 23503: 'foreign', 23505: 'unique', 23514: 'check', 22001: 'column' },
-    // An exclusion; a value of the wrong type.
+    // An exclusion constraint, and values of the wrong type.
     ...{ '23P01': 'other', '22P02': 'other', 22003: 'other', 22007: 'other', 22008: 'other' },
   },
   detailed: [DEPENDED_ON, NOT_SUPPORTED],
@@ -51,7 +50,7 @@ const BYTES = /0x[\da-f]+(?: 0x[\da-f]+)*/gi
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
 /**
- * Connection errors, a shutdown or an administrator, an idle session or a transaction that was open for too
- * long.
+ * Matches connection errors, a shutdown, termination by an administrator, and sessions or transactions that
+ * were idle for too long.
  */
 const GONE = /^08|^57P0[1235]|^25P0[34]/

@@ -3,7 +3,7 @@ import type { Row, Working } from '../session/session.js'
 
 const LONGEST_NAME = 63
 
-/** `ashlar migrate up 0003 inventory db1:1234`. The server would cut the end of what is too long. */
+/** Returns a name such as `ashlar migrate up 0003 inventory db1:1234`. The server truncates longer names. */
 export function applicationName(module: string | undefined, step?: Working['step']): string {
   const place = `${hostname()}:${process.pid}`
   const what =
@@ -20,7 +20,7 @@ export const holders = (condition: string): string =>
           extract(epoch FROM clock_timestamp() - backend_start)::integer AS seconds
    FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE ${condition} LIMIT 1`
 
-/** The description of a session, from its row of `holders`. */
+/** Describes a session from its row of `holders`. */
 export function holderOf({ pid, name, user, address, seconds }: Row): Working {
   const { who, process, step } = nameOfHolder(String(name))
   // Another user's address and times are hidden from ordinary users.
@@ -33,7 +33,7 @@ export function holderOf({ pid, name, user, address, seconds }: Row): Working {
   }
 }
 
-/** The other way round: who that is, its process on its own host, and what it works on. */
+/** Parses such a name: the session's user, its process and host, and its version. */
 function nameOfHolder(application: string): {
   readonly who: string
   readonly process: string
@@ -51,7 +51,7 @@ function nameOfHolder(application: string): {
   }
 }
 
-/** The sessions that block another one, and how far its index is. */
+/** Selects the sessions that block another one, and the progress of its index build. */
 export const ACTIVITY = `SELECT
   (SELECT string_agg(format('process %s (%s)', pid, concat_ws(', ',
      coalesce(nullif(application_name, ''), nullif(backend_type, 'client backend'), 'unnamed'), 'user ' || usename,

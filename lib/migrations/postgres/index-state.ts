@@ -5,7 +5,7 @@ import { type Step, watched } from '../session/step.js'
 /** The state of an index: absent, usable, or left behind by an interrupted build or drop. */
 export type IndexState = 'absent' | 'valid' | 'invalid'
 
-/** The state of the index that the statement creates or drops. */
+/** Returns the state of the index that the statement creates or drops. */
 export async function indexState(session: Session, nonTransactional: IndexStatement): Promise<IndexState> {
   const [row] = await session.rows(
     `SELECT i.indisvalid AND i.indisready AND i.indislive AS usable
@@ -22,8 +22,8 @@ export async function dropLeftOver(step: Step, nonTransactional: IndexStatement)
 }
 
 /**
- * Sends a statement that is not of the file, and reports who blocks it: it waits for every transaction that
- * uses the table.
+ * Runs a statement that is not part of the file, and reports the sessions that block it. It waits for every
+ * transaction that uses the table.
  */
 export const cleanUp = (step: Step, sql: string): Promise<number> =>
   watched(
@@ -32,7 +32,7 @@ export const cleanUp = (step: Step, sql: string): Promise<number> =>
     (ms, doing) => step.options.report({ kind: 'running', version: step.name, number: 1, ms, ...doing }),
   )
 
-/** `REINDEX CONCURRENTLY` builds its indexes under temporary names and leaves those behind. */
+/** Drops the indexes that an interrupted `REINDEX CONCURRENTLY` left under temporary names. */
 export async function dropReindexed(step: Step): Promise<void> {
   const rows = await step.session.rows(
     `SELECT format('%I.%I', nspname, relname) AS name
@@ -51,7 +51,7 @@ type IndexStatement = Extract<NonTransactional, { readonly kind: 'createIndex' |
 const quoted = (path: readonly string[]): string =>
   path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.')
 
-/** An index lives in the schema of its table, which the statement may have named. */
+/** Returns the qualified name of an index, which is in the schema of its table. */
 async function qualified(session: Session, nonTransactional: IndexStatement): Promise<string> {
   const index = quoted(nonTransactional.paths.name)
   if (nonTransactional.paths.name.length > 1) return index

@@ -7,10 +7,11 @@ import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
 
 /**
- * Removes the remains of a non-transactional statement that failed or whose run ended without a report.
- * Returns true if its effect exists, so that it is not run again. Files that ran in a transaction leave no
+ * Removes the remains of a non-transactional statement that failed, or whose run ended without a report.
+ * Returns true if its effect exists, so that it does not run again. Files that ran in a transaction leave no
  * remains.
- * @param isSame - true if the file is unchanged since then; otherwise an existing effect is undone as well.
+ *
+ * @param isSame - true if the file has not changed since then. Otherwise an existing effect is undone, too.
  */
 export async function recoverNonTransactional(
   step: Step,
@@ -23,7 +24,7 @@ export async function recoverNonTransactional(
   const nonTransactional = only && nonTransactionalOf(only)
   if (nonTransactional === undefined) return false
   await session.settle(0, options.concurrentTimeoutMs)
-  // With an error, the statement did not finish. Without one, it is unknown.
+  // With an error, the statement did not finish. Without an error, this is unknown.
   const mayHaveEnded = previous.error === undefined
   switch (nonTransactional.kind) {
     case 'createIndex':

@@ -20,20 +20,20 @@ import {
 } from '../session/session.js'
 import { ACTIVITY, applicationName, holderOf, holders } from './holders.js'
 
-/** `ashlar` in ASCII: one lock per database, for all modules that migrate in it. */
+/** The lock key, `ashlar` in ASCII. There is one lock per database for all modules that migrate in it. */
 const LOCK = { classId: 0x6173, objectId: 0x686c6172 } as const
 const LOCK_KEY = String(BigInt(LOCK.classId) * 0x100000000n + BigInt(LOCK.objectId))
-/** Held in addition: names the module of the database that is being migrated. */
+/** The class of a second lock that identifies the module being migrated. */
 const MODULE_LOCK_CLASS = LOCK.objectId
 const CONNECT_TIMEOUT_MS = 10_000
 const PROBE_TIMEOUT_MS = 3_000
-/** The time a statement has to notice that it was cancelled. */
+/** The time in milliseconds that a statement has to notice its cancellation. */
 const CANCEL_WAIT_MS = 1_000
 
 /**
  * @param mayChange - false for a session that only reads. It changes no settings, so that it can use a
- * pooler.
- * @throws {MigrationError} without a connection, or behind a transaction pooler.
+ *   pooler.
+ * @throws {MigrationError} if it cannot connect, or behind a transaction pooler.
  */
 export async function openPostgres(options: ResolvedOptions, mayChange: boolean): Promise<Session> {
   const client = await connect(options)
@@ -74,7 +74,7 @@ class PostgresSession implements Session {
 
   async rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     let number = 0
-    // Without values a `?` is an operator; in quotes it is part of a name.
+    // Without values, a `?` is an operator. In quotes it is part of a name.
     const numbered =
       values.length === 0
         ? sql
@@ -96,8 +96,8 @@ class PostgresSession implements Session {
   }
 
   /**
-   * The search path is only the module's schema: a name that is missing there must not be found elsewhere. A
-   * file can also find extensions: see `reachExtensions`.
+   * Resets settings and the search path. The path only contains the module's schema, so that missing names
+   * are not found elsewhere. Extensions can be used, too: see `reachExtensions`.
    */
   async settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void> {
     await this.run('RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL')
@@ -189,17 +189,17 @@ class PostgresSession implements Session {
   }
 
   /**
-   * First by a CancelRequest, which needs no free slot. A pooler may have invented the key; then by a second
-   * login.
+   * Cancels the statement, first with a CancelRequest, which needs no free connection slot. A pooler may have
+   * invented the key, so a second login follows.
    */
   async #cancel(ended: AbortSignal): Promise<void> {
-    // The package's types do not have the key.
+    // The package's types do not include the key.
     await requestCancel(this.client as unknown as CancelTarget)
     await pause(CANCEL_WAIT_MS, undefined, { signal: ended }).catch(() => undefined)
     if (ended.aborted) return
     const second = await connect(this.options, PROBE_TIMEOUT_MS).catch(() => undefined)
     if (second === undefined) return
-    // A pool of one session would make it wait for the very session that it should cancel.
+    // With a pooler of one session, the login would wait for the session that it should cancel.
     ended.addEventListener('abort', () => void end(second))
     await second.query('SELECT pg_cancel_backend($1)', [this.backend]).catch(() => undefined)
     await end(second)
@@ -222,7 +222,7 @@ const HERE = 'database = (SELECT oid FROM pg_database WHERE datname = current_da
 const OUR_LOCK = `locktype = 'advisory' AND granted AND classid = ${LOCK.classId} AND objid = ${LOCK.objectId}
   AND objsubid = 1 AND ${HERE}`
 
-/** Settings of a role or database that would end a long run or change the meaning of a file. */
+/** Settings of a role or database that would end a long run or change the effect of a file. */
 const SETTINGS: Readonly<Record<string, string>> = {
   idle_session_timeout: '0',
   idle_in_transaction_session_timeout: '0',
@@ -267,14 +267,15 @@ async function backendOf(client: Client): Promise<number> {
 }
 
 /**
- * The process id that the server sent when the connection began. A pooler sends its own. The package's types
- * do not have it.
+ * Returns the process id that the server sent when the connection began, which the package's types do not
+ * include. A pooler sends its own.
  */
 const ownProcessId = (client: Client): unknown => (client as unknown as { processID?: unknown }).processID
 
 /**
- * True if two statements of one connection may reach two server sessions. While a second connection holds a
- * transaction open, it either has the session that the first one just used, or the first one gets another.
+ * Returns true if two statements of one connection may run in different server sessions. While a second
+ * connection has an open transaction, it either uses the session that the first one has just used, or the
+ * first one gets another session.
  */
 async function isPooled(client: Client, backend: number, options: ResolvedOptions): Promise<boolean> {
   const second = await connect(options, PROBE_TIMEOUT_MS).catch(() => undefined)
@@ -292,5 +293,5 @@ async function isPooled(client: Client, backend: number, options: ResolvedOption
   }
 }
 
-/** The error of a pooler in statement mode for BEGIN. */
+/** The error with which a pooler in statement mode rejects BEGIN. */
 const REFUSED_BY_THE_POOLER = '08P01'

@@ -21,8 +21,7 @@ import {
 } from '../session/version-table.js'
 
 /**
- * Applies a version: the file and its row in one transaction, or its only statement outside of any
- * transaction.
+ * Applies a version: the file and its row in one transaction, or its only statement outside a transaction.
  */
 export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session } = step
@@ -51,20 +50,20 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
 }
 
 /**
- * The row was written first, so that it is the first thing that fails. The file may have taken the role or
- * the settings away with which its row is written: they come back after its COMMIT. Without this, the row
- * says when it began.
+ * Records the end time of a version. The row was already written at the beginning, so that a missing
+ * privilege fails first. The file may have changed the role or settings, which are restored after its COMMIT.
+ * If this update fails, the row contains the start time.
  */
 async function stampEnd({ session, options, version, statements }: Step): Promise<void> {
   try {
     await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
     await markApplied(session, version, statements.length)
   } catch {
-    // The version is applied all the same.
+    // The version is applied even if this fails.
   }
 }
 
-/** Rolls a version back in the same way. The caller checks whether its up migration was finished. */
+/** Rolls back a version in the same way. The caller checks that its up migration was finished. */
 export async function downOnPostgres(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
   const isDone =
@@ -75,7 +74,7 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
     return inTransaction(step, {
       isDirty: previous.dirty,
       record: () => deleteVersion(session, version),
-      // The failed transaction has undone nothing, so a version whose up migration did not finish remains
+      // The failed transaction has undone nothing, so a version whose up migration did not finish stays
       // unfinished.
       recordFailure: (error) =>
         markVersion(session, version, {
@@ -91,7 +90,7 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
   await deleteVersion(session, version)
 }
 
-/** The existing part of a version whose step did not end. */
+/** Returns the completed part of an unfinished version. */
 export function resumes(step: Step, row: AppliedVersion): Recovery {
   const end = endOf(row)
   if (step.backfill !== undefined) return { kind: 'resumesChunks', end }
@@ -103,13 +102,13 @@ const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | u
 
 interface Recorder {
   /**
-   * True if an earlier run has failed: then this one is recorded however it ends, so that the stored error is
-   * not the earlier run's.
+   * True if an earlier run failed. This run is then always recorded, so that the stored error is not the
+   * earlier run's.
    */
   readonly isDirty: boolean
-  /** Runs inside the transaction. */
+  /** Records the version, inside the transaction. */
   readonly record: () => Promise<void>
-  /** Runs after the rollback. */
+  /** Records the failure, after the rollback. */
   readonly recordFailure: (error: string) => Promise<void>
 }
 
@@ -138,8 +137,8 @@ async function inTransaction(step: Step, { isDirty, record, recordFailure }: Rec
     await session.run('COMMIT', 0)
   } catch (error) {
     const failure = failureOf(step, at, error, { kind: 'nothing' })
-    // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled
-    // file leaves no trace of its own.
+    // Without a connection nothing can be recorded, and the server has already rolled back. A cancelled file
+    // leaves no record.
     await session
       .run('ROLLBACK', 0)
       .then(() => (failure.stop === 'cancelled' && !isDirty ? undefined : recordFailure(storedText(failure))))
@@ -183,7 +182,7 @@ async function runNonTransactional(
       })
   } catch (error) {
     const failure = failureOf(step, 0, error, { kind: 'index' })
-    // Without a connection it is unknown how far the server got; the row keeps saying so.
+    // Without a connection, the progress of the server is unknown, and the row continues to say so.
     const stored = { dirty: true, statementsDone, error: storedText(failure) }
     await markVersion(session, version, stored).catch(() => undefined)
     throw failure

@@ -5,7 +5,7 @@ import { splitStatements } from '../sql/split-statements.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 
-/** Indexes of the module's schema that no query can use. */
+/** Returns the indexes of the module's schema that no query can use. */
 export async function unusableIndexes(
   session: Session,
   versions: readonly AppliedVersion[],
@@ -30,10 +30,10 @@ export async function unusableIndexes(
   })
 }
 
-/** The names under which REINDEX CONCURRENTLY builds. */
+/** Matches the temporary names of REINDEX CONCURRENTLY. */
 const OF_REINDEX = /_cc(new|old)\d*$/
 
-/** True if a run of the version that failed left the index behind. */
+/** Returns true if a failed run of the version left the index behind. */
 function leaves(version: AppliedVersion, index: string): boolean {
   const sql = isGoingDown(version) ? version.downSql : version.upSql
   const [only] = splitStatements(sql ?? '', postgresSyntax).statements
@@ -43,8 +43,9 @@ function leaves(version: AppliedVersion, index: string): boolean {
 }
 
 /**
- * True if a session works on an index CONCURRENTLY. The locks that it holds show this to every user: a build
- * locks the table, a drop also locks the index. Vacuum takes the same lock on the table and builds nothing.
+ * A condition that is true if a session builds or drops an index CONCURRENTLY. Every user can see this from
+ * the locks: a build locks the table, a drop also locks the index. Vacuum takes the same lock on the table
+ * but builds nothing.
  */
 const BUSY = `EXISTS (
   SELECT FROM pg_locks l

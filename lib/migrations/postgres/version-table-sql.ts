@@ -20,8 +20,8 @@ export const postgresVersionTable: VersionTableSql = {
     rows_written bigint NOT NULL,
     moved_at timestamptz NOT NULL
   )`,
-  // Settings of the database or role control how a time is written, and a read-only session does not change
-  // them.
+  // The format of times depends on settings of the database or role, which a read-only session does not
+  // change.
   appliedAt: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
   now: 'clock_timestamp()',
   replace: (columns) => [

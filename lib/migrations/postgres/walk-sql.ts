@@ -3,14 +3,14 @@ import type { KeyColumn, WalkSql } from '../session/walk.js'
 
 const quoted = (name: unknown): string => `"${String(name).replaceAll('"', '""')}"`
 
-/** A literal has the type of the column that it is compared with. */
+/** Returns a literal, which has the type of the compared column. */
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const text = (expression: string): string => `${expression}::text`
 const equals: KeyColumn['equals'] = (value) => ({ sql: '?', values: [value] })
 
 export const postgresWalk: WalkSql = {
   find: async (session, path) => {
-    // Extensions are searched as well, and none of their tables is meant.
+    // The schemas of extensions are searched, too, but their tables are never intended.
     const name = path.length > 1 ? path.map(quoted).join('.') : `${session.prefix}${quoted(path[0])}`
     const key = await session.rows(
       `SELECT attname AS name FROM pg_index CROSS JOIN LATERAL unnest(indkey) WITH ORDINALITY AS part (attnum, place)

@@ -16,16 +16,17 @@ interface Applying {
   readonly session: Session
   readonly options: ResolvedOptions
   readonly migration: Version
-  /** The versions of the files. */
+  /** All versions of the files. */
   readonly all: readonly Version[]
-  /** True if it is the index of a vector that was not made. */
+  /** True if the version is the index of a vector that was not created. */
   readonly lacksVector: boolean
 }
 
 /**
- * Applies a version. A generated search version that reads missing columns, and need not run, is recorded
- * instead.
- * @param apply - returns false if the version turned out to be applied.
+ * Applies a version. A generated search version that reads missing columns and is not needed is only
+ * recorded.
+ *
+ * @param apply - returns false if the version turns out to be applied.
  * @throws the error of `apply` otherwise.
  */
 export async function applyOrRecord(

@@ -15,7 +15,7 @@ const VECTOR = 'search_vector'
 
 interface Named {
   readonly version: number
-  /** `9001_notes_search_vector`. */
+  /** The version's name, such as `9001_notes_search_vector`. */
   readonly name: string
 }
 
@@ -23,11 +23,11 @@ interface Version extends Named {
   readonly script: Script
 }
 
-/** The statement with which a generated version sets the stored vector of a table. */
+/** The statement that adds or replaces a table's stored vector in a generated version. */
 interface VectorStatement {
   readonly table: string
   readonly text: string
-  /** True if it drops the existing vector. */
+  /** True if it drops an existing vector. */
   readonly replaces: boolean
 }
 
@@ -35,8 +35,8 @@ interface VectorStatement {
 export type Needless = { readonly replacedBy: string } | { readonly tableDroppedBy: string }
 
 /**
- * Why a version that `search generate` wrote need not run where what it reads is gone: a later version sets
- * the vector of the table anew, or an earlier one has dropped the table. Undefined where it has to run.
+ * Returns why a generated search version whose columns no longer exist is not needed: a later version
+ * replaces the vector, or an earlier one has dropped the table. Returns undefined if it must run.
  */
 export function whyNotNeeded(version: Version, all: readonly Version[]): Needless | undefined {
   const table = searchTableOf(version)
@@ -52,16 +52,19 @@ export function whyNotNeeded(version: Version, all: readonly Version[]): Needles
   return dropping === undefined ? undefined : { tableDroppedBy: dropping }
 }
 
-/** True if `search generate` wrote a version, by its name. */
+/** Returns true if the name of a version is one that `search generate` writes. */
 export const isSearchVersion = (version: Named): boolean => isVector(version) || isSearchIndex(version)
 
-/** True if a version makes the index of a stored vector. The vector is made by the version before. */
+/**
+ * Returns true if a version creates the index of a stored vector. The preceding version creates the vector.
+ */
 export const isSearchIndex = ({ version, name }: Named): boolean =>
   version > FIRST_GENERATED && name.endsWith('_search_gin')
 
 /**
- * Alternatives to roll a stored vector back if the previous vector's columns are gone: to an earlier vector
- * of the table, the latest first; finally to none.
+ * Returns alternatives for the rollback of a stored vector if columns of the previous vector no longer exist:
+ * the table's earlier vectors, latest first, and finally no vector.
+ *
  * @param down - the statements of its down migration.
  * @param rows - the applied versions.
  */
@@ -87,7 +90,7 @@ export function otherDownMigrations(
   ].map((statements) => statements.map((text) => `${text};\n`).join(''))
 }
 
-/** The table of an ALTER TABLE as it is written. */
+/** Matches the table of an ALTER TABLE as written. */
 const TARGET = /^ALTER TABLE ((?:"(?:[^"]|"")*"\.)?"(?:[^"]|"")*") /
 
 const isVector = ({ version, name }: Named): boolean =>
@@ -114,7 +117,7 @@ function vectorOf(statement: Statement): VectorStatement | undefined {
   return replaces || adds ? { table: alter.table, text, replaces } : undefined
 }
 
-/** The version that drops the table, which none of them makes again. */
+/** Returns the version that drops the table, unless a later one creates it again. */
 function droppedBy(table: string, versions: readonly Version[]): string | undefined {
   let dropping: string | undefined
   for (const { name, script } of versions)

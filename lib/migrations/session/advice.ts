@@ -3,7 +3,7 @@ import type { ResolvedOptions } from './migrate-options.js'
 import type { SessionFailure } from './engine-failures.js'
 import type { Advice } from '../messages/advices.js'
 
-/** Returns the remedy for a failed statement; undefined if it depends on the file. */
+/** Returns the remedy for a failed statement, or undefined if it depends on the file. */
 export function adviceFor(
   failure: SessionFailure,
   code: string,
@@ -20,7 +20,7 @@ export function adviceFor(
     return { kind: 'lacksRight', server, purpose, schema: options.schema, table: VERSION_TABLE }
   if (failure === 'readOnly') return { kind: 'readOnly', server }
   if (failure === 'connection') return { kind: 'connectionLost' }
-  // If the statement was not sent, there is no error code of the server.
+  // A statement that was not sent has no error code of the server.
   if (failure === 'cancelled') return { kind: code === '' ? 'notSent' : 'cancelled' }
   if (failures.lockTimeouts.includes(code)) return { kind: 'lockTimeout', ms: lockTimeoutMs, blockers }
   if (failures.stopped.includes(code))

@@ -1,4 +1,4 @@
-/** Milliseconds that a chunk should take at most. */
+/** The maximum intended duration of a chunk in milliseconds. */
 const GOAL_MS = 250
 const FIRST_ROWS = 100
 const LONGEST_PAUSE_MS = 5_000
@@ -28,7 +28,7 @@ export class Pace {
   }
 
   /**
-   * Notes that a chunk was written. A slow chunk is followed by a pause of the same length and a smaller
+   * Records that a chunk was written. A slow chunk is followed by a pause of the same length and a smaller
    * chunk.
    */
   written(ms: number): void {
@@ -38,7 +38,7 @@ export class Pace {
     else if (ms < GOAL_MS / 2) this.#rows = Math.min(this.most, this.#rows * 2)
   }
 
-  /** Notes that a chunk had to wait for another client's lock. */
+  /** Records that a chunk had to wait for another client's lock. */
   blocked(): void {
     this.#rows = Math.max(1, Math.floor(this.#rows / 2))
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2))

@@ -6,7 +6,7 @@ import type { Row, Session } from './session.js'
 export interface BackfillPosition {
   /** The table and its key. A position for another table or key is ignored. */
   readonly walks: string
-  /** The key of the last chunk's last row, as strings; undefined before the first chunk. */
+  /** The key of the last chunk's last row, as strings. Undefined before the first chunk. */
   readonly end: readonly string[] | undefined
   /** The number of rows of the table up to that key, and the number of these that were written. */
   readonly walked: number
@@ -15,7 +15,9 @@ export interface BackfillPosition {
 
 const tableOf = ({ prefix }: Session): string => prefix + BACKFILL_TABLE
 
-/** Returns the position of a backfill; undefined if it has not begun. Creates the table if it is missing. */
+/**
+ * Returns the position of a backfill, or undefined if it has not begun. Creates the table if it is missing.
+ */
 export async function readPosition(session: Session, version: number): Promise<BackfillPosition | undefined> {
   if (!(await session.hasTable(BACKFILL_TABLE))) {
     await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.backfills}`, 0)

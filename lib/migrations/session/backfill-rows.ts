@@ -5,10 +5,11 @@ import type { Step } from './step.js'
 import type { WalkedTable } from './walk.js'
 
 /**
- * Computes and writes the rows of a chunk, which are locked. Part of its transaction.
+ * Computes and writes the rows of a chunk in its transaction, and locks them.
+ *
  * @param within - the condition of the chunk.
- * @returns the number of rows written.
- * @throws {MigrationError} if the function throws, or returns an invalid change of the row.
+ * @returns the number of written rows.
+ * @throws {MigrationError} if the function throws or returns an invalid change.
  */
 export async function writeRows(
   { session, name: version, file }: Step,

@@ -4,13 +4,16 @@ import type { Statement } from '../sql/split-statements.js'
 import type { Token } from '../sql/tokenize.js'
 import type { Session } from './session.js'
 
-/** The effect of a running statement on other clients, as far as its text shows. */
+/** The effect of a statement on other clients while it runs, as far as its SQL shows. */
 export interface Effect {
-  /** The tables that it locks, as written. */
+  /** The tables that it locks, as named in the statement. */
   readonly tables: readonly string[]
-  /** The server's name for the lock on them; empty for no lock. PostgreSQL holds it until the file ends. */
+  /**
+   * The server's name of the lock on the tables. Empty without a lock. PostgreSQL holds it until the file
+   * ends.
+   */
   readonly lock: string
-  /** The statements of other clients that wait in the meantime. */
+  /** The statements of other clients that wait meanwhile. */
   readonly blocks:
     'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
   /**
@@ -27,14 +30,16 @@ export interface Effect {
 
 /** The size of a table, according to the server's statistics. */
 export interface TableSize {
-  /** 0 for a table that is known to be empty; undefined if the server has no statistics. */
+  /**
+   * The number of rows. 0 for a table that is known to be empty; undefined if the server has no statistics.
+   */
   readonly rows: number | undefined
   readonly bytes: number
 }
 
 /** Values that statements permanently remove, and the size of their table. */
 export interface Loss extends Lost {
-  /** Undefined if the table does not exist. */
+  /** The table's size. Undefined if it does not exist. */
   readonly size: TableSize | undefined
 }
 
@@ -73,37 +78,38 @@ export interface HeldLock {
 }
 
 /**
- * The way in which a statement waits for its lock: until every transaction that uses the table has ended,
- * while other statements queue behind it. Either for as long as it runs, or when it begins and when it ends.
+ * The moments at which a statement waits for its lock: at any time while it runs, or only at its beginning
+ * and end. It waits until every transaction that uses the table has ended, and other statements queue behind
+ * it.
  */
 export type LockWait = 'whileItRuns' | 'atBothEnds'
 
 /** The effects of statements on an engine. */
 export interface EngineEffects {
   /**
-   * @param before - the statements that run before it or have run. They may prove a property for which the
-   * statement would otherwise read every row.
+   * @param before - the statements that run earlier or have already run. They may prove a property for
+   *   which the statement would otherwise read every row.
    */
   readonly effectOf: (statement: Statement, before: readonly Statement[]) => Effect
   readonly lockWaits: LockWait
   /**
-   * Returns the session's locks on tables, such as `ACCESS EXCLUSIVE` on `tasks`; undefined if the server
-   * does not report them.
+   * Returns the session's table locks, such as `ACCESS EXCLUSIVE` on `tasks`, or undefined if the server does
+   * not report them.
    */
   readonly locks: (session: Session) => Promise<readonly HeldLock[] | undefined>
   /**
-   * Selects the module's tables as `name`, with a `storage` that changes when the table is rewritten. The
-   * schema is its only value.
+   * Selects the module's tables as `name`, with a `storage` value that changes when the table is rewritten.
+   * Its only parameter is the schema.
    */
   readonly storage: string
-  /** Returns undefined for a missing table. */
+  /** Returns undefined if the table does not exist. */
   readonly sizeOf: (session: Session, table: readonly string[]) => Promise<TableSize | undefined>
 }
 
 export const NO_EFFECT: Effect = { tables: [], lock: '', blocks: 'nothing', rows: 'untouched' }
 export const UNKNOWN: Effect = { tables: [], lock: 'unknown', blocks: 'unknown', rows: 'unknown' }
 
-/** True if a table, with quotes, has no rows; false if that cannot be determined. */
+/** Returns true if a table, given with quotes, has no rows. Returns false if this cannot be determined. */
 export const isEmpty = (session: Session, table: string): Promise<boolean> =>
   session.rows(`SELECT 1 AS one FROM ${table} LIMIT 1`).then(
     (rows) => rows.length === 0,

@@ -3,7 +3,7 @@ import type { Advice } from '../messages/advices.js'
 import type { Broken } from '../sql/breaking-rows.js'
 
 /**
- * The reason why a session's statement failed. `failed` is any error that the statement itself may have
+ * The reason why a session's statement failed. `failed` covers all errors that the statement itself may have
  * caused.
  */
 export type SessionFailure = Extract<
@@ -11,7 +11,7 @@ export type SessionFailure = Extract<
   'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 >
 
-/** Fields of driver errors that are safe to read. The others repeat rows and statements. */
+/** The fields of driver errors that are safe to read. Other fields contain rows and statements. */
 export interface DriverError {
   readonly code?: unknown
   readonly errno?: unknown
@@ -30,11 +30,11 @@ export interface EngineFailures {
   readonly withoutValues: (message: string, code: string) => string
   /** The codes of a lock timeout. */
   readonly lockTimeouts: readonly string[]
-  /** The codes of a transaction that another transaction blocked. It may be retried. */
+  /** The codes of a transaction that conflicted with another one and may be retried. */
   readonly passing: readonly string[]
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
-  /** The codes of an existing object. */
+  /** The codes of an object that already exists. */
   readonly duplicates: readonly string[]
   /** The codes of a missing column or table. */
   readonly missing: readonly string[]
@@ -42,7 +42,7 @@ export interface EngineFailures {
   readonly rows: Readonly<Record<string, Broken>>
   /** The codes whose detail names objects of the schema but no values. */
   readonly detailed: readonly string[]
-  /** Returns the usual remedy for a code; undefined for most codes. */
+  /** Returns the usual remedy for a code, or undefined. Most codes have none. */
   readonly hint: (code: string, schema: string, message: string) => Advice | undefined
   /** The remedies for a rejected connection, by code. */
   readonly connection: readonly (readonly [codes: RegExp, advice: Advice])[]

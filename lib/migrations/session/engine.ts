@@ -27,7 +27,7 @@ export interface DatabaseAddress {
 /** The purpose of a session. A session that reads changes no settings. */
 export type Purpose = 'change' | 'read'
 
-/** Everything about migrations that differs between the database engines. */
+/** The differences between database engines in migrations. */
 export interface Engine extends EngineFiles {
   readonly syntax: Syntax
   readonly lint: EngineLint
@@ -37,20 +37,22 @@ export interface Engine extends EngineFiles {
   readonly schemes: readonly string[]
   /** True if transactions include DDL. */
   readonly hasTransactionalDdl: boolean
-  /** The schema in which the files run; empty for the database of the connection string. */
+  /** Returns the schema in which the files run. Empty for the database of the connection string. */
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
-  /** The problems of the schema in the options. */
+  /** Returns the problems of the schema in the options. */
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly FileProblem[]
   /**
-   * The location of a module's versions, such as `in the schema inventory; --module and --schema name another
-   * one`.
+   * Returns the location of a module's versions, such as `in the schema inventory; --module and --schema name
+   * another one`.
    */
   readonly placeOf: (schema: string) => string
-  /** The way to separate a module's tables from others, such as `give the module a database of its own`. */
+  /**
+   * The advice to separate a module's tables from others, such as `give the module a database of its own`.
+   */
   readonly apart: string
-  /** Undefined if the engine's databases have no schemas. */
+  /** The SQL of schemas. Undefined if the engine's databases have none. */
   readonly schemas: SchemasSql | undefined
-  /** Returns the reason why no server accepts a connection string. Repeats nothing of the string. */
+  /** Returns the problem of a connection string that no server accepts. Does not repeat any part of it. */
   readonly urlProblem: (url: URL) => FileProblem | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /**
@@ -59,7 +61,7 @@ export interface Engine extends EngineFiles {
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
   /** Applies a version, after recovering from an earlier run. */
   readonly up: (step: Step, row: VersionRow, previous: AppliedVersion | undefined) => Promise<void>
-  /** Rolls a version back. */
+  /** Rolls back a version. */
   readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
   /**
    * Returns the state in which an earlier run left a version that runs again, and the point at which it
@@ -67,7 +69,7 @@ export interface Engine extends EngineFiles {
    */
   readonly resumes: (step: Step, row: AppliedVersion) => Recovery
   /**
-   * @throws {MigrationError} if a failed version's file can no longer be run to its end.
+   * @throws {MigrationError} if a failed version's file can no longer be completed.
    */
   readonly refuseResumed: (
     step: Pick<Step, 'version' | 'name' | 'direction' | 'statements'>,
@@ -75,25 +77,28 @@ export interface Engine extends EngineFiles {
   ) => void
   /**
    * Returns true if nothing remains of a version whose up migration failed.
+   *
    * @throws {MigrationError} if a part remains that only the up migration can finish.
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
   /**
-   * Returns the same from the record alone; false if the record is not sufficient.
+   * Returns the same from the record alone, or false if the record is not sufficient.
+   *
    * @throws {MigrationError} if a part remains that only the up migration can finish.
    */
   readonly leavesNothing: (row: AppliedVersion) => boolean
-  /** The effect of `down` on such a version if the record is not sufficient; never for a backfill. */
+  /** The effect of `down` on such a version if the record is not sufficient. Never applies to a backfill. */
   readonly mayLeave: 'mayBeDone' | 'dropsIndex'
   /** Returns true if an interrupted rollback has undone so much that it must be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
-  /** Returns the same from the record alone; undefined if the record is not sufficient. */
+  /** Returns the same from the record alone, or undefined if the record is not sufficient. */
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
   /**
    * Returns the module's indexes that no query can use.
-   * @param rows - the versions, some of which may have left such an index behind.
+   *
+   * @param rows - the versions that may have left such an index behind.
    */
   readonly unusableIndexes: (
     session: Session,
@@ -105,17 +110,17 @@ export interface Engine extends EngineFiles {
   readonly foreign: ForeignSql
 }
 
-/** The location of versions in a database. */
+/** Finds versions in the schemas of a database. */
 export interface SchemasSql {
   /** Selects the schemas that have a version table, as `name`. */
   readonly all: string
-  /** Selects the versions that a schema has, as `name`. */
+  /** Selects the names of the versions in a schema as `name`. */
   readonly versionsIn: (schema: string) => string
 }
 
-/** The version table in the engine's SQL. */
+/** The SQL of the version table. */
 export interface VersionTableSql {
-  /** Columns and options for CREATE TABLE. */
+  /** The columns and options for CREATE TABLE. */
   readonly definition: string
   /** The same for the table with the positions of backfills. */
   readonly backfills: string
@@ -123,17 +128,18 @@ export interface VersionTableSql {
   readonly appliedAt: string
   /** The server's clock in UTC. */
   readonly now: string
-  /** Verb and ending of the INSERT that replaces a row of the same version. */
+  /** Returns the verb and the ending of an INSERT that replaces a row of the same version. */
   readonly replace: (columns: readonly string[]) => readonly [verb: string, ending: string]
-  /** A condition on `table_schema` for the schema, with its values. */
+  /** Returns a condition on `table_schema` with its values. */
   readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
 }
 
-/** SQL for finding and taking over another tool's history. */
+/** Finds and imports another tool's history. */
 export interface ForeignSql {
   /**
-   * Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the
-   * module.
+   * Returns a query for the columns of tables as `schema_name`, `table_name` and `column_name`.
+   *
+   * @param schema - the schema of the module.
    */
   readonly columns: (schema: string) => readonly [sql: string, values: readonly string[]]
   /** Returns the command line that dumps the schema to stdout. It contains no password. */
@@ -142,36 +148,36 @@ export interface ForeignSql {
 
 /** The source of a dump. */
 export interface DumpSource {
-  /** The connection string. */
+  /** The connection string as a URL. */
   readonly url: URL
   /** The database's name. */
   readonly name: string
-  /** The module's schema; empty if the engine's databases have no schemas. */
+  /** The module's schema. Empty if the engine's databases have none. */
   readonly schema: string
   /** The tables to omit from the dump. */
   readonly tables: readonly string[]
 }
 
-/** SQL for the databases that a comparison creates for itself. */
+/** Creates, finds and drops scratch databases. */
 export interface ScratchSql {
   readonly create: (name: string) => string
   readonly drop: (name: string) => string
-  /** Selects, as `name`, the names of databases that begin with a prefix, which is its only value. */
+  /** Selects as `name` the databases whose name begins with a prefix, its only parameter. */
   readonly find: string
-  /** Selects a row if the database contains a table, view, routine or schema of its own. */
+  /** Selects a row if the database contains a user's table, view, routine or schema. */
   readonly occupied: string
   /** Removes everything that was created in a database that was empty before. */
   readonly empty: (session: Session) => Promise<void>
   /**
-   * Returns the objects that the engine retains although the objects they read are missing, such as `view
-   * report`; undefined if the engine retains none.
+   * Returns the objects that the engine keeps although objects that they read are missing, such as `view
+   * report`. Undefined if the engine keeps none.
    */
   readonly broken: ((session: Session) => Promise<readonly string[]>) | undefined
   /**
-   * Selects the database's contents without the runner's own tables: a row for each column, index,
-   * constraint, trigger and so on, as `object` and `definition`.
+   * Selects the database's contents without Ashlar's own tables: a row for each column, index, constraint,
+   * trigger and so on, as `object` and `definition`.
    */
   readonly contents: string
-  /** The remedy if a user may not create a database. */
+  /** The remedy if the user may not create a database. */
   readonly right: string
 }

@@ -23,10 +23,10 @@ interface Walk {
 
 /**
  * Runs a backfill's only statement for successive parts of its table, in primary key order. Each chunk is a
- * transaction that also moves the position, so that a killed run continues with the next row: no row is
- * written twice or left out.
- * @param isResumed - true if the version is dirty from an earlier run. Otherwise an existing position is
- * ignored.
+ * transaction that also stores the position. A killed run therefore continues with the next row and neither
+ * repeats nor skips rows.
+ *
+ * @param isResumed - true if an earlier run left the version dirty. Otherwise a stored position is ignored.
  * @throws {SessionError | MigrationError}
  */
 export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
@@ -93,7 +93,9 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   options.report({ ...event, step: 'ended' })
 }
 
-/** Returns the error of a chunk, with the rows written before it and the key after which it begins. */
+/**
+ * Returns the error of a chunk, with the number of rows written before it and the key after which it begins.
+ */
 function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown, most: number): Error {
   const { end, written } = position
   const behind =
@@ -104,7 +106,7 @@ function failedChunk({ step, table }: Walk, position: BackfillPosition, error: u
     : failureOf(step, 0, error, remains)
 }
 
-/** Deletes the position after the version is recorded as applied. The position must exist until then. */
+/** Deletes the position after the version is recorded as applied. Until then it must exist. */
 export const endBackfill = ({ session, version }: Step): Promise<void> => forgetPosition(session, version)
 
 async function beginning({ step, table }: Walk, isResumed: boolean): Promise<BackfillPosition> {

@@ -7,10 +7,11 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000
 
 /**
- * Runs `work` while no other host migrates the same database. The lock is polled outside of any transaction.
- * A session that waits inside of `pg_advisory_lock` holds a snapshot, and the leader's
- * `CREATE INDEX CONCURRENTLY` would wait for that snapshot.
- * @throws {MigrationError} after `waitTimeoutMs`, naming the holder of the lock.
+ * Runs `work` while no other host migrates the same database. The lock is polled outside transactions. A
+ * session that waited in `pg_advisory_lock` would hold a snapshot, and the other host's `CREATE INDEX
+ * CONCURRENTLY` would wait for that snapshot.
+ *
+ * @throws {MigrationError} after `waitTimeoutMs`, with the holder of the lock.
  */
 export async function withLock<T>(
   session: Session,
@@ -36,7 +37,7 @@ async function waitForLock(
     const waitedMs = Math.round(performance.now() - started)
     if (waitedMs >= waitTimeoutMs) throw stopped('locked', { kind: 'lockedTooLong', holder, waitedMs })
     if (working !== undefined) report({ kind: 'waiting', holder, session: working.session, waitedMs })
-    // Random, so that hosts that started together do not poll simultaneously.
+    // The pause is random, so that hosts that started together do not poll simultaneously.
     const pauseMs = Math.min(wait * (0.5 + Math.random() / 2), waitTimeoutMs - waitedMs)
     await pause(pauseMs, undefined, signal && { signal }).catch(() => undefined)
     if (signal?.aborted === true) throw stopped('cancelled', { kind: 'cancelledWaiting', holder })

@@ -5,29 +5,32 @@ import type { Progress } from './progress.js'
 
 /** The options of a module's migrations. */
 export interface MigrateOptions {
-  /** `postgres://…` or `mysql://…`. Migrations open their own connections and never use a pool. */
+  /**
+   * The connection string, `postgres://…` or `mysql://…`. Migrations open their own connections and never use
+   * a pool.
+   */
   readonly url: string
   readonly files: FileSource
-  /** The module's name, for messages. It is also the name of its schema, unless `schema` names another. */
+  /** The module's name in messages. It is also the name of its schema unless `schema` is set. */
   readonly module?: string
   /**
-   * PostgreSQL: the schema of the files and the version table. Default `module`, or `public`. MySQL: always
-   * the URL's database.
+   * The schema of the files and the version table on PostgreSQL. Default: `module`, or `public`. On MySQL it
+   * is always the URL's database.
    */
   readonly schema?: string
-  /** Milliseconds a statement waits for table locks. Default 2000. */
+  /** The time in milliseconds that a statement waits for table locks. Default: 2000. */
   readonly lockTimeoutMs?: number
-  /** Milliseconds a statement may run. Default 60000. */
+  /** The maximum duration of a statement in milliseconds. Default: 60000. */
   readonly statementTimeoutMs?: number
   /**
-   * Milliseconds `CREATE INDEX CONCURRENTLY` and similar statements may run. The other two timeouts do not
-   * apply to them. Default 900000 (15 min).
+   * The maximum duration in milliseconds of `CREATE INDEX CONCURRENTLY` and similar statements, for which the
+   * other two timeouts do not apply. Default: 900000 (15 min).
    */
   readonly concurrentTimeoutMs?: number
-  /** Milliseconds to wait for another host that is migrating. Default 3600000 (1 h). */
+  /** The time in milliseconds to wait for another host that is migrating. Default: 3600000 (1 h). */
   readonly waitTimeoutMs?: number
   /**
-   * Cancels the running statement, on the server as well, or ends the wait for another host. Completed work
+   * Cancels the running statement, also on the server, or ends the wait for another host. Completed work
    * remains.
    */
   readonly signal?: AbortSignal
@@ -47,19 +50,19 @@ export interface ResolvedOptions extends Timeouts {
   readonly files: FileSource
   /** The module's name in messages. */
   readonly module: string | undefined
-  /** Empty on MySQL. */
+  /** The schema. Empty on MySQL. */
   readonly schema: string
-  /** True if it was set explicitly. */
+  /** True if the schema was set explicitly. */
   readonly isSchemaNamed: boolean
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
   /**
-   * Inspects the effects of a file in its transaction, before its COMMIT. Only on engines whose transactions
-   * include DDL.
+   * Inspects the effects of a file in its transaction, before the COMMIT. Only called on engines whose
+   * transactions include DDL.
    */
   readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void
-  /** True if the database is dropped afterwards: the remains of a file need no cleanup. */
+  /** True if the database is dropped afterwards, so that the remains of a file need no cleanup. */
   readonly isScratch?: boolean
 }
 

@@ -4,9 +4,9 @@ import type { Recovery } from '../messages/recoveries.js'
 export type Progress =
   | {
       readonly kind: 'waiting'
-      /** The session that is migrating, as far as the server shows it. */
+      /** The session that is migrating, as the server describes it. */
       readonly holder: string
-      /** The session's number on the server. */
+      /** The number of the session on the server. */
       readonly session: number
       readonly waitedMs: number
     }
@@ -14,13 +14,13 @@ export type Progress =
       readonly kind: 'adopted'
       readonly from: string
       readonly versions: readonly string[]
-      /** The tables of the framework that were created. */
+      /** The tables of Ashlar that were created. */
       readonly created: readonly string[]
     }
   | {
       /**
-       * A generated search version that is recorded without running it: it reads objects that no longer
-       * exist, and another version makes it unnecessary.
+       * A generated search version that is recorded without running it, because it reads objects that no
+       * longer exist and another version makes it unnecessary.
        */
       readonly kind: 'recorded'
       readonly version: string
@@ -37,12 +37,13 @@ export type Progress =
     }
   | {
       /**
-       * `started` before a statement is sent; `ended` after the server has run it, before this is recorded.
+       * `started` before a statement is sent; `ended` after the server has run it and before this is
+       * recorded.
        */
       readonly kind: 'statement'
       readonly step: 'started' | 'ended'
       readonly version: string
-      /** The statement's number, from 1. */
+      /** The statement's number, starting at 1. */
       readonly number: number
       readonly of: number
       readonly summary: string
@@ -51,10 +52,13 @@ export type Progress =
       /** Sent every two seconds while a statement runs. */
       readonly kind: 'running'
       readonly version: string
-      /** The statement's number, from 1. */
+      /** The statement's number, starting at 1. */
       readonly number: number
       readonly ms: number
-      /** The server's report: its phase, or the session it waits for; undefined if there is none. */
+      /**
+       * The server's report: a phase, or the session that the statement waits for. Undefined if there is
+       * none.
+       */
       readonly phase: string | undefined
       readonly waitsFor: string | undefined
     }
@@ -67,20 +71,20 @@ export type Progress =
        * include earlier runs.
        */
       readonly rows: number
-      /** The number of these rows that earlier runs have written. */
+      /** The number of rows that earlier runs have written. */
       readonly earlier: number
       readonly walked: number
-      /** The server's estimate of the table's rows; undefined if it has none. */
+      /** The server's estimate of the table's rows. Undefined if it has none. */
       readonly of: number | undefined
       /** The number of the table's rows that this run processes per second. */
       readonly rate: number
       /**
-       * The maximum number of rows in this chunk, and the pause before the next one. Both depend on the time
-       * that chunks take.
+       * The maximum number of rows in this chunk, and the pause before the next one. Both depend on the
+       * duration of chunks.
        */
       readonly chunk: number
       readonly pauseMs: number
-      /** Milliseconds since this run of the backfill began. */
+      /** The time in milliseconds since this run of the backfill began. */
       readonly ms: number
     }
   | {

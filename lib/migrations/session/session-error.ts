@@ -3,7 +3,7 @@ import { hidePasswords } from '../../text/hide-passwords.js'
 
 /**
  * An error of the server or the connection. It contains neither the connection string's password nor values,
- * so that it can be printed and stored. A session throws no other driver errors.
+ * so that it can be printed and stored. Sessions throw no other driver errors.
  */
 export class SessionError extends Error {
   constructor(
@@ -11,7 +11,7 @@ export class SessionError extends Error {
     /** PostgreSQL's five-character code, MySQL's number, or Node's code for the connection. */
     readonly code: string,
     readonly failure: SessionFailure,
-    /** The sessions that held the lock it waited for; undefined if unknown. */
+    /** The sessions that held the lock for which it waited. Undefined if unknown. */
     readonly blockers?: string,
   ) {
     super(text)

@@ -9,67 +9,76 @@ import type { EngineFailures } from './engine-failures.js'
 import { SessionError, sessionError } from './session-error.js'
 import { isAborted } from './stoppable.js'
 
-/** A row, as values by column name. */
+/** The values of a row by column name. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** A session that is migrating the module. */
 export interface Working {
-  /** The description of that session, as far as the server shows it. */
+  /** The session's description, as far as the server provides it. */
   readonly holder: string
-  /** The session's number on the server. */
+  /** The number of the session on the server. */
   readonly session: number
-  /** The version that it is working on; undefined if it does not report one. */
+  /** The version that it is working on. Undefined if it does not report one. */
   readonly step: { readonly direction: 'up' | 'down'; readonly version: number } | undefined
 }
 
 /** The server's report of a running statement. */
 export interface Activity {
-  /** The sessions that hold the lock it waits for; undefined if it waits for none, or if they are unknown. */
+  /**
+   * The sessions that hold the lock for which the statement waits. Undefined if it does not wait, or if they
+   * are unknown.
+   */
   readonly blockers: string | undefined
-  /** Such as the phase of an index build; undefined if the server reports none. */
+  /** The phase, for example of an index build. Undefined if the server reports none. */
   readonly phase: string | undefined
 }
 
 /**
- * A connection that is pinned for a whole run. The session that does the work also holds the lock, so the
- * lock is held for exactly as long as the server works. That holds even when this process dies in the middle
- * of a statement. Methods reject with a `SessionError` or a `MigrationError`.
+ * A connection that is used for a whole run. The session that does the work also holds the lock. The lock is
+ * therefore held exactly as long as the server works, even if this process dies during a statement. Methods
+ * reject with a `SessionError` or a `MigrationError`.
  */
 export interface Session {
   readonly dialect: Dialect
   readonly engine: Engine
-  /** The module's schema on PostgreSQL, empty on MySQL. */
+  /** The module's schema on PostgreSQL. Empty on MySQL. */
   readonly schema: string
-  /** True if it was set explicitly; otherwise a reader uses the connection's search path. */
+  /**
+   * True if the schema was set explicitly. Otherwise sessions that only read use the connection's search
+   * path.
+   */
   readonly isSchemaNamed?: boolean
-  /** `"schema".` on PostgreSQL, empty on MySQL: the prefix of the module's tables. */
+  /** The prefix of the module's tables: `"schema".` on PostgreSQL, empty on MySQL. */
   readonly prefix: string
-  /** Runs a statement of the framework. `?` stands for a value. */
+  /** Runs a statement of Ashlar's. `?` is a placeholder. */
   rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of
-   * `settle`. If `signal` aborts, the server cancels the statement.
-   * @returns the number of rows written.
+   * Runs a statement as written, for at most `timeoutMs` milliseconds; 0 means no limit. On PostgreSQL the
+   * timeouts of `settle` apply instead. If `signal` aborts, the server cancels the statement.
+   *
+   * @returns the number of written rows.
    */
   run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number>
-  /** Resets every setting that a file may have changed, and sets the two timeouts (0 for none). */
+  /** Resets every setting that a file may have changed, and sets the two timeouts. 0 means no timeout. */
   settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
   tryLock(): Promise<boolean>
-  /** Returns the holder of the lock; undefined if there is none any more. */
+  /** Returns the holder of the lock, or undefined if it has been released. */
   lockHolder(): Promise<Working | undefined>
   unlock(): Promise<void>
-  /** Returns the session, of this host or another, that is migrating the module. */
+  /** Returns the session, of this or another host, that is migrating the module. */
   working(): Promise<Working | undefined>
-  /** Shows other sessions which version this one is working on, from the next `settle` on. */
+  /** Shows other sessions which version this one works on, after the next `settle`. */
   announce(step: NonNullable<Working['step']>): void
   /**
-   * @throws {MigrationError} if the lock was lost, or if the connection now leads to another server session.
+   * @throws {MigrationError} if the lock was lost, or if the connection has moved to another server
+   *   session.
    */
   guard(): Promise<void>
   /**
-   * Returns the server's report of the statement that this session is running, over a separate connection.
-   * @param hasGivenUp - the statement has just waited too long for a lock. The report then contains the
-   * session that held it, if that can still be determined.
+   * Returns the server's report of the statement that this session is running, using a separate connection.
+   *
+   * @param hasGivenUp - true if the statement has just waited too long for a lock. The report then contains
+   *   the session that held it, if it can still be determined.
    */
   activity(hasGivenUp?: boolean): Promise<Activity>
   hasTable(name: string): Promise<boolean>
@@ -79,9 +88,10 @@ export interface Session {
 }
 
 /**
- * Runs `work` on its own connection, and closes the connection afterwards. A session that makes changes
- * rejects a transaction pooler.
- * @throws {MigrationError} for anything that the server rejects, with what to do.
+ * Runs `work` on its own connection and then closes it. Sessions that make changes reject a transaction
+ * pooler.
+ *
+ * @throws {MigrationError} for everything that the server rejects, with advice.
  */
 export async function withSession<T>(
   options: ResolvedOptions,
@@ -98,10 +108,7 @@ export async function withSession<T>(
   }
 }
 
-/**
- * Returns the error for one of the framework's own statements. Errors of files are reported with their
- * position.
- */
+/** Returns the error for one of Ashlar's own statements. Errors of files are reported with their position. */
 function stoppedBy(
   error: SessionError,
   options: ResolvedOptions,
@@ -123,7 +130,7 @@ function stoppedBy(
 const NO_URL =
   'the connection string is not a URL; percent-encode special characters in the user and password as %XX, and use a number as the port'
 
-/** The driver's message, for which it has no code. */
+/** Matches the driver's message, because the error has no code. */
 const NO_TLS = /does not support SSL/i
 
 export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
@@ -144,7 +151,7 @@ export function connectionFailed(error: unknown, options: ResolvedOptions): Migr
   })
 }
 
-/** Returns undefined for an invalid URL, and if a character of the password may be part of the name. */
+/** Returns undefined if the URL is invalid, or if a character of the password may be part of the name. */
 export function addressOf({
   url,
   engine,
@@ -161,7 +168,8 @@ export function addressOf({
 }
 
 /**
- * Waits for a connection. If the run is cancelled in the meantime, `giveUp` ends the attempt.
+ * Waits for a connection. If the run is cancelled meanwhile, `giveUp` ends the attempt.
+ *
  * @throws {MigrationError}
  */
 export async function connected<T>(
@@ -183,7 +191,7 @@ export async function connected<T>(
   }
 }
 
-/** Returns the remedies for Node's network errors. A server of another kind sends no code. */
+/** Returns the remedies for Node's network errors. A server that is not a database sends no code. */
 const network = (server: EngineFailures['server']): EngineFailures['connection'] => [
   [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, { kind: 'notReached', server }],
   [/^E(NOTFOUND|AI_AGAIN)$/, { kind: 'unknownHost' }],

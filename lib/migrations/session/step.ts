@@ -29,9 +29,9 @@ export interface Step {
   /** The file's text and statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
-  /** Undefined for a step that is not a backfill. */
+  /** The backfill's settings. Undefined if the step is not a backfill. */
   readonly backfill: Backfill | undefined
-  /** The function that computes the rows' values in a backfill, in place of a statement. */
+  /** The function that computes the rows' values in a backfill without a statement. */
   readonly fill: RowBackfill | undefined
 }
 
@@ -80,10 +80,11 @@ const BETWEEN_REPORTS_MS = 2_000
 const SHORTEST_LOOK_MS = 100
 
 /**
- * Waits for a statement, and meanwhile queries the server for its state: often enough to find out who holds a
- * lock before the lock timeout ends.
+ * Waits for a statement, and meanwhile queries its state from the server, often enough to determine the
+ * holder of a lock before the lock timeout.
+ *
  * @param report - called every two seconds.
- * @throws {SessionError} that names the holder of the lock, after a lock timeout.
+ * @throws {SessionError} with the holder of the lock, after a lock timeout.
  */
 export async function watched<T>(
   { session, options }: Step,
@@ -129,8 +130,9 @@ export function endOf({ error, marks }: Pick<AppliedVersion, 'error' | 'marks'>)
 }
 
 /**
- * Returns the error of a failed statement: its position, what the file left behind, and the remedy. `at` is
- * undefined for the COMMIT.
+ * Returns the error of a failed statement: its position, what the file left behind, and the remedy.
+ *
+ * @param at - the index of the statement. Undefined for the COMMIT.
  */
 export function failureOf(
   step: Step,
@@ -142,7 +144,7 @@ export function failureOf(
   const { version, name, file, options, direction } = step
   const { failures, hasTransactionalDdl } = options.engine
   const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
-  // The framework's files are part of the package and cannot be corrected.
+  // Ashlar's own files are part of the package and cannot be corrected.
   const isFramework = isOfFramework(version)
   const isFine = failure !== 'failed' || failures.stopped.includes(code)
   const broken = failures.rows[code]
@@ -158,8 +160,8 @@ export function failureOf(
     sqlState: code,
     advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index', message),
     remains: options.isScratch === true ? undefined : remains,
-    // It is unknown whether a COMMIT was executed. The same holds for a statement that the server commits by
-    // itself.
+    // It is unknown whether a COMMIT took effect. The same is true for a statement that the server commits
+    // implicitly.
     isUnknown: failure === 'connection' && (at === undefined || !hasTransactionalDdl),
     mend: isFine ? 'nothing' : broken === undefined ? cause : 'rows',
     // The file is correct, and the advice states when to run it again.
@@ -179,7 +181,7 @@ export function storedText({ problem, stop }: MigrationError): string {
 }
 
 /**
- * Returns the existing rows that violate a table change. If the statement writes the rows itself, the file
+ * Returns the existing rows that violate a table change. If the statement itself writes the rows, the file
  * may be wrong instead.
  */
 function breakingRows(
@@ -201,7 +203,7 @@ function placeOf({ statements }: Step, at = -1): StatementFailed['place'] {
   return statement && { statement: at + 1, of: statements.length, line: statement.line }
 }
 
-/** The error is not the server's: a function of the caller threw it. */
+/** Returns the fields of an error that a function of the caller threw, not the server. */
 const foreign = (error: unknown) =>
   ({
     message: error instanceof Error ? error.message : String(error),

@@ -2,7 +2,7 @@ import { SessionError } from './session-error.js'
 
 /** The limits that can stop a statement before it ends. */
 export interface Bounds {
-  /** 0 for no limit. */
+  /** The maximum duration in milliseconds. 0 means no limit. */
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -10,15 +10,22 @@ export interface Bounds {
 export interface Stopping {
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
-  /** Requests that the server cancel the running statement. It must stop waiting when `ended` aborts. */
+  /** Requests that the server cancel the running statement. Stops waiting when `ended` aborts. */
   readonly stop: (ended: AbortSignal) => Promise<void>
-  /** Runs a harmless statement, so that a delayed cancel request does not hit the next one. */
+  /**
+   * Runs a harmless statement that absorbs a delayed cancel request, so that it does not cancel the next
+   * statement.
+   */
   readonly absorb: () => Promise<unknown>
-  /** True if a cancelled statement may return as if it were done. */
+  /** True if a cancelled statement may return as if it had completed. */
   readonly mayEndQuietly: boolean
 }
 
-/** Waits for a statement within its timeout. @throws {SessionError} */
+/**
+ * Waits for a statement within its timeout.
+ *
+ * @throws {SessionError}
+ */
 export async function stoppable<T>(
   work: () => Promise<T>,
   { timeoutMs, signal }: Bounds,
@@ -50,7 +57,9 @@ export async function stoppable<T>(
   }
 }
 
-/** @throws {SessionError} instead of sending a statement that the caller has cancelled. */
+/**
+ * @throws {SessionError} if the caller has cancelled, so that the statement is not sent.
+ */
 export function refuseAborted(signal: AbortSignal | undefined): void {
   if (isAborted(signal)) throw new SessionError('it was not sent', '', 'cancelled')
 }

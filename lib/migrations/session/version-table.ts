@@ -10,16 +10,19 @@ export interface AppliedVersion {
   readonly checksum: string | undefined
   readonly dirty: boolean
   /**
-   * The number of completed statements of the up migration; 0 for a version recorded as applied without
-   * running. A negative number means that the version is being rolled back, with `-1 - n` statements done:
-   * the table alone must show the direction.
+   * The number of completed statements of the up migration. 0 for a version that was recorded as applied
+   * without running it. During a rollback it is `-1 - n` with `n` completed statements, because the table has
+   * no other column for the direction.
    */
   readonly statementsDone: number
   readonly upSql: string | undefined
   readonly downSql: string | undefined
-  /** Undefined for a dirty version whose run ended without a report. How far it got is then unknown. */
+  /**
+   * The error of the last run. Undefined for a dirty version whose run ended without a report; its progress
+   * is then unknown.
+   */
   readonly error: string | undefined
-  /** Other facts about the run that ended with the error. */
+  /** Further facts about the failed run. */
   readonly marks?: RunMarks
   readonly appliedAt: Date
 }
@@ -32,10 +35,12 @@ export interface RunMarks {
   readonly mayBeDone: boolean
 }
 
-/** A row to write; `appliedAt` is the server's clock. */
+/** A row to write. `appliedAt` is set by the server's clock. */
 export type VersionRow = Omit<AppliedVersion, 'appliedAt'>
 
-/** True if the end of its step is not recorded: it is running, or its run ended without a report. */
+/**
+ * Returns true if the end of the version's run is not recorded: it is running, or it ended without a report.
+ */
 export const isUnfinished = ({ dirty, error }: AppliedVersion): boolean => dirty && error === undefined
 
 export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean => dirty && statementsDone < 0
@@ -53,8 +58,8 @@ export async function readVersions(session: Session): Promise<readonly AppliedVe
 }
 
 /**
- * The version table and the session that is working on the module. Without such a session, the run of an
- * unfinished version has ended without a report.
+ * The version table, and the session that works on the module. If no session does, the run of an unfinished
+ * version has ended without a report.
  */
 export interface VersionsNow {
   readonly rows: readonly AppliedVersion[]
@@ -64,7 +69,7 @@ export interface VersionsNow {
 export async function readVersionsNow(session: Session): Promise<VersionsNow> {
   const rows = await readVersions(session)
   const working = await session.working()
-  // The session may have finished in between.
+  // The session may have finished between the two queries.
   if (working === undefined && rows.some(isUnfinished)) return { rows: await readVersions(session), working }
   return { rows, working }
 }
@@ -81,8 +86,8 @@ export async function writeVersion(session: Session, row: VersionRow): Promise<v
 }
 
 /**
- * Writes a version's row. The statement fails if the version is applied already, so that no two transactions
- * can apply a version, even without the lock.
+ * Writes a version's row. Fails if the version is already applied, so that two transactions cannot apply the
+ * same version, even without the lock.
  */
 export async function claimVersion(session: Session, row: VersionRow): Promise<void> {
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ? AND dirty = ?`, [row.version, true])
@@ -102,7 +107,8 @@ export async function markApplied(session: Session, version: number, statements:
 }
 
 /**
- * Records the progress of a version. `applied_at` remains unchanged, and with it the order of the versions.
+ * Records the progress of a version. `applied_at` stays unchanged, so that the order of versions does not
+ * change.
  */
 export async function markVersion(
   session: Session,
@@ -146,15 +152,16 @@ export const appliedRow = (
   error: undefined,
 })
 
-/** Returns the row of a version that counts as applied although its file was not run here. */
+/** Returns the row of a version that counts as applied although its file was not run in this database. */
 export const recordedRow = (migration: Migration): VersionRow => appliedRow(migration, 0)
 
-/** True if a version counts as applied although it was not run here. */
+/** Returns true if a version counts as applied although it was not run in this database. */
 export const isRecorded = ({ dirty, statementsDone }: AppliedVersion): boolean =>
   !dirty && statementsDone === 0
 
 /**
- * Returns version and state from another tool's two-column table; undefined if the table is missing or empty.
+ * Returns the version and state from another tool's two-column table, or undefined if the table is missing or
+ * empty.
  */
 export async function readAdopted(
   session: Session,

@@ -1,7 +1,7 @@
 import type { BoundedUpdate } from '../sql/backfill.js'
 import type { Session } from './session.js'
 
-/** A column of the primary key by which a table is traversed. */
+/** A primary key column by which a table is traversed. */
 export interface KeyColumn {
   /** The name in the catalog. */
   readonly column: string
@@ -19,16 +19,19 @@ export interface KeyColumn {
 export interface WalkedTable {
   /** The quoted name. */
   readonly name: string
-  /** Empty for a table without a primary key, and for anything else than a table. */
+  /** Empty if the table has no primary key, or if it is not a table. */
   readonly key: readonly KeyColumn[]
-  /** The server's estimate of the number of rows; undefined if it has none. */
+  /** The server's estimate of the number of rows. Undefined if it has none. */
   readonly rows: number | undefined
 }
 
-/** The engine's SQL for iterating over a table. */
+/** The engine's SQL for traversing a table. */
 export interface WalkSql {
   readonly find: (session: Session, path: BoundedUpdate['table']) => Promise<WalkedTable>
-  /** Compares the key with a position in a form for which the server reads only these rows from the index. */
+  /**
+   * Returns a comparison of the key with a position, in a form for which the server only reads the matching
+   * rows of the index.
+   */
   readonly compare: (columns: readonly string[], operator: '>' | '<=', position: readonly string[]) => string
 }
 
@@ -40,8 +43,9 @@ export interface Stretch {
 }
 
 /**
- * Returns the next rows of a table in key order; undefined if there are none.
- * @param from - undefined for the beginning.
+ * Returns the next rows of a table in key order, or undefined if there are none.
+ *
+ * @param from - the position. Undefined for the beginning.
  */
 export async function nextStretch(
   session: Session,

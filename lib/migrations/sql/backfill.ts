@@ -16,7 +16,7 @@ const MARK = /^(?:--|#|\/\*)\s*ashlar:backfill\b(.*?)(?:\*\/)?$/s
 const DEFAULT_CHUNK = 1_000
 const MAX_ROWS = 100_000
 
-/** Returns undefined for a file that is not a backfill. */
+/** Returns undefined if the file is not a backfill. */
 export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | undefined {
   const [mark] = comments.flatMap((comment) => MARK.exec(comment) ?? []).slice(1)
   if (mark === undefined) return undefined
@@ -41,7 +41,7 @@ export interface BoundedUpdate {
   readonly within: (condition: string) => string
 }
 
-/** Clauses that limit the UPDATE as a whole, or return its rows. */
+/** The clauses that limit the whole UPDATE, or return its rows. */
 const WHOLE = ['LIMIT', 'ORDER', 'RETURNING'] as const
 
 /** Returns the columns on the left side of `a = …`, `t.a = …` or `(a, b) = …`. */
@@ -54,8 +54,8 @@ function columnsOf(assignment: readonly Token[]): readonly string[] {
 }
 
 /**
- * Returns undefined for anything but a single UPDATE of one table that names the columns it sets and has no
- * LIMIT, ORDER BY or RETURNING.
+ * Parses an UPDATE of a single table that names the columns it sets and has no LIMIT, ORDER BY or RETURNING.
+ * Returns undefined for other statements.
  */
 export function boundedUpdate({ text, tokens }: Statement): BoundedUpdate | undefined {
   const cursor = new Cursor(tokens)

@@ -16,10 +16,11 @@ interface Finder {
 }
 
 /**
- * Returns a query that finds the rows that violate a table change; undefined if its text does not show the
- * constraint.
+ * Returns a query that finds the rows that violate a table change, or undefined if the statement does not
+ * show the constraint.
+ *
  * @param before - the preceding statements of the file.
- * @param prefix - of a table that is named without a schema, such as `inventory.`.
+ * @param prefix - the schema of tables that are named without one, such as `inventory.`.
  */
 export function findingRows(
   statement: Statement,
@@ -32,9 +33,10 @@ export function findingRows(
 }
 
 /**
- * Returns queries for the rows that make a statement fail, as `findingRows` does, if the statement reads
+ * Returns queries for the rows that make a statement fail, like `findingRows`, if the statement reads
  * existing rows.
- * @param before - the preceding statements, of its file and of earlier ones.
+ *
+ * @param before - the preceding statements of its file and of earlier files.
  */
 export const rowsThatFail = (
   statement: Statement,
@@ -43,7 +45,7 @@ export const rowsThatFail = (
 ): readonly string[] => findersOf(statement, before, prefix).map(({ query }) => query)
 
 /**
- * Returns the columns of a unique key that a statement adds to a table; undefined if it adds none, or a key
+ * Returns the columns of a unique key that a statement adds to a table, or undefined if it adds none or a key
  * of expressions.
  */
 export function uniqueColumns(statement: Statement): readonly string[] | undefined {
@@ -161,8 +163,8 @@ function duplicates(table: string, columns: readonly Token[], where: string): re
 }
 
 /**
- * Returns an index column as an expression; undefined if it is more than an expression, such as a column with
- * an operator class.
+ * Returns an index column as an expression, or undefined if it is more than an expression, such as a column
+ * with an operator class.
  */
 function keyOf(tokens: readonly Token[]): string | undefined {
   const end = tokens.findIndex((token) => ['ASC', 'DESC', 'NULLS'].some((word) => isWord(token, word)))

@@ -3,21 +3,21 @@ import { addedConstraint, alteredColumn, alterTable } from './statement-shape.js
 import type { Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
-/** A change to a table after which the rows that running code writes may be rejected. */
+/** A table change after which rows that running code writes may be rejected. */
 export interface BrokenInserts {
   readonly table: string
   /** Columns that lose their default. */
   readonly withoutDefault: readonly string[]
   /** Columns that a MODIFY defines without a default. They may have had one before. */
   readonly redefined: readonly string[]
-  /** Columns that accept no NULL afterwards. They may not have accepted it before either. */
+  /** Columns that do not accept NULL afterwards. They may not have accepted it before, either. */
   readonly required: readonly string[]
   /** True if it adds another kind of constraint. */
   readonly hasCheck: boolean
 }
 
 /**
- * Returns the requirements of a statement for rows that code writes after it; undefined if there are none.
+ * Returns the new requirements for rows that code writes after a statement, or undefined if there are none.
  */
 export function brokenInserts(statement: Statement): BrokenInserts | undefined {
   const altered = alterTable(statement)

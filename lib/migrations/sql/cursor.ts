@@ -11,29 +11,29 @@ export class Cursor {
     return this.tokens.slice(this.#at)
   }
 
-  /** True if the next tokens are these words or symbols. */
+  /** Returns true if the next tokens are these words or symbols. */
   sees(...words: readonly string[]): boolean {
     return words.every((word, index) => isWord(this.tokens[this.#at + index], word))
   }
 
-  /** Reads these words if they come next. */
+  /** Skips these words if they come next. Returns true if they do. */
   take(...words: readonly string[]): boolean {
     const found = this.sees(...words)
     if (found) this.#at += words.length
     return found
   }
 
-  /** Reads these words as long as one of them comes next. */
+  /** Skips these words in any order and number. */
   skip(...words: readonly string[]): void {
     while (words.some((word) => this.take(word)));
   }
 
-  /** Reads a name, qualified or not; returns undefined if none comes next. */
+  /** Reads a name, qualified or not. Returns undefined if none comes next. */
   name(): string | undefined {
     return this.path()?.join('.')
   }
 
-  /** Reads the same as parts, each of which may contain a dot. */
+  /** Reads a name as its parts, each of which may contain a dot. */
   path(): readonly string[] | undefined {
     const parts: string[] = []
     do {
@@ -45,7 +45,7 @@ export class Cursor {
     return parts
   }
 
-  /** Reads `( ... )` and returns the tokens inside; undefined if no parenthesis comes next. */
+  /** Reads `( ... )` and returns the tokens inside. Returns undefined if no parenthesis comes next. */
   inParentheses(): readonly Token[] | undefined {
     if (!this.sees('(')) return undefined
     const end = closing(this.tokens, this.#at)
@@ -58,11 +58,11 @@ export class Cursor {
 export const isWord = (token: Token | undefined, word: string): boolean =>
   token !== undefined && (token.kind === 'word' || token.kind === 'symbol') && token.value === word
 
-/** Returns a name as both servers compare it: an unquoted name in lower case, a quoted one as written. */
+/** Returns a name as both servers compare it: in lower case if it is unquoted, as written if it is quoted. */
 export const nameOf = (token: Token): string =>
   token.kind === 'word' ? token.text.toLowerCase() : token.value
 
-/** Returns the index of consecutive `words` outside parentheses; -1 if there are none. */
+/** Returns the index of consecutive `words` outside parentheses, or -1. */
 export function indexOfWords(tokens: readonly Token[], ...words: readonly string[]): number {
   for (let at = 0; at < tokens.length; at++) {
     if (words.every((word, index) => isWord(tokens[at + index], word))) return at

@@ -32,9 +32,9 @@ export function lostBy(statement: Statement): readonly Lost[] {
 }
 
 /**
- * Returns the data that an up migration removes and the down migration does not restore. A down migration
- * restores a column from another source if it writes it or creates it as a generated column, and a table if
- * it adds rows to it. Objects that the up migration itself creates contain no other data.
+ * Returns the data that an up migration removes and the down migration does not restore. A column counts as
+ * restored if the down migration writes it or creates it as a generated column; a table, if it adds rows to
+ * it. Objects that the up migration itself creates contain no other data.
  */
 export function notBroughtBack(up: readonly Statement[], down: readonly Statement[]): readonly Lost[] {
   const made = new Set(up.flatMap((statement) => createTable(statement)?.table ?? []))

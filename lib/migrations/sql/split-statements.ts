@@ -5,7 +5,7 @@ import { type Token, tokenize } from './tokenize.js'
 export interface Statement {
   /** The statement without the closing semicolon and leading comments. */
   readonly text: string
-  /** The line on which it starts, from 1. */
+  /** The line on which it starts, counted from 1. */
   readonly line: number
   readonly syntax: Syntax
   /** The tokens without comments. */
@@ -21,8 +21,8 @@ export interface Script {
 }
 
 /**
- * Splits a file at its semicolons. Semicolons in literals and in the bodies of routines do not count; neither
- * do semicolons in parentheses if the engine has statements there.
+ * Splits a file at its semicolons, except those in literals, in the bodies of routines, and in parentheses if
+ * the engine has statements there.
  */
 export function splitStatements(sql: string, syntax: Syntax): Script {
   const { tokens, unterminated } = tokenize(sql, syntax)
@@ -67,11 +67,12 @@ export function splitStatements(sql: string, syntax: Syntax): Script {
 }
 
 /**
- * Returns the beginning of a statement on one line, as its file writes it. Literals and comments are omitted,
- * because literals may contain data.
+ * Returns the beginning of a statement on one line, as written in its file. Literals and comments are
+ * omitted, because literals may contain data.
  */
 export function summaryOf({ text, syntax }: Statement, longest = 72): string {
-  // Includes the marks around text that only some servers execute. Each token has at least one character.
+  // Include the comment marks around SQL that only some servers execute. Each token has at least one
+  // character.
   const shown = tokenize(text, syntax)
     .tokens.filter(({ kind }) => kind !== 'comment')
     .slice(0, longest + 1)
@@ -81,13 +82,15 @@ export function summaryOf({ text, syntax }: Statement, longest = 72): string {
 
 const shownText = ({ kind, text }: Token): string => (kind === 'string' ? "'…'" : text)
 
-/** Returns no space if the file has none, or if the token begins a new line inside parentheses. */
+/**
+ * Returns no space if the file has none, and none at the parentheses and commas of a list over several lines.
+ */
 function spaceBetween(before: Token | undefined, { start, text }: Token): string {
   if (before === undefined || before.end === start) return ''
   return before.text === '(' || text === ')' || text === ',' ? '' : ' '
 }
 
-/** Other objects of CREATE. Their statements have no body, whatever words follow. */
+/** Objects whose CREATE statement has no body, whichever words follow. */
 const BODILESS = ['TABLE', 'VIEW', 'INDEX', 'USER', 'ROLE', 'DATABASE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'RULE']
 const ENDS_WITHOUT_CLOSING = ['IF', 'LOOP', 'WHILE', 'REPEAT', 'FOR']
 
@@ -135,7 +138,10 @@ class Body {
   }
 }
 
-/** Returns the line of an offset, from 1. Offsets must be requested in ascending order. */
+/**
+ * Returns a function that returns the line of an offset, counted from 1. Offsets must be passed in ascending
+ * order.
+ */
 function lineNumbers(sql: string): (at: number) => number {
   let line = 1
   let from = 0

@@ -5,13 +5,13 @@ import type { Token } from './tokenize.js'
 
 type Tokens = readonly Token[]
 
-/** True if the statement changes the set or the shape of tables. */
+/** Returns true if the statement changes which tables exist, or their definition. */
 export const isDdl = ({ tokens: [verb] }: Statement): boolean =>
   ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE'].some((word) => isWord(verb, word))
 
 export interface Column {
   readonly name: string
-  /** Type, default and constraints. */
+  /** The column's type, default and constraints. */
   readonly definition: Tokens
 }
 
@@ -19,7 +19,7 @@ export interface CreateTable {
   readonly table: string
   readonly isTemporary: boolean
   readonly columns: readonly Column[]
-  /** After the parentheses: engine, partitions, `AS`. */
+  /** The part after the parentheses: engine, partitions, `AS`. */
   readonly options: Tokens
 }
 
@@ -38,7 +38,7 @@ export function createTable({ tokens, syntax }: Statement): CreateTable | undefi
 
 export interface AlterTable {
   readonly table: string
-  /** The parts between commas. */
+  /** The actions, which are separated by commas. */
   readonly actions: readonly Tokens[]
 }
 
@@ -104,7 +104,7 @@ export function droppedColumn(action: Tokens, syntax: Syntax): string | undefine
 }
 
 export interface CreateIndex {
-  /** Empty if the server chooses the name. */
+  /** The name of the index. Empty if the server chooses it. */
   readonly name: string
   readonly table: string
   /** The parts of both names. */
@@ -127,7 +127,7 @@ export function createIndex({ tokens }: Statement): CreateIndex | undefined {
 }
 
 export interface Drop {
-  /** Such as `TABLE`, `INDEX` or `DATABASE`. */
+  /** The type of the dropped objects, such as `TABLE`, `INDEX` or `DATABASE`. */
   readonly what: string
   readonly names: readonly string[]
   /** The parts of the names. */
@@ -156,7 +156,7 @@ export function typeOf({ definition }: Column): { readonly name: string; readonl
   return { name: token === undefined ? '' : nameOf(token).toUpperCase(), isQuoted: token?.kind === 'quoted' }
 }
 
-/** Returns the column in a part of a column list; empty for a constraint or a key. */
+/** Returns the column in one part of a column list. Empty for a constraint or a key. */
 function toColumn(part: Tokens, syntax: Syntax): readonly Column[] {
   return syntax.notColumns.some((word) => isWord(part[0], word)) ? [] : columnOf(part)
 }

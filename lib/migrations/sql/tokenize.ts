@@ -5,15 +5,15 @@ export type TokenKind = 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'co
 /** A token of SQL. White space is not a token. */
 export interface Token {
   readonly kind: TokenKind
-  /** As written. */
+  /** The token as written. */
   readonly text: string
-  /** A word in upper case, a quoted name without its quotes, anything else as written. */
+  /** A word in upper case, a quoted name without its quotes, or another token as written. */
   readonly value: string
   readonly start: number
   readonly end: number
 }
 
-/** The construct in which the file ends. */
+/** An unterminated construct at the end of the file. */
 export interface Unterminated {
   readonly at: number
   readonly what: string
@@ -122,7 +122,9 @@ class Scanner {
     return true
   }
 
-  /** The offset after the quote that closes the one at `opening`; a doubled quote does not close it. */
+  /**
+   * Returns the offset after the quote that closes the one at `opening`. A doubled quote does not close it.
+   */
   #endOfQuoted(opening: number, backslashes: boolean): number | undefined {
     const { sql } = this
     const quote = sql[opening]

@@ -96,13 +96,13 @@ export const BREAKING_RULES: readonly Rule[] = [
   },
 ]
 
-/** `DROP … CASCADE`, as a statement or as an action of ALTER TABLE. */
+/** Returns true for `DROP … CASCADE`, as a statement or as an action of ALTER TABLE. */
 const dropsOthers = (tokens: readonly Token[]): boolean =>
   isWord(tokens[0], 'DROP') && isWord(tokens.at(-1), 'CASCADE')
 
 /**
- * `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a
- * column.
+ * Returns true for `RENAME [COLUMN] a TO b` and `CHANGE [COLUMN] a b …`. RENAME TO, INDEX and CONSTRAINT do
+ * not rename columns.
  */
 function renamesColumn(action: readonly Token[]): boolean {
   const cursor = new Cursor(action)

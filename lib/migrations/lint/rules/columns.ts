@@ -12,7 +12,7 @@ import {
   typeOf,
 } from '../../sql/statement-shape.js'
 
-/** Types and names that work today and cause trouble later. */
+/** Types and names that work but cause problems later. */
 export const COLUMN_RULES: readonly Rule[] = [
   typed(
     'ban-char-field',
@@ -87,7 +87,7 @@ function typed(
   }
 }
 
-/** Every column whose type the statement declares. */
+/** Returns the columns whose type the statement declares. */
 function columnsOf(statement: Statement): readonly Column[] {
   const created = createTable(statement)?.columns ?? []
   const altered = (alterTable(statement)?.actions ?? []).flatMap((action) => [

@@ -10,16 +10,16 @@ import type { EngineLint } from './engine-lint.js'
  */
 export type Level = 'refuse' | 'danger' | 'advice'
 
-/** The facts that a rule can use besides its statement. */
+/** The facts that a rule can use in addition to its statement. */
 export interface FileFacts {
   readonly engine: EngineLint
   readonly direction: 'up' | 'down'
   readonly statements: readonly Statement[]
-  /** The file's `-- ashlar:backfill`; undefined without one. */
+  /** The file's `-- ashlar:backfill` comment. Undefined without one. */
   readonly backfill: Backfill | undefined
   /** The CREATE, ALTER, DROP, RENAME and TRUNCATE statements before this one. */
   readonly ddlBefore: readonly Statement[]
-  /** Tables that the file created before this statement, so that nothing else uses them yet. */
+  /** The tables that the file created before this statement. No other client uses them yet. */
   readonly created: ReadonlySet<string>
   readonly statementTimeoutMs: number
 }
@@ -27,16 +27,19 @@ export interface FileFacts {
 /** The result of a check. */
 export type Found = boolean | object | undefined
 
-/** One kind of finding. Its sentence is in `messages/lint-messages.ts`. */
+/** A lint rule. Its sentence is in `messages/lint-messages.ts`. */
 export interface Rule {
   readonly name: LintRule
   readonly level: Level
-  /** Default: both. */
+  /** The engine. Default: both engines. */
   readonly dialect?: Dialect
-  /** Rules check the up migration. With this, also the down migration. */
+  /** Also checks the down migration. By default, rules only check the up migration. */
   readonly bothWays?: true
-  /** It is about copying or locking a table, which a statement can forbid: see `EngineLint.forbidsCopies`. */
+  /**
+   * Set if the rule concerns copying or locking a table, which a statement can forbid: see
+   * `EngineLint.forbidsCopies`.
+   */
   readonly ofCopies?: true
-  /** True if something is wrong, or the values that its sentence needs: see `LINTS`. */
+  /** Returns true for a finding, or the values that its sentence needs: see `LINTS`. */
   readonly check: (statement: Statement, file: FileFacts) => Found
 }

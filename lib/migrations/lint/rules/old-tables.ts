@@ -4,8 +4,8 @@ import type { Token } from '../../sql/tokenize.js'
 import { alterTable } from '../../sql/statement-shape.js'
 
 /**
- * The actions of an ALTER TABLE on a table that existed before this file. Only such a table has rows and
- * readers.
+ * Returns the actions of an ALTER TABLE on a table that existed before this file. Only such a table has rows
+ * and readers.
  */
 export function actionsOnOldTables(
   statement: Statement,
@@ -15,7 +15,7 @@ export function actionsOnOldTables(
   return alter === undefined || created.has(alter.table) ? [] : alter.actions
 }
 
-/** A rule's check that looks at each of those actions and returns the first finding. */
+/** Returns a rule's check that examines each of those actions and returns the first finding. */
 export const reportedBy =
   (check: (action: readonly Token[], file: FileFacts) => Found): Rule['check'] =>
   (statement, file) =>

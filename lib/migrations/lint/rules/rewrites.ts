@@ -27,7 +27,8 @@ export const REWRITE_RULES: readonly Rule[] = [
     ),
   },
   {
-    // Generated files have a comment that allows it. Those of earlier releases have not, and must not change.
+    // Generated files accept this finding in a comment. Files of earlier releases have no such comment and
+    // must not change.
     name: 'adding-search-vector',
     level: 'advice',
     dialect: 'postgres',
@@ -74,14 +75,17 @@ export const REWRITE_RULES: readonly Rule[] = [
   },
 ]
 
-/** True if a column that is added has a value of its own in each row, so that the table is written anew. */
+/** Returns true if a new column has a different value in each row, so that the table is rewritten. */
 export const isComputedForEachRow = (column: Column): boolean =>
   hasVolatileDefault(column.definition) ||
   isStored(column.definition) ||
   SERIALS.includes(typeOf(column).name) ||
   hasWords(column.definition, 'AS', 'IDENTITY')
 
-/** Measured on two slow cores, with texts of 160 characters. A lower bound for planning, not a promise. */
+/**
+ * Measured on two slow cores with strings of 160 characters. This is a lower bound for planning, not a
+ * guarantee.
+ */
 const VECTORS_PER_SECOND = 65_000
 const ROWS_PER_SECOND = 250_000
 
@@ -100,7 +104,7 @@ const isStored = (definition: readonly Token[]): boolean =>
   (hasWords(definition, 'STORED') || hasWords(definition, 'PERSISTENT')) &&
   !hasWords(definition, 'AS', 'IDENTITY')
 
-/** Without parentheses, these have the same value for every row of one statement. */
+/** Functions that, without parentheses, have the same value for every row of one statement. */
 const STABLE = ['NOW', 'TRANSACTION_TIMESTAMP', 'STATEMENT_TIMESTAMP', 'CURRENT_DATABASE', 'CURRENT_SCHEMA']
 const TAKES_PRECISION = ['CURRENT_TIMESTAMP', 'CURRENT_TIME', 'LOCALTIME', 'LOCALTIMESTAMP', 'INTERVAL']
 const NOT_CALLED = [

@@ -1,7 +1,7 @@
 import { isWord } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
 
-/** Values that must not be stored as text: the version table stores every file's SQL. */
+/** Values that must not be stored in plain text, because the version table stores every file's SQL. */
 export const SECRET_RULES: readonly Rule[] = [
   {
     name: 'password-in-a-file',

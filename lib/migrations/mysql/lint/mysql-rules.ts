@@ -14,7 +14,10 @@ import {
 } from '../../sql/statement-shape.js'
 import { actionsOnOldTables, reportedBy } from '../../lint/rules/old-tables.js'
 
-/** MySQL commits each DDL statement by itself, and copies tables where PostgreSQL only locks them. */
+/**
+ * Rules for MySQL, which commits each DDL statement separately, and copies tables where PostgreSQL only locks
+ * them.
+ */
 export const MYSQL_RULES: readonly Rule[] = [
   {
     name: 'torn-body',
@@ -121,7 +124,7 @@ export const MYSQL_RULES: readonly Rule[] = [
   },
 ]
 
-/** Objects for which recovery does not know the error of a repeated CREATE or DROP. */
+/** Objects for which a repeated CREATE or DROP has no error code that recovery recognizes. */
 const NEEDS_IF = [
   'TRIGGER',
   'PROCEDURE',
@@ -168,16 +171,16 @@ function objectOf({ tokens }: Statement): string {
 
 const PLAIN = ['TABLE', 'VIEW', 'INDEX']
 
-/** `SET @name = …` sets a session variable. Server settings need no `@`. */
+/** Returns true for `SET @name = …`, which sets a session variable. Server settings need no `@`. */
 const sets = (tokens: Statement['tokens']): boolean =>
   isWord(tokens[0], 'SET') && tokens.some((token) => isWord(token, '@'))
 
-/** `ALGORITHM=INSTANT`, or `ALGORITHM=INPLACE, LOCK=NONE`. */
+/** Returns true for `ALGORITHM=INSTANT`, or `ALGORITHM=INPLACE, LOCK=NONE`. */
 export const forbidsCopies = ({ tokens }: Statement): boolean =>
   setting(tokens, 'ALGORITHM', ['INSTANT']) ||
   (setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']) && setting(tokens, 'LOCK', ['NONE']))
 
-/** True if `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value when none are given. */
+/** Returns true if `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value if `values` is omitted. */
 export function setting(
   tokens: Statement['tokens'],
   name: string,
@@ -190,7 +193,10 @@ export function setting(
   })
 }
 
-/** MySQL requires parentheses around a default expression; MariaDB accepts `uuid()` without. */
+/**
+ * Returns true if a default is an expression. MySQL requires parentheses around one; MariaDB accepts `uuid()`
+ * without.
+ */
 function isExpression(definition: readonly Token[]): boolean {
   const value = definition[indexOfWords(definition, 'DEFAULT') + 1]
   return hasWords(definition, 'DEFAULT') && (isWord(value, '(') || isWord(value, 'UUID'))

@@ -1,7 +1,7 @@
 import { CONSTRAINTS } from '../../sql/constraints.js'
 import type { Syntax } from '../../sql/syntax.js'
 
-/** Backticks, backslashes, `#` comments and executable `/*! *\/` comments, whose content counts. */
+/** Backticks, backslash escapes, `#` comments, and executable `/*! *\/` comments, whose content counts. */
 export const mysqlSyntax: Syntax = {
   dialect: 'mysql',
   lineComment: /#|--(?=[\s\0]|$)/y,

@@ -136,7 +136,7 @@ export const LOCK_RULES: readonly Rule[] = [
 const validates = (statement: Statement): boolean =>
   alterTable(statement)?.actions.some((action) => new Cursor(action).sees('VALIDATE', 'CONSTRAINT')) ?? false
 
-/** True if `earlier` adds, as NOT VALID, the constraint that `validating` checks. */
+/** Returns true if `earlier` adds, as NOT VALID, the constraint that `validating` checks. */
 function addsNotValid(earlier: Statement, validating: Statement): boolean {
   const [before, now] = [alterTable(earlier), alterTable(validating)]
   return (

@@ -34,7 +34,7 @@ export const postgresLint: EngineLint = {
   primaryKey: 'locks',
 }
 
-/** True if the body of a DO block ends the transaction that the file runs in. */
+/** Returns true if the body of a DO block ends the transaction in which the file runs. */
 function endsTransaction({ kind, text }: Token): boolean {
   if (kind !== 'string') return false
   const body = /^\$[^$]*\$/.test(text)
@@ -50,7 +50,7 @@ function endsTransaction({ kind, text }: Token): boolean {
 
 const BEFORE_STATEMENT = [';', 'BEGIN', 'THEN', 'ELSE', 'LOOP']
 
-/** True if a statement about a subscription also works on the other server. */
+/** Returns true if a statement about a subscription also changes the other server. */
 function needsItsOwnTransaction(tokens: readonly Token[]): boolean {
   const cursor = new Cursor(tokens)
   const says = (option: string) => {
@@ -65,7 +65,10 @@ function needsItsOwnTransaction(tokens: readonly Token[]): boolean {
   return changes && !says('REFRESH')
 }
 
-/** True if a statement drops a subscription whose slot on the other server no earlier statement took away. */
+/**
+ * Returns true if a statement drops a subscription that may have a slot on the other server, because no
+ * earlier statement detached it.
+ */
 function dropsSlot(tokens: readonly Token[], before: readonly Statement[]): boolean {
   const cursor = new Cursor(tokens)
   if (!cursor.take('DROP', 'SUBSCRIPTION')) return false

@@ -45,7 +45,7 @@ function createdType({ tokens }: Statement): string | undefined {
   return cursor.take('CREATE', 'TYPE') ? cursor.name() : undefined
 }
 
-/** `value` with its quotes. */
+/** Returns the type, and the value with its quotes, that a statement adds to an enum. */
 function addedValue({ tokens }: Statement): { readonly type: string; readonly value: string } | undefined {
   const cursor = new Cursor(tokens)
   if (!cursor.take('ALTER', 'TYPE')) return undefined
@@ -56,7 +56,10 @@ function addedValue({ tokens }: Statement): { readonly type: string; readonly va
   return value?.kind === 'string' ? { type, value: value.text } : undefined
 }
 
-/** The body of DO and of a function in SQL is read at once. */
+/**
+ * Returns true if a statement uses the value. The bodies of DO and of SQL functions are executed or checked
+ * immediately.
+ */
 function uses({ tokens }: Statement, value: string): boolean {
   const isRead = isWord(tokens[0], 'DO') || hasWords(tokens, 'LANGUAGE', 'SQL')
   return tokens.some(

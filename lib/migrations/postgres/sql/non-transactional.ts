@@ -6,8 +6,7 @@ import { alterTable, type CreateIndex, createIndex, dropped } from '../../sql/st
 type Path = readonly string[]
 
 /**
- * A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is
- * interrupted.
+ * A PostgreSQL statement that cannot run inside a transaction, by what remains of it after an interruption.
  */
 export type NonTransactional =
   | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }
@@ -17,8 +16,8 @@ export type NonTransactional =
   | { readonly kind: 'vacuum' }
 
 /**
- * The kind of a statement that must be the only one of its file; undefined for a statement that can share a
- * transaction.
+ * Returns the kind of a statement that must be the only one of its file, or undefined for a statement that
+ * can run in a transaction.
  */
 export function nonTransactionalOf(statement: Statement): NonTransactional | undefined {
   const [verb] = statement.tokens
@@ -47,7 +46,7 @@ export function reindexed({ tokens }: Statement): Reindex | undefined {
   return { what, isConcurrent: isOn(options, 'CONCURRENTLY') || hasWords(cursor.rest, 'CONCURRENTLY') }
 }
 
-/** True if `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and the like turn `option` on. */
+/** Returns true if `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and similar statements enable `option`. */
 export function isOn(options: readonly Token[], option: string): boolean {
   const at = indexOfWords(options, option)
   const value = options[at + 1]

@@ -1,7 +1,7 @@
 import { CONSTRAINTS } from '../../sql/constraints.js'
 import type { Syntax } from '../../sql/syntax.js'
 
-/** Dollar quotes, nested comments, `E''` and doubled quotes. */
+/** Dollar quotes, nested comments, `E''` strings and doubled quotes. */
 export const postgresSyntax: Syntax = {
   dialect: 'postgres',
   lineComment: /--/y,
