@@ -5,7 +5,7 @@ import { abortError } from '../bounds/abort-error.js'
 /** The caller that requests a secret, such as a call's context. */
 export interface SecretCaller {
   readonly signal?: AbortSignal | undefined
-  /** The caller's tenant; undefined for all tenants. */
+  /** The caller's tenant. Undefined for all tenants. */
   readonly tenant?: string | undefined
   /** The transactions around the caller. */
   readonly transaction?: object | undefined
@@ -15,7 +15,7 @@ export interface SecretCaller {
 const MAX_TEXTS = 200
 /** The number of requests in flight above which further calls wait to be coalesced. */
 const MAX_REQUESTS = 4
-/** Milliseconds after which a request no longer makes other calls wait. */
+/** The time in milliseconds after which a request no longer makes other calls wait. */
 const SLOW_MS = 20
 
 const known = new WeakMap<Encryptor, CoalescedRequests>()
@@ -172,8 +172,8 @@ class Coalescing {
 const OF_ALL: ReadonlySet<Code> = new Set(['UNAVAILABLE', 'CANCELLED', 'DEADLINE_EXCEEDED'])
 
 /**
- * True if the error may concern a single item. An application's own encryptor need not report which item
- * failed.
+ * Returns true if the error may concern a single item. An application's own encryptor need not report which
+ * item failed.
  */
 export function mayBeOneItem(error: unknown): boolean {
   if (error instanceof TransitError) return error.item !== undefined && !OF_ALL.has(error.code)

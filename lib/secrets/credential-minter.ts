@@ -25,26 +25,33 @@ const PUBLIC_ID_BITS = 128
 const SALT_BYTES = 16
 const MIN_SECRET_BITS = 128
 const MAX_SECRET_BITS = 2048
-/** Far longer than any token. A longer string is rejected before it is searched for separators. */
+/**
+ * The maximum length of a token, far more than any has. Longer strings are rejected before they are searched
+ * for separators.
+ */
 const MAX_TOKEN_LENGTH = 1024
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
 /** Options of a `CredentialMinter`. */
 export interface MinterOptions {
-  /** The beginning of tokens, such as the product's name; {@link DefaultPrefix} if empty. */
+  /** The prefix of tokens, such as the product's name. Default: {@link DefaultPrefix}, also if empty. */
   readonly prefix?: string
-  /** Applies to new credentials; existing ones keep their own. Default {@link AlgoSHA512_256}. */
+  /**
+   * The hash parameters of new credentials; existing ones keep their own. Default: {@link AlgoSHA512_256}.
+   */
   readonly spec?: HashSpec
-  /** 128 to 2048; {@link DefaultSecretBits} if not positive. */
+  /**
+   * The number of random bits, from 128 to 2048. Default: {@link DefaultSecretBits}, also if not positive.
+   */
   readonly secretBits?: number
-  /** The source of randomness. Default: node's `crypto.randomBytes`; tests can pass known bytes. */
+  /** The source of randomness. Default: Node's `crypto.randomBytes`. Tests can pass known bytes. */
   readonly randomBytes?: (size: number) => Uint8Array
 }
 
 /** A new credential: the token is shown once, and the rest is stored. */
 export interface MintedCredential {
-  /** Given to the client once; it cannot be recovered. */
+  /** The token, which is given to the client once and cannot be recovered. */
   readonly token: string
   readonly stored: StoredCredential
 }
@@ -65,13 +72,13 @@ export interface CredentialOptions {
 /** Options of a check. */
 export interface CheckOptions extends CredentialOptions {
   /**
-   * Called by a failing check: returns the specs of stored credentials, of which some may be new to the
-   * minter. The minter knows its own spec and those of the credentials that it has checked.
+   * Returns the hash parameters of stored credentials, some of which may be new to the minter. Called after a
+   * failed check. The minter knows its own parameters and those of the credentials that it has checked.
    */
   readonly specs?: () => Promise<readonly HashSpec[]> | undefined
   /**
-   * The token's public id. Few checks of one public id may wait, whether or not the id exists. Default: the
-   * stored credential's public id; for an unknown one, the secret.
+   * The token's public id. Only a few checks of one public id may wait, whether the id exists or not.
+   * Default: the stored credential's public id, or the secret if the id is unknown.
    */
   readonly publicId?: string
 }
@@ -79,7 +86,8 @@ export interface CheckOptions extends CredentialOptions {
 /**
  * Mints and verifies tokens `<prefix>_<public id>_<secret>`. Only a salted hash is stored. All arguments are
  * optional.
- * @throws RangeError for a prefix, spec or number of bits that cannot work.
+ *
+ * @throws RangeError if the prefix, the hash parameters or the number of bits are invalid.
  * @example
  * ```ts
  * import { CredentialMinter } from 'ashlar'
@@ -96,11 +104,11 @@ export class CredentialMinter {
   readonly secretBits: number
   readonly #randomBytes: (size: number) => Uint8Array
   /**
-   * A stored credential that no secret matches and whose hash takes as long as a real one's. Undefined if
-   * hashes are slow.
+   * A stored credential that no secret matches and whose verification takes as long as a real one's.
+   * Undefined if hashes are slow.
    */
   readonly #decoy: StoredCredential | undefined
-  /** The work of the most expensive spec in use, as far as it is known. It never decreases. */
+  /** The work of the most expensive known hash parameters. It never decreases. */
   #mostExpensive: number
 
   constructor(options: MinterOptions = {}) {
@@ -133,12 +141,13 @@ export class CredentialMinter {
   }
 
   /**
-   * Returns the parts of a token with any prefix: compare the prefix with `minter.prefix`.
-   * @throws InvalidArgument for a malformed token; the error does not repeat it.
+   * Returns the parts of a token with any prefix. The caller must compare the prefix with `minter.prefix`.
+   *
+   * @throws InvalidArgument if the token is malformed. The error does not contain it.
    */
   parse(token: string): ParsedToken {
     if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH) throw malformed()
-    // Searched from the right: a prefix may contain the separator, the other two parts cannot.
+    // Search from the right, because a prefix may contain the separator but the other two parts cannot.
     const secretAt = token.lastIndexOf('_')
     const publicIdAt = token.lastIndexOf('_', secretAt - 1)
     const prefix = token.slice(0, Math.max(publicIdAt, 0))
@@ -150,19 +159,22 @@ export class CredentialMinter {
   }
 
   /**
-   * Returns whether `secret` was minted with `stored`, comparing in constant time. Verifying a wrong secret
-   * takes as long as the most expensive spec in use, whatever its own spec is.
-   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere
-   * mismatch; Unavailable if too many checks wait for slow hashes: 100, or 4 of one public id.
+   * Returns true if `secret` belongs to `stored`. Compares in constant time. Verifying a wrong secret takes
+   * as long as the most expensive hash parameters in use, regardless of its own.
+   *
+   * @throws SecretUnreadable if a stored field is malformed or the algorithm is unsupported, never for a
+   *   mere mismatch.
+   * @throws Unavailable if too many checks wait for slow hashes: 100, or 4 of one public id.
    */
   async verify(secret: string, stored: StoredCredential, options: CheckOptions = {}): Promise<boolean> {
     return this.#verify(options.publicId ?? stored.publicId, secret, stored, options)
   }
 
   /**
-   * Verifies a secret with an unknown public id: returns false after the time that a wrong secret takes, so
+   * Verifies a secret with an unknown public id. Returns false after the time that a wrong secret takes, so
    * that timing does not reveal which ids exist.
-   * @throws Unavailable as `verify` does.
+   *
+   * @throws Unavailable like `verify`.
    */
   async verifyUnknown(secret: string, options: CheckOptions = {}): Promise<boolean> {
     const publicId = options.publicId ?? secret
@@ -190,11 +202,11 @@ export class CredentialMinter {
         timingSafeEqual(fastHash(algorithm.digest, salt, secret), expected) ||
         this.#fail(publicId, secret, work, options)
       )
-    // Read once, so that all callers that share this check use the same value.
+    // Read the value once, so that all callers that share this check use the same one.
     const mostExpensive = this.#mostExpensive
     const check = async (): Promise<boolean> => {
       if (timingSafeEqual(await derived(algorithm, salt, secret), expected)) return true
-      // In the same turn, so that it waits no longer than a check of an unknown public id.
+      // Runs in the same turn, so that it waits no longer than a check of an unknown public id.
       await takeWork(secret, mostExpensive - work)
       return false
     }

@@ -26,7 +26,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
   if (bytes.length !== KEY_BYTES) {
     throw new RangeError(`newDev: the key must be exactly ${KEY_BYTES} bytes, not ${bytes.length}`)
   }
-  // Stores a copy that is not shown when the object is printed.
+  // Store a copy that is not shown when the object is printed.
   const secretKey = createSecretKey(bytes)
 
   const encrypt = async (plaintext: string, options: EncryptorOptions = {}): Promise<string> => {
@@ -40,7 +40,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
     const frame = typeof ciphertext === 'string' ? decodeBase64(ciphertext) : undefined
     const bytes = frame === undefined ? undefined : open(secretKey, frame, options.associatedData)
     const plaintext = bytes === undefined ? undefined : toPlaintext(bytes)
-    // The same message for every cause: naming the failed check would help an attacker.
+    // The message is the same for every cause, because naming the failed check would help an attacker.
     if (plaintext === undefined) throw new SecretUnreadable('the ciphertext cannot be decrypted')
     return plaintext
   }

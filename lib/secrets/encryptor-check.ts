@@ -2,7 +2,7 @@ import { SecretUnreadable } from '../errors.js'
 import type { Encryptor } from './encryptor.js'
 
 const CHECKED = 'ashlar check'
-/** Milliseconds for which a result is reused: several load balancers may probe every second. */
+/** The time in milliseconds for which a result is reused. Several load balancers may probe every second. */
 const REUSED_MS = { success: 5_000, failure: 1_000 } as const
 
 /**
@@ -22,11 +22,16 @@ export const encryptorCheck = (
   encryptor: Encryptor,
 ): {
   readonly name: string
-  /** @throws the encryptor's error; SecretUnreadable if it returns another string. */
+  /**
+   * @throws the encryptor's error.
+   * @throws SecretUnreadable if it returns a different string.
+   */
   check(signal: AbortSignal): Promise<void>
 } => reusingCheck(encryptor, () => performance.now())
 
-/** @param now - a monotonic clock, in milliseconds. */
+/**
+ * @param now - a monotonic clock in milliseconds.
+ */
 export const reusingCheck = (encryptor: Encryptor, now: () => number): ReturnType<typeof encryptorCheck> => {
   let last: { readonly result: Promise<void>; until: number } | undefined
   return {

@@ -18,19 +18,25 @@ export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
  * new key.
  */
 export interface Encryptor {
-  /** Returns a different string on every call, even for the same plaintext. */
+  /** Returns a different string for every call, even for the same plaintext. */
   encrypt(plaintext: string, options?: EncryptorOptions): Promise<string>
-  /** Rejects anything that `encrypt` has not produced. The error contains neither plaintext nor key. */
+  /** Rejects strings that `encrypt` has not produced. The error contains neither plaintext nor key. */
   decrypt(ciphertext: string, options?: EncryptorOptions): Promise<string>
-  /** Returns the same string for the same plaintext and key: the HMAC-SHA256 in base64. */
+  /** Returns the HMAC-SHA256 in base64, which is the same for the same plaintext and key. */
   hash(plaintext: string, options?: EncryptorOptions): Promise<string>
-  /** Encrypts the plaintexts in order, with fewer requests than one by one; all or nothing. */
+  /**
+   * Encrypts several plaintexts, all or none, with fewer requests than individual calls. Results are in
+   * order.
+   */
   encryptBatch?(plaintexts: readonly string[], options?: EncryptorOptions): Promise<string[]>
-  /** Decrypts the ciphertexts in order, with fewer requests than one by one; all or nothing. */
+  /**
+   * Decrypts several ciphertexts, all or none, with fewer requests than individual calls. Results are in
+   * order.
+   */
   decryptBatch?(ciphertexts: readonly string[], options?: EncryptorOptions): Promise<string[]>
   /**
-   * Re-encrypts ciphertexts with the newest key, in order; all or nothing. If it is missing, `rewrapSecrets`
-   * decrypts and encrypts.
+   * Re-encrypts ciphertexts with the newest key, all or none. Results are in order. If it is missing,
+   * `rewrapSecrets` decrypts and encrypts instead.
    */
   rewrapBatch?(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
   /**
@@ -42,5 +48,5 @@ export interface Encryptor {
   readonly development?: boolean
 }
 
-/** True if the encryptor is for development only. */
+/** Returns true if the encryptor is for development only. */
 export const isDevEncryptor = (encryptor: Encryptor): boolean => encryptor.development === true

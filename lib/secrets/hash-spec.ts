@@ -4,14 +4,17 @@ import { atMost } from '../bounds/at-most.js'
 
 /**
  * The hash parameters of a credential's secret. They are stored with every credential, so that a new default
- * invalidates none.
+ * does not invalidate existing ones.
  */
 export interface HashSpec {
-  /** {@link AlgoSHA512_256} (also when empty), {@link AlgoSHA384} or `pbkdf2-sha256:<iters>:<keylen>`. */
+  /**
+   * The algorithm: {@link AlgoSHA512_256} (also if empty), {@link AlgoSHA384} or
+   * `pbkdf2-sha256:<iters>:<keylen>`.
+   */
   readonly algo: string
 }
 
-/** SHA-512/256: fast, which is right for a secret of 256 random bits. */
+/** SHA-512/256. A fast hash is sufficient for a secret of 256 random bits. */
 export const AlgoSHA512_256 = 'sha512-256'
 /** SHA-384, another fast algorithm. */
 export const AlgoSHA384 = 'sha384'
@@ -30,7 +33,7 @@ const SHA512_256: Algorithm = { digest: 'sha512-256', length: 32 }
 const SHA384: Algorithm = { digest: 'sha384', length: 48 }
 
 /**
- * Parses a spec; returns undefined for an algorithm that is unknown or out of bounds (1 to 1,000,000
+ * Parses hash parameters. Returns undefined if the algorithm is unknown or out of bounds (1 to 1,000,000
  * iterations, 16 to 128 bytes).
  */
 export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
@@ -46,15 +49,19 @@ export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
 /** The bytes in one block of a derivation. A longer key takes all iterations once per block. */
 const BLOCK = 32
 
-/** The work of a hash: PBKDF2 iterations, summed over blocks. 0 for a fast hash. At most 4,000,000. */
+/**
+ * Returns the work of a hash: PBKDF2 iterations, summed over blocks, at most 4,000,000. Returns 0 for a fast
+ * hash.
+ */
 export const workOf = (algorithm: Algorithm): number =>
   algorithm.digest === 'pbkdf2' ? algorithm.iterations * Math.ceil(algorithm.length / BLOCK) : 0
 
 /**
- * Returns the hash of the salt followed by the secret. Fast algorithms return the hash directly. PBKDF2
- * (whose password is the secret) returns a promise from the thread pool; at most two derivations run at a
- * time in the process.
- * @throws SecretUnreadable for an unsupported algorithm.
+ * Returns the hash of the salt followed by the secret. Fast algorithms return it directly. PBKDF2, whose
+ * password is the secret, returns a promise from the thread pool; at most two derivations run at a time in
+ * the process.
+ *
+ * @throws SecretUnreadable if the algorithm is unsupported.
  */
 export function hashWith(
   spec: HashSpec,
@@ -70,7 +77,7 @@ export function hashWith(
 
 /** Returns a fast hash synchronously. */
 export function fastHash(digest: 'sha512-256' | 'sha384', salt: Uint8Array, secret: string): Buffer {
-  // Converts the hash through a string: creating a buffer in native code takes as long as the hash.
+  // Convert the hash through a string, because creating a buffer in native code takes as long as the hash.
   return Buffer.from(hash(digest, concat(salt, secret), 'binary'), 'latin1')
 }
 
@@ -90,12 +97,15 @@ export const derived = (
 export const TOO_MANY_CHECKS = 'too many secrets are being checked: retry later'
 
 /**
- * The turns of derivations. There is one queue per process, like the thread pool: eight derivations at once
- * block its file and DNS work for a second.
+ * The turns of derivations. There is one queue per process, like the thread pool, because eight concurrent
+ * derivations would block its file and DNS operations for a second.
  */
 export const derivations = atMost(2, TOO_MANY_CHECKS)
 
-/** The message quotes the algorithm: it is not secret, and an operator must be able to find the row. */
+/**
+ * Returns the error of an unsupported algorithm. It contains the algorithm, which is not secret, so that an
+ * operator can find the row.
+ */
 export const unsupported = (spec: HashSpec): SecretUnreadable =>
   new SecretUnreadable(`unsupported hash algorithm ${JSON.stringify(String(spec.algo).slice(0, 64))}`)
 

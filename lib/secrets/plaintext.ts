@@ -1,8 +1,9 @@
 import { InvalidArgument } from '../errors.js'
 
 /**
- * Rejects strings with lone surrogates: UTF-8 cannot encode them, so that they would be read back as other
+ * Rejects strings with lone surrogates. UTF-8 cannot encode them, so they would be read back as other
  * characters.
+ *
  * @throws InvalidArgument
  */
 export function checkPlaintext(plaintext: string): void {
@@ -13,7 +14,7 @@ export function checkPlaintext(plaintext: string): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Decodes UTF-8 bytes; returns undefined for invalid UTF-8. */
+/** Decodes UTF-8 bytes. Returns undefined if they are invalid. */
 export function toPlaintext(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes)

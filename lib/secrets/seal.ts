@@ -4,7 +4,7 @@ const ALGORITHM = 'aes-256-gcm'
 export const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Returns nonce ‖ ciphertext ‖ tag. Never use a nonce twice with the same key. */
+/** Returns nonce ‖ ciphertext ‖ tag. A nonce must never be used twice with the same key. */
 export function seal(key: KeyObject, nonce: Uint8Array, plaintext: string, associatedData?: string): Buffer {
   const cipher = createCipheriv(ALGORITHM, key, nonce)
   if (associatedData !== undefined) cipher.setAAD(Buffer.from(associatedData))
@@ -14,7 +14,7 @@ export function seal(key: KeyObject, nonce: Uint8Array, plaintext: string, assoc
 }
 
 /**
- * Returns the plaintext's bytes; undefined if the frame is too short or was not sealed with this key and
+ * Returns the plaintext's bytes, or undefined if the frame is too short or was not sealed with this key and
  * data.
  */
 export function open(key: KeyObject, frame: Uint8Array, associatedData?: string): Buffer | undefined {

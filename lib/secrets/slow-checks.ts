@@ -4,16 +4,16 @@ import { Unavailable } from '../errors.js'
 import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
 
 /**
- * The number of checks that may wait for their turn to derive a key. A separate limit for checks that can
- * only fail would reveal which public ids exist.
+ * The maximum number of checks that may wait for their turn to derive a key. A separate limit for checks that
+ * can only fail would reveal which public ids exist.
  */
 const LONGEST_QUEUE = 100
-/** The number of waiting checks per public id, so that one id cannot fill the queue. */
+/** The maximum number of waiting checks per public id, so that one id cannot fill the queue. */
 const MAX_OF_ONE = 4
 
 /**
- * Milliseconds for which a correct check is cached after its last use. A caller who knows a public id can
- * fill its places in the queue with wrong secrets, and must not lock out the key's holder.
+ * The time in milliseconds for which a successful check is cached after its last use. A caller who knows a
+ * public id can fill its places in the queue with wrong secrets, but must not lock out the key's holder.
  */
 const KNOWN_MS = 30_000
 const MAX_KNOWN = 10_000
@@ -22,7 +22,7 @@ const MAX_KNOWN = 10_000
 export interface SlowCheck {
   readonly publicId: string
   readonly secret: string
-  /** The stored values with which the secret is compared; `''` if the check can only fail. */
+  /** The stored hash to compare with. Empty if the check can only fail. */
   readonly hash: string
 }
 
@@ -36,11 +36,13 @@ export class SlowChecks {
   readonly #running = new Map<string, Running>()
   readonly #ofOne = new Map<string, number>()
 
-  /** @param now - a monotonic clock, in milliseconds. */
+  /**
+   * @param now - a monotonic clock in milliseconds.
+   */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * @param check - derives keys. Called when it is its turn, or not at all.
+   * @param check - derives keys. Called at its turn, or never.
    * @param signal - ends this caller's wait.
    * @throws Unavailable if too many checks are waiting.
    */
@@ -84,7 +86,8 @@ export class SlowChecks {
 }
 
 /**
- * The checks that succeeded recently, as digests: neither secrets nor values that prove them stay in memory.
+ * The checks that succeeded recently, as digests, so that neither secrets nor values that prove them stay in
+ * memory.
  */
 class KnownChecks {
   readonly #key = randomBytes(32)

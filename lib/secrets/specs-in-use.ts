@@ -1,18 +1,18 @@
 import type { HashSpec } from './hash-spec.js'
 
 /**
- * Milliseconds for which a table's specs are cached. Meanwhile, another process may use a more expensive
- * spec.
+ * The time in milliseconds for which a table's hash parameters are cached. Meanwhile, another process may use
+ * more expensive ones.
  */
 const FRESH_MS = 600_000
 
-/** Milliseconds that a table may take to respond. */
+/** The maximum time in milliseconds to wait for the table. */
 const LONGEST_MS = 5_000
 
 /**
- * The hash specs of one field's stored credentials. The table is read when a check fails: once for all checks
- * that fail concurrently, and again after ten minutes. If it does not respond within five seconds, the minter
- * continues with the specs that it knows.
+ * The hash parameters of one field's stored credentials. The table is read when a check fails, once for all
+ * concurrent failures, and again after ten minutes. If it does not respond within five seconds, the minter
+ * continues with the known parameters.
  */
 export class SpecsInUse {
   readonly #ask: (signal: AbortSignal) => Promise<readonly unknown[]>
@@ -21,8 +21,8 @@ export class SpecsInUse {
   #pending: Promise<readonly HashSpec[]> | undefined
 
   /**
-   * @param ask - reads the specs of all tenants' credentials.
-   * @param now - a monotonic clock, in milliseconds.
+   * @param ask - reads the hash parameters of all tenants' credentials.
+   * @param now - a monotonic clock in milliseconds.
    */
   constructor(
     ask: (signal: AbortSignal) => Promise<readonly unknown[]>,
@@ -32,7 +32,7 @@ export class SpecsInUse {
     this.#now = now
   }
 
-  /** Returns undefined if the minter already knows the specs. */
+  /** Returns undefined if the minter already knows the parameters. */
   read(): Promise<readonly HashSpec[]> | undefined {
     if (this.#pending === undefined && this.#now() - this.#askedAt >= FRESH_MS) {
       this.#askedAt = this.#now()
@@ -46,7 +46,7 @@ export class SpecsInUse {
       const found = await this.#ask(AbortSignal.timeout(LONGEST_MS))
       return [...new Set(found)].filter((algo) => typeof algo === 'string').map((algo) => ({ algo }))
     } catch {
-      // The check has failed anyway, so the known specs are sufficient.
+      // The check has already failed, so the known parameters are sufficient.
       return []
     }
   }

@@ -1,10 +1,10 @@
 import type { HashSpec } from './hash-spec.js'
 
-/** The stored part of a credential: enough to verify it, not enough to recover it. */
+/** The stored part of a credential. It is sufficient to verify the secret, but not to recover it. */
 export interface StoredCredential {
-  /** Unique across all tenants. A presented token is looked up by it. */
+  /** The public id, unique across all tenants, by which a presented token is looked up. */
   readonly publicId: string
-  /** Standard base64 with padding. */
+  /** The salt in standard base64 with padding. */
   readonly salt: string
   /** The hash of the salt's bytes followed by the secret's bytes, in standard base64 with padding. */
   readonly hash: string

@@ -2,16 +2,17 @@ import { TransitError } from '../errors.js'
 import { itemError } from './vault/vault-client.js'
 
 /**
- * Keeps a batch below the server's default limit of 1,000 strings per request. Names of fields count too, so
- * that each field of an item counts as two strings.
+ * The maximum number of strings in a batch, below the server's default limit of 1,000 per request. Field
+ * names count, too, so that each field of an item counts as two strings.
  */
 const MAX_BATCH_STRINGS = 400
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 
 /**
- * Returns the slices in which a batch is sent: servers limit requests by size and by number of strings. A
- * slice has at most 200 items, or 100 if each has associated data.
- * @param fields - the number of fields of each item.
+ * Returns the slices of a batch. Servers limit requests by size and by number of strings. A slice has at most
+ * 200 items, or 100 if each has associated data.
+ *
+ * @param fields - the number of fields per item.
  */
 export function chunksOf(texts: readonly string[], fields: number): [from: number, to: number][] {
   const mostItems = Math.floor(MAX_BATCH_STRINGS / (2 * fields))

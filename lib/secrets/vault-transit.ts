@@ -17,24 +17,27 @@ export interface VaultTransit extends Required<Encryptor> {
    */
   rewrap(ciphertext: string, options?: RewrapOptions): Promise<string>
   /**
-   * Re-encrypts ciphertexts with the newest key without exposing the plaintext, in the order of the
-   * arguments.
+   * Re-encrypts ciphertexts with the newest key without exposing the plaintext. Results are in the order of
+   * the arguments.
+   *
    * @throws TransitError
    */
   rewrapBatch(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
-  /** Closes the connections, and stops renewing and following the token. */
+  /** Closes the connections and stops renewing and following the token. */
   close(): Promise<void>
 }
 
 /**
  * Returns an encryptor that uses the transit engine of the server at `addr`. A call whose response does not
- * have status 200 rejects with a TransitError with status and body. Redirects are not followed, and
+ * have status 200 rejects with a TransitError that contains status and body. Redirects are not followed, and
  * environment variables are not read.
- * @param token - with a policy that allows encrypt, decrypt and rewrap on the key. A function returns a
- * token, such as from a login. Pass `''` if an agent adds its own token, or with `tokenFile`. A renewable
- * token is renewed at two thirds of its lifetime.
+ *
+ * @param token - a token whose policy allows encrypt, decrypt and rewrap on the key, or a function that
+ *   returns one, such as from a login. Pass `''` if an agent adds its own token, or with `tokenFile`. A
+ *   renewable token is renewed at two
+ * thirds of its lifetime.
  * @param keyName - an existing transit key.
- * @throws DeclarationError at once, with everything that is wrong with the arguments.
+ * @throws DeclarationError with every problem of the arguments, before any request.
  * @example
  * ```ts
  * import { newVaultTransit } from 'ashlar'
@@ -78,7 +81,7 @@ export function newVaultTransit(
     try {
       return kind.fromItem(await call(operation, item, kind.secrets([text]), callOptions), operation)
     } catch (error) {
-      // A batch with one item shows whether the item or the server failed.
+      // A batch with one item shows if the item or the server failed.
       if (!(error instanceof TransitError) || error.statusCode !== 500) throw error
       const [result] = await many(operation, [text], callOptions)
       return result as string
@@ -128,7 +131,7 @@ export function newVaultTransit(
   }
 }
 
-/** The string that is encrypted and decrypted to check that both work. */
+/** The string that is encrypted and decrypted for the check. */
 const CHECKED = 'ashlar check'
 
 type Operation = 'encrypt' | 'decrypt' | 'rewrap'

@@ -16,27 +16,28 @@ import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {
   /**
-   * Of its cursor, its lease and its markers: up to 200 letters, digits, `_` and `-`. Another name receives
-   * every event again. Of the consumers of one name, one works at a time, so a process runs one of them.
+   * The name of the consumer's cursor, lease and markers: up to 200 letters, digits, `_` and `-`. A consumer
+   * with a new name receives every event. Of all consumers with the same name only one works at a time, so a
+   * process runs at most one of them.
    */
   readonly name: string
-  /** Which events. Default: all. */
+  /** The events to handle. Default: all. */
   readonly subject?: EventSubject
   /**
-   * `'off'` if `emit` writes events that are named almost like a resource or a change of it. Otherwise the
-   * consumer does not start with a subject that no change of the resources of `dataSource` matches.
+   * `'off'` disables the check that the subject matches a change of a resource of `dataSource`, without which
+   * startup fails. Use it if `emit` writes events whose names resemble those of resources or their changes.
    */
   readonly subjectCheck?: 'off'
   /**
-   * The database of its effects and of its progress. Without `nats`, it also follows this database's outbox.
-   * Use a `MemoryDatabase` in tests.
+   * The database of the effects and of the consumer's progress. Without `nats`, the consumer follows this
+   * database's outbox. Use a `MemoryDatabase` in tests.
    */
   readonly dataSource: OutboxOwner
-  /** The stream that it follows. Default: the outbox of `dataSource`. */
+  /** The stream to follow. Default: the outbox of `dataSource`. */
   readonly nats?: NatsOptions
-  /** Events of different resources that are handled at the same time. Default 4. */
+  /** The number of events, of different resources, that are handled at the same time. Default: 4. */
   readonly concurrency?: number
-  /** The time for which a done event is remembered, in milliseconds. Default 30 days. */
+  /** The time in milliseconds for which handled events are remembered. Default: 30 days. */
   readonly markersKeptMs?: number
 }
 
@@ -52,10 +53,11 @@ export type EventHandler<Data = unknown> = (
 const [AHEAD, CONCURRENCY, THIRTY_DAYS_MS] = [256, 4, 30 * 24 * 3_600_000]
 
 /**
- * Handles events, those of one resource in their order. An event can come again, and its effects in the
- * database happen once: that it is done is written in the transaction of the effects. Any number of processes
- * can run it: one works for each name, and the others stand by.
- * @throws TypeError, RangeError for options that mean nothing.
+ * Creates a worker that handles events, those of one resource in order. An event may be delivered again, but
+ * its effects in the database happen once, because the same transaction records that it is done. Any number
+ * of processes can run the worker. One of them works per name, and the others stand by.
+ *
+ * @throws TypeError, RangeError if an option is invalid.
  * @example
  * ```ts
  * import { consumer } from 'ashlar/events'
@@ -115,7 +117,9 @@ export function consumer<Data = unknown>(
   return workerOf(identity, follower, listener, { other: stream, problems })
 }
 
-/** A client that may write to the stream can cause many reports. */
+/**
+ * Returns a limited report function, because a client that can write to the stream could cause many reports.
+ */
 const reporting = (name: string, onFailure?: FailureReport): ((error: TypeError) => void) => {
   const reports = new ReportLimit()
   const report = onFailure ?? (({ message, error }) => new RequestContext().reportFailure(message, error))

@@ -1,33 +1,34 @@
 import type { TraceIds } from '../../context.js'
 import type { LoggedEvent } from '../log/event-log.js'
 
-/** An event, as its consumer gets it. */
+/** An event as a consumer receives it. */
 export interface ReceivedEvent<Data = unknown> {
-  /** Unique. */
+  /** The event's unique id. */
   readonly id: string
-  /** A URI reference. */
+  /** The source, a URI reference. */
   readonly source: string
-  /** `order.paid` */
+  /** The event type, such as `order.paid`. */
   readonly type: string
-  /** `order` */
+  /** The resource type, such as `order`. */
   readonly resource: string
-  /** `paid` */
+  /** The verb, such as `paid`. */
   readonly verb: string
-  /** The key of the resource. */
+  /** The resource's key. */
   readonly key: string
-  /** The name of the resource, or its key. */
+  /** The resource name, or the key if it has none. */
   readonly subject: string
-  /** `''` for an event of all tenants. */
+  /** The tenant. Empty for an event of all tenants. */
   readonly tenant: string
-  /** When it happened; when the stream got it, where the event does not say so. */
+  /** The time of the event, or the time when the stream received it if the event has none. */
   readonly time: Date
   /**
-   * For changes of resources `{ resource?, before?, changed? }`; undefined where it was too large to be sent.
+   * The data of the event: `{ resource?, before?, changed? }` for changes of resources. Undefined if it was
+   * too large to be sent.
    */
   readonly data: Data
-  /** True if `data` is left out, because the event had more than 512 KiB. */
+  /** True if `data` was omitted because the event exceeds 512 KiB. */
   readonly isTruncated: boolean
-  /** Of the call that it comes from; empty where it has none. */
+  /** The id of the request that caused it. Empty if there was none. */
   readonly requestId: string
   /**
    * The actor of the call: its subject, or `system:` followed by the reason given to `asSystem`. Empty if the
@@ -38,26 +39,27 @@ export interface ReceivedEvent<Data = unknown> {
   readonly seq: number
 }
 
-/** With the span that the event comes from. */
+/** An event with the span that caused it. */
 export interface Received {
   readonly event: ReceivedEvent
   readonly trace: TraceIds | undefined
 }
 
-/** W3C Trace Context: ids of zeros are none. */
+/** Matches a W3C Trace Context. Ids of zeros are invalid. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
 /**
- * The characters that a log line and a header can contain. A process may use ids for its own work that a
- * server would not accept from callers.
+ * Matches the characters that log lines and headers can contain. A process may use ids for its own work that
+ * a server would not accept from callers.
  */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
-/** CloudEvents allows no control characters. */
+/** Matches an actor. CloudEvents allows no control characters. */
 const ACTOR = /^[^\p{Cc}\p{Cs}]{1,1000}$/u
-/** RFC 3339, as CloudEvents asks for. */
+/** Matches a time in RFC 3339 format, which CloudEvents requires. */
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
 /**
- * Anybody may have written it who may send to the stream: what is not as it has to be counts as not given.
+ * Parses an event of a log. Every client that can publish to the stream may have written it, so invalid parts
+ * count as missing.
  */
 export function received(logged: LoggedEvent): Received {
   const { id, tenant, resource, verb, key, payload, seq } = logged

@@ -2,7 +2,7 @@ import type { OutboxListener } from '../log/listen.js'
 import type { Follower, WorkerStatus } from './follower.js'
 import { claimName, introduce, nameProblems, releaseName, type WorkerIdentity } from './worker-names.js'
 
-/** A relay or a consumer that runs in a process besides its calls. */
+/** A relay or consumer that runs in a process alongside its calls. */
 export interface EventWorker {
   /**
    * Returns the problems that prevent startup, such as a package that is not installed. A server and the Nest
@@ -12,28 +12,27 @@ export interface EventWorker {
   startUpCheck(workers?: readonly object[]): Promise<readonly string[]>
   /**
    * Starts the worker. Failures are reported and retried.
-   * @throws TypeError if another worker of its name already runs on the same database in this process, and
-   * for a subject that never matches.
+   *
+   * @throws TypeError if another worker of this name already runs on the same database in this process, or
+   *   if its subject never matches.
    */
   start(): void
-  /** Finishes the events in progress, and lets another process take over. */
+  /** Finishes the events in progress and lets another process take over. */
   drain(): Promise<void>
-  /** Returns the worker's progress, and whether it is the leader. */
+  /** Returns the worker's progress, with true if this process is the leader. */
   status(): Promise<WorkerStatus>
 }
 
-/** The destination or source of a worker other than an outbox. */
+/** The destination or source of a worker, if it is not an outbox. */
 export interface Destination {
   startUpCheck?(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 interface WorkerParts {
-  /** Checked at startup and closed last. */
+  /** The other end, which is checked at startup and closed last. */
   readonly other?: Destination | undefined
-  /**
-   * Returns the problems with the worker's own options, as far as this process can detect them at startup.
-   */
+  /** Returns the problems with the worker's own options that this process can detect at startup. */
   readonly problems?: () => readonly string[]
 }
 

@@ -13,9 +13,13 @@ import { Slots } from './slots.js'
 
 /** Options of a worker that follows a log. */
 export interface FollowerOptions {
-  /** The number of attempts before an event becomes a dead letter. Default 10. Outages do not count. */
+  /**
+   * The maximum number of attempts before an event becomes a dead letter. Default: 10. Outages do not count.
+   */
   readonly maxAttempts?: number
-  /** Milliseconds before another process takes over from a process that died. Default 15 seconds. */
+  /**
+   * The time in milliseconds before another process takes over from a process that died. Default: 15 seconds.
+   */
   readonly leaseMs?: number
   /** Receives failures, at most one per cause and minute. Default: a line on stderr. */
   readonly onFailure?: FailureReport
@@ -34,11 +38,11 @@ export interface Following {
   readonly tidy: () => Promise<void>
   /** Called when this process becomes the leader. */
   readonly begin?: () => Promise<void>
-  /** False for events of other workers. */
+  /** Returns false for events of other workers. */
   readonly isMine: (event: LoggedEvent) => boolean
   /**
-   * @throws Unavailable in an outage, which the worker waits out. Any other error counts as a failed attempt
-   * for this event.
+   * @throws Unavailable in an outage, whose end the worker waits for. Any other error counts as a failed
+   *   attempt for this event.
    */
   readonly handle: (event: LoggedEvent, signal: AbortSignal) => Promise<void>
 }
@@ -52,7 +56,7 @@ export interface WorkerStatus {
   readonly position: number
   /** The number of events after this position that are still to be handled. */
   readonly lag: number
-  /** Why this process makes no progress, or not for every event. Undefined while nothing fails. */
+  /** The reason why this process makes no progress, or none with some events. Undefined if nothing fails. */
   readonly problem?: string
 }
 
@@ -61,8 +65,8 @@ const SAVE_EVERY_MS = 100
 const TIDY_EVERY_MS = 1000
 
 /**
- * Follows a log. For each name one process leads, holding a lease, and the others stand by. Events of the
- * same resource are handled one after another, others concurrently. The cursor is saved up to the first event
+ * Follows a log. One process per name leads, by holding a lease, and the others stand by. Events of the same
+ * resource are handled one after another, others concurrently. The cursor is saved before the first event
  * that is not done. If a process dies, some events are therefore repeated, but none is lost.
  */
 export class Follower {
@@ -104,7 +108,7 @@ export class Follower {
     return this.following.name
   }
 
-  /** Starts following; has no effect if it has started before. */
+  /** Starts following. Has no effect if already started. */
   start(): void {
     this.#running ??= this.#run()
   }
@@ -181,6 +185,7 @@ export class Follower {
 
   /**
    * Retries an event until it is handled or becomes a dead letter.
+   *
    * @throws if another process is now the leader.
    */
   async #done(
@@ -227,8 +232,9 @@ export class Follower {
 
   /**
    * Makes the event a dead letter.
-   * @param isLast - whether this has failed so often that the event is stored without its payload.
-   * @returns whether the event was stored.
+   *
+   * @param isLast - true to store the event without its payload, because storing it has failed too often.
+   * @returns true if the event was stored.
    */
   async #gaveUp(event: LoggedEvent, reason: unknown, isLast: boolean): Promise<boolean> {
     const { name } = this.following
@@ -269,7 +275,9 @@ export class Follower {
     }
   }
 
-  /** @param message - `what` with the event's id. */
+  /**
+   * @param message - the message in the log: `what` with the event's id.
+   */
   #report(what: string, error: unknown, message = what): void {
     this.#reports.tell(what, error, (more) => this.#tell(`${message}${more}`, error))
   }
@@ -326,7 +334,7 @@ export class Follower {
 /** Thrown if another process may be the leader. */
 class LeaseLost extends Error {}
 
-/** True for an outage, which ends by itself and is not the event's fault. */
+/** Returns true for an outage, which is not caused by the event and ends without intervention. */
 const isOutage = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof DeadlineExceeded
 

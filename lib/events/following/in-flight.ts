@@ -3,14 +3,14 @@ import type { LoggedEvent } from '../log/event-log.js'
 /** The maximum total size of the payloads held in memory. */
 const MAX_BYTES = 64 * 1024 * 1024
 /**
- * The number of events per concurrent slot that may be done or waiting after an unfinished event. A failing
- * event must not block the others.
+ * The maximum number of events per concurrent slot that may be done or waiting after an unfinished event. A
+ * failing event must not block the others.
  */
 const MAX_BEHIND = 16
 
 /** The events in progress. Events of the same resource run one after another, others concurrently. */
 export class InFlight {
-  /** By position, in the order of the log. */
+  /** Events by position, in the order of the log. */
   readonly #events = new Map<number, { isDone: boolean }>()
   readonly #tails = new Map<string, Promise<void>>()
   #bytes = 0
@@ -18,7 +18,7 @@ export class InFlight {
   #changed: () => void = () => {}
 
   /**
-   * @param done - everything up to this position is done.
+   * @param done - the position up to which all events are done.
    * @param most - the maximum number of events that run concurrently.
    */
   constructor(
@@ -49,7 +49,9 @@ export class InFlight {
     while (this.#tails.size > 0) await this.#change()
   }
 
-  /** @param work - rejects if it was abandoned and the event is to be read again. */
+  /**
+   * @param work - handles the event. Rejects if it was abandoned and the event is to be read again.
+   */
   begin(event: LoggedEvent, work: () => Promise<void>): void {
     const { position, payload } = event
     const item = { isDone: false }

@@ -4,7 +4,7 @@ import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.
 import type { DeadLetter } from '../store/sql-dead-letters.js'
 import { type OutboxOwner, type OutboxStore, outboxStoreOf } from '../store/outbox-store.js'
 
-/** Milliseconds for which no process can become the leader of a deleted name. */
+/** The time in milliseconds for which no process can become the leader of a deleted name. */
 const FORGETTING_MS = 15_000
 const CONSUMERS = [CONSUMER_CURSOR, STREAM_CURSOR] as const
 
@@ -27,21 +27,23 @@ export interface OutboxStatus {
 
 /** The progress of a relay or consumer. */
 export interface CursorStatus {
-  /** Such as `relay:nats`. `consumer:mail` follows the outbox, `stream:mail` a NATS stream. */
+  /**
+   * The worker's name, such as `relay:nats`. `consumer:mail` follows the outbox, `stream:mail` a NATS stream.
+   */
   readonly name: string
   /** The position up to which all events are done. */
   readonly position: number
   /**
-   * The number of the outbox's events that are still to be handled, including events without a log position;
-   * undefined for a cursor in a stream.
+   * The number of the outbox's events that are still to be handled, including events without a log position.
+   * Undefined for a cursor in a stream.
    */
   readonly lag: number | undefined
   readonly deadLetters: number
   /** True if a process works under this name. */
   readonly isRunning: boolean
   /**
-   * When a process was last active under this name. For a process that died, the time may be late by up to
-   * the length of its lease. Undefined if there never was a process.
+   * The time when a process was last active under this name. For a process that died, it may be later by up
+   * to the length of its lease. Undefined if there never was a process.
    */
   readonly lastSeen: Date | undefined
 }
@@ -50,12 +52,13 @@ export interface CursorStatus {
 export interface DeadLetterOptions {
   /** Lists only the dead letters of this relay or consumer, such as `relay:nats`. */
   readonly cursor?: string
-  /** The maximum number of dead letters, oldest first. Default 100. */
+  /** The maximum number of dead letters, oldest first. Default: 100. */
   readonly limit?: number
 }
 
 /**
- * Looks at the outbox of a database, and at the dead letters of relays and consumers.
+ * Inspects the outbox of a database and the dead letters of its relays and consumers.
+ *
  * @example
  * ```ts
  * import { Outbox } from 'ashlar/events'
@@ -98,9 +101,10 @@ export class Outbox {
   }
 
   /**
-   * Makes the worker of a cursor retry its dead letters within a second or two; with `id`, only that dead
-   * letter. An event that then succeeds is delivered after later events of its resource.
-   * @returns the number of dead letters that will be retried.
+   * Makes the worker of a cursor retry its dead letters, or only the one with `id`, within two seconds. An
+   * event that then succeeds is delivered after later events of its resource.
+   *
+   * @returns the number of dead letters to be retried.
    */
   replay(cursor: string, id?: number): Promise<number> {
     return this.#store.letters.replay(cursor, id)
@@ -108,8 +112,9 @@ export class Outbox {
 
   /**
    * Deletes the cursor, the dead letters and the markers of a relay or consumer that is no longer used. Until
-   * then the outbox keeps every event after the cursor. If the worker is started again, it begins with the
+   * then the outbox retains every event after the cursor. If the worker is started again, it begins with the
    * oldest stored event.
+   *
    * @returns false if no cursor has that name.
    * @throws AshlarError FAILED_PRECONDITION while a process is active under that name.
    */
@@ -122,7 +127,7 @@ export class Outbox {
       throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: stop it first`)
     await this.#store.letters.removeAll(cursor)
     const consumer = consumerIn(cursor)
-    // The same consumer may follow a stream now.
+    // A consumer of this name may follow a stream now.
     if (consumer !== undefined && !CONSUMERS.some((kind) => others.has(kind + consumer)))
       await this.#store.markers(consumer, 0).removeAll()
     await this.#store.cursors.remove(cursor)

@@ -1,8 +1,9 @@
 const NAME = /^[A-Za-z0-9_-]{1,200}$/
 
 /**
- * Returns the name of a relay or consumer if it is valid.
- * @throws TypeError for an invalid name.
+ * Returns the name of a relay or consumer.
+ *
+ * @throws TypeError if the name is invalid.
  */
 export function checkedName(name: string): string {
   if (!NAME.test(name))

@@ -5,7 +5,7 @@ export interface WorkerIdentity {
   readonly owner: OutboxOwner
   readonly kind: 'consumer' | 'relay'
   readonly name: string
-  /** The subject that it follows, such as `booking.created`, to distinguish workers of the same name. */
+  /** The subject of the worker, such as `booking.created`, to distinguish workers of the same name. */
   readonly follows: string
 }
 
@@ -21,8 +21,9 @@ export const introduce = <W extends object>(worker: W, identity: WorkerIdentity)
 }
 
 /**
- * Returns why a worker cannot run beside the others in its process. The second worker of a name would wait
- * for the first to end, and its events would be counted as done.
+ * Returns why a worker cannot run together with the others in its process. The second worker of a name would
+ * wait for the first to end, and its events would count as done.
+ *
  * @param workers - the workers that start together, in order.
  */
 export function nameProblems(identity: WorkerIdentity, workers: readonly object[] = []): readonly string[] {
@@ -52,8 +53,11 @@ export function releaseName(identity: WorkerIdentity): void {
   if (names?.get(keyOf(identity)) === identity) names.delete(keyOf(identity))
 }
 
-/** Forgets the names in use on a database. For tests in which one process plays several. */
+/** Forgets the used names of a database, for tests in which one process simulates several. */
 export const forgetNames = (owner: OutboxOwner): void => void running.delete(owner)
 
-/** A stream's consumer and an outbox's consumer of the same name share their record of handled events. */
+/**
+ * Returns the key of a worker's name. A consumer of a stream and a consumer of an outbox with the same name
+ * share their record of handled events.
+ */
 const keyOf = ({ kind, name }: WorkerIdentity): string => `${kind}:${name}`

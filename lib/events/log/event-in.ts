@@ -1,7 +1,8 @@
 import type { LoggedEvent } from './event-log.js'
 
 /**
- * The tenant, resource and position that an event itself contains; undefined if the payload is not an event.
+ * Parses an event's tenant, resource and position from its payload. Returns undefined if the payload is not
+ * an event.
  */
 export function eventIn(payload: Buffer): LoggedEvent | undefined {
   const event = jsonOf(payload)

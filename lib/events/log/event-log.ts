@@ -2,51 +2,52 @@
 export interface LoggedEvent {
   /** The event's position in the log. */
   readonly position: number
-  /** Unique: the `id` of the event. */
+  /** The event's unique `id`. */
   readonly id: string
-  /** `''` for an event of all tenants. */
+  /** The tenant. Empty for an event of all tenants. */
   readonly tenant: string
-  /** The type of the resource: `order`. */
+  /** The resource type, such as `order`. */
   readonly resource: string
   /** The event's verb, such as `paid`. */
   readonly verb: string
-  /** The key of the resource. */
+  /** The resource's key. */
   readonly key: string
-  /** The whole event: CloudEvents 1.0, structured JSON. */
+  /** The complete event as CloudEvents 1.0 in structured JSON. */
   readonly payload: Buffer
   /**
-   * Its number among the events of its tenant, from 1 and without gaps; 0 where `tenant_event_policy` does
-   * not ask for it.
+   * The event's number among those of its tenant, starting at 1 and without gaps. 0 if `tenant_event_policy`
+   * does not enable numbering.
    */
   readonly seq: number
-  /** The `event_epoch` of `tenant_event_policy` when it was numbered. */
+  /** The `event_epoch` of `tenant_event_policy` at the time of numbering. */
   readonly epoch: number
-  /** When the log got it, for an event that does not say when it happened. */
+  /** The time when the log received the event, for an event without a time. */
   readonly loggedAt?: Date
 }
 
-/** Events in an order that never changes, and in which nothing appears behind a reader. */
+/** Events in an order that never changes. New events only appear at the end. */
 export interface EventLog {
   /**
-   * The events behind a position. Waits for more until the signal aborts. @throws what reading throws: the
-   * reader begins again.
+   * Reads the events after a position, and waits for more until the signal aborts.
+   *
+   * @throws the error of a failed read. The reader then starts again.
    */
   read(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>
-  /** The number of events that are behind a position and can still be read, at most. */
+  /** Returns at most the number of readable events after a position. */
   behind(position: number): Promise<number>
 }
 
 /** The first and last positions of a log. */
 export interface LogEnds {
-  /** The position of the first event that is not removed; undefined where all are. */
+  /** The position of the first remaining event. Undefined if all were removed. */
   readonly first: number | undefined
-  /** The position of the last event, which may be removed. */
+  /** The position of the last event, even if it was removed. */
   readonly last: number
 }
 
 /**
- * The events behind a position, without those that were removed. Positions have no gaps, and the oldest
- * events are removed first.
+ * Returns the number of remaining events after a position. Positions have no gaps, and the oldest events are
+ * removed first.
  */
 export const eventsBehind = ({ first, last }: LogEnds, position: number): number =>
   first === undefined ? 0 : Math.max(0, last - Math.max(position, first - 1))

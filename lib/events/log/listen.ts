@@ -9,13 +9,13 @@ import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 /** Options for notifying a worker of new events. */
 export interface ListenOptions {
   /**
-   * The PostgreSQL connection string for LISTEN. It must lead to a session of its own, not to a PgBouncer in
-   * transaction mode. Without it the outbox is polled, every second when it is idle.
+   * The PostgreSQL connection string for LISTEN. It needs its own session, so it must not use PgBouncer in
+   * transaction mode. Without it the outbox is polled, once per second when it is idle.
    */
   readonly listenDsn?: string | undefined
 }
 
-/** The part of a client of `pg` that is used. */
+/** The part of `pg`'s client that Ashlar uses. */
 interface Client {
   on(event: 'notification' | 'error' | 'end', listener: (error?: Error) => void): unknown
   connect(): Promise<unknown>
@@ -23,7 +23,7 @@ interface Client {
   end(): Promise<void>
 }
 
-/** Hears of events that other processes have committed. */
+/** Receives notifications of events that other processes have committed. */
 export interface OutboxListener {
   start(): void
   close(): Promise<void>
@@ -31,7 +31,9 @@ export interface OutboxListener {
 
 const [HEARD_WITHIN_MS, RECONNECT_MS] = [2000, 5000]
 
-/** @throws OptionError for a `listenDsn` if the engine has no LISTEN. */
+/**
+ * @throws OptionError if a `listenDsn` is given and the engine has no LISTEN.
+ */
 export function listenFor(
   database: Database,
   dsn: string | undefined,
@@ -43,7 +45,7 @@ export function listenFor(
   return new PostgresListener(dsn, WakeUp.of(database), onFailure)
 }
 
-/** LISTEN on its own connection. It only reduces latency, because the outbox is polled too. */
+/** Listens on its own connection. This only reduces latency, because the outbox is polled, too. */
 class PostgresListener implements OutboxListener {
   readonly #stop = new AbortController()
   readonly #reports = new ReportLimit()
@@ -76,7 +78,7 @@ class PostgresListener implements OutboxListener {
     }
   }
 
-  /** Returns when the connection has ended. */
+  /** Resolves when the connection has ended. */
   async #listen(signal: AbortSignal): Promise<void> {
     const { default: pg } = await import('pg')
     const client = new pg.Client({ connectionString: this.dsn, keepAlive: true }) as Client
@@ -94,7 +96,7 @@ class PostgresListener implements OutboxListener {
     try {
       await client.connect()
       await client.query(`LISTEN ${CHANNEL}`)
-      // If LISTEN succeeds and no notification arrives, a pooler has given the session to other clients.
+      // If LISTEN succeeds but no notification arrives, a pooler has assigned the session to other clients.
       this.wakeUp.wake()
       await pause(HEARD_WITHIN_MS, signal, Promise.race([own, end]))
       if (!state.isHeard && !signal.aborted)

@@ -47,14 +47,14 @@ const SQLITE_LOG = [
 
 const made = new WeakMap<Database, Promise<void>>()
 
-/** Makes the tables of those who follow the outbox where no migration does. */
+/** Creates the tables of workers if migrations do not. */
 export function prepareLog(database: Database): Promise<void> {
   if (database.dialect.ddl.migration !== undefined) return Promise.resolve()
   const known = made.get(database)
   if (known !== undefined) return known
   const making = makeTables(database)
   made.set(database, making)
-  // The next one tries again.
+  // The next call tries again.
   making.catch(() => made.delete(database))
   return making
 }

@@ -5,11 +5,13 @@ import { Poll } from './poll.js'
 import type { OutboxLog } from './outbox-log.js'
 
 /**
- * The outbox of a database in memory. Its transactions run one after another, so that events have their order
- * when they are written.
+ * The log of a memory database. Its transactions run one after another, so events are ordered when they are
+ * written.
  */
 export class MemoryLog implements Pick<OutboxLog, keyof OutboxLog> {
-  /** @param cursors - of those who follow it. */
+  /**
+   * @param cursors - returns the cursors of workers.
+   */
   constructor(
     private readonly outbox: MemoryOutbox,
     private readonly cursors: () => readonly { readonly name: string; readonly position: number }[],

@@ -9,12 +9,12 @@ import { prepareLog } from './log-tables.js'
 import { Poll } from './poll.js'
 import { SEQUENCER, Sequencer } from './sequencer.js'
 
-/** So many events are read at once. */
+/** The maximum number of events per read. */
 const MAX_EVENTS = 100
-/** So many delivered events are removed by one statement. */
+/** The number of delivered events that one statement removes. */
 const CHUNK = 1000
 
-/** The outbox of a database, as those read it who follow it. Who reads it sequences it too. */
+/** The log of a database's outbox. Each reader also assigns log positions. */
 export class OutboxLog implements EventLog {
   readonly #sequencer: Sequencer
   readonly #statements: ReturnType<typeof statementsFor>
@@ -44,7 +44,7 @@ export class OutboxLog implements EventLog {
     }
   }
 
-  /** Removes the events that every cursor has passed. */
+  /** Removes the events that are before every cursor. */
   async prune(): Promise<void> {
     const { passed, first, remove } = this.#statements
     const end = await this.#number(passed)
@@ -55,7 +55,7 @@ export class OutboxLog implements EventLog {
         this.database,
         new RequestContext(),
         (on) => on.run(remove, [at, Math.min(at + CHUNK, end)]),
-        // Writers would wait for the gaps that MySQL locks otherwise.
+        // Otherwise writers would wait for MySQL's gap locks.
         { isolation: 'read committed' },
       )
   }
@@ -63,17 +63,17 @@ export class OutboxLog implements EventLog {
   async ends(): Promise<LogEnds> {
     await prepareLog(this.database)
     const { first, last } = this.#statements
-    // In this order no event is before the first one.
+    // Query the first event first, so that no event precedes it.
     return { first: await this.#number(first), last: (await this.#number(last)) ?? 0 }
   }
 
   async behind(position: number): Promise<number> {
-    // In this order nothing is missed that gets its place meanwhile.
+    // Query in this order, so that events that get a position meanwhile are counted.
     const unsequenced = await this.unsequenced()
     return eventsBehind(await this.ends(), position) + unsequenced
   }
 
-  /** The number of events that are committed and not sequenced yet. */
+  /** Returns the number of committed events without a log position. */
   async unsequenced(): Promise<number> {
     await prepareLog(this.database)
     return (await this.#number(this.#statements.unsequenced)) ?? 0

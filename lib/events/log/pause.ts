@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Waits so many milliseconds, or until the signal aborts or `early` resolves. */
+/** Waits for a time in milliseconds, or until the signal aborts or `early` resolves. */
 export async function pause(ms: number, signal: AbortSignal, early?: Promise<void>): Promise<void> {
   const over = new AbortController()
   const end = () => over.abort()

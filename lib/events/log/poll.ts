@@ -4,8 +4,8 @@ import { pause } from './pause.js'
 const [BUSY_MS, IDLE_MS] = [20, 1000]
 
 /**
- * Waits between reads of the outbox: 20 ms while there are events, up to a second when there are none, and
- * less when it is woken up.
+ * Waits between reads of the outbox: 20 ms while there are events, up to a second if there are none, and less
+ * if it is woken.
  */
 export class Poll {
   #waitMs = BUSY_MS
@@ -20,12 +20,14 @@ export class Poll {
     })
   }
 
-  /** Before a read, which sees what came earlier. */
+  /** Call it before a read, which includes everything that woke it earlier. */
   begin(): void {
     this.#isWoken = false
   }
 
-  /** @param hasFound - whether the read has found something. */
+  /**
+   * @param hasFound - true if the read returned events.
+   */
   async wait(hasFound: boolean, signal: AbortSignal): Promise<void> {
     if (hasFound) {
       this.#waitMs = BUSY_MS

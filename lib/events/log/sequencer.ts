@@ -6,20 +6,18 @@ import { prepareLog } from './log-tables.js'
 import { TenantSequences } from './tenant-sequences.js'
 
 /**
- * The row of `outbox_dispatch_cursor` that has the last position of the log, and that a sequencer holds while
- * it works.
+ * The row of `outbox_dispatch_cursor` that stores the last log position. A sequencer locks it while it works.
  */
 export const SEQUENCER = 'sequencer'
 
-/** So many events get their place in one transaction. */
+/** The number of events that get a position in one transaction. */
 const MAX_ROWS = 1000
 
 /**
- * Gives committed events their position in the log. An event draws its `position` before it commits, so that
- * positions become visible out of order, and a reader that follows them loses those that come late.
- * `log_position` is given to what is committed already: it has no gaps, never grows behind a reader, and
- * keeps the order of positions for each resource. Any number of sequencers can run: the row that each of them
- * locks lets one work at a time.
+ * Assigns log positions to committed events. An event gets its `position` before it commits, so positions
+ * become visible out of order, and a reader that followed them would miss some. `log_position` is only
+ * assigned to committed events. It has no gaps, new values are always larger, and it preserves the order of
+ * each resource's events. Any number of sequencers can run: a row lock lets one work at a time.
  */
 export class Sequencer {
   readonly #statements: ReturnType<typeof statementsFor>
@@ -30,7 +28,11 @@ export class Sequencer {
     this.#sequences = new TenantSequences(database)
   }
 
-  /** Sequences what is committed, up to a number of events. @returns how many. */
+  /**
+   * Assigns positions to a limited number of committed events.
+   *
+   * @returns the number of events.
+   */
   async assign(): Promise<number> {
     await prepareLog(this.database)
     const { rows } = await this.database.run(this.#statements.peek, [])
@@ -40,7 +42,11 @@ export class Sequencer {
     })
   }
 
-  /** Sequences all that is committed. @returns how many. */
+  /**
+   * Assigns positions to all committed events.
+   *
+   * @returns the number of events.
+   */
   async assignAll(): Promise<number> {
     let count = 0
     for (;;) {
@@ -53,7 +59,7 @@ export class Sequencer {
   async #assign(on: Executor): Promise<number> {
     const { find, place, advance } = this.#statements
     const last = await this.#lock(on)
-    // Only what is read after the lock is there: another sequencer may have worked until now.
+    // Read after taking the lock, because another sequencer may have worked until then.
     const { rows } = await on.run(find, [])
     if (rows.length === 0) return 0
     const events = rows.map(([position, account], index) => ({
@@ -71,7 +77,9 @@ export class Sequencer {
     return rows.length
   }
 
-  /** @returns the last position of the log. */
+  /**
+   * @returns the last log position.
+   */
   async #lock(on: Executor): Promise<number> {
     const { lock, create } = this.#statements
     let { rows } = await on.run(lock, [])

@@ -2,14 +2,14 @@ import { padToPowerOfTwo } from '../../persistence/dialects/values/pad-to-power-
 import type { Database, Executor, Result, Statement } from '../../persistence/engines/executor/executor.js'
 import { type SqlText, sqlText } from '../../persistence/engines/sql-text.js'
 
-/** An event that gets its place in the log. */
+/** An event that gets a log position. */
 interface Placed {
   readonly position: number
   readonly account: string
   readonly log_position: number
 }
 
-/** With its number among the events of its tenant. */
+/** The event with its number in its tenant. */
 export interface Numbered {
   readonly position: number
   readonly log_position: number
@@ -17,13 +17,12 @@ export interface Numbered {
   readonly event_epoch: number
 }
 
-/** Policies of `tenant_event_policy`: 1 asks for numbers without gaps, 0 for none. */
+/** The policies of `tenant_event_policy`: 1 numbers events without gaps, 0 does not number them. */
 const GAP_FREE = 1
 
 /**
- * Numbers the events of the tenants that `tenant_event_policy` names, from 1 and without gaps. Only the
- * sequencer writes `tenant_event_seq`: were it written with the events, all writers of a tenant would wait
- * for one row.
+ * Numbers the events of the tenants in `tenant_event_policy`, starting at 1 and without gaps. Only the
+ * sequencer writes `tenant_event_seq`. If events wrote it, all writers of a tenant would wait for one row.
  */
 export class TenantSequences {
   readonly #sql: SqlText
@@ -38,7 +37,10 @@ export class TenantSequences {
     this.#advance = statement(`UPDATE ${sequences} SET next_seq = ? WHERE account_id = ?`)
   }
 
-  /** @param events - in the order of the log. @returns undefined if numbering is off. */
+  /**
+   * @param events - the events in log order.
+   * @returns undefined if numbering is off.
+   */
   async number(on: Executor, events: readonly Placed[]): Promise<Numbered[] | undefined> {
     const accounts = [...new Set(events.map(({ account }) => account))]
     const epochs = await this.#epochs(on, accounts)
@@ -54,7 +56,7 @@ export class TenantSequences {
     return numbered
   }
 
-  /** By tenant. */
+  /** Returns the epoch of each tenant. */
   async #epochs(on: Executor, accounts: readonly string[]): Promise<Map<string, number>> {
     const { rows } = await this.#of(
       on,
@@ -65,7 +67,7 @@ export class TenantSequences {
     return byTenant(rows)
   }
 
-  /** The next number, by tenant. */
+  /** Returns the next number of each tenant. */
   async #sequences(on: Executor, accounts: readonly string[]): Promise<Map<string, number>> {
     for (const account of accounts) await on.run(this.#create, [account])
     const { rows } = await this.#of(

@@ -9,17 +9,17 @@ export interface StreamConnection {
   readonly packages: typeof import('@nats-io/jetstream')
   readonly client: JetStreamClient
   readonly manager: JetStreamManager
-  /** The bytes that the server takes in one message. */
+  /** The maximum message size of the server in bytes. */
   readonly mostBytes: number
 }
 
 const TWO_MINUTES_NS = 120e9
-/** `stream not found` (JetStream API) */
+/** JetStream API: `stream not found`. */
 const STREAM_NOT_FOUND = 10059
 const PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 const STREAM = /^[A-Za-z0-9_-]{1,200}$/
 
-/** Connects when it is needed, again when it was lost, and makes the stream where it is not there. */
+/** Connects on first use and again after a lost connection, and creates the stream if it does not exist. */
 export class NatsStream {
   readonly prefix: string
   readonly name: string
@@ -28,7 +28,9 @@ export class NatsStream {
   #connection: NatsConnection | undefined
   readonly #reconnected = new Set<() => void>()
 
-  /** @throws OptionError for an invalid prefix, server or stream. */
+  /**
+   * @throws OptionError if the prefix, a server or the stream's name is invalid.
+   */
   constructor(private readonly options: NatsOptions) {
     const { prefix = 'events', stream = 'EVENTS' } = options
     if (!PREFIX.test(prefix))
@@ -42,26 +44,30 @@ export class NatsStream {
     this.name = stream
   }
 
-  /** Returns the problems that prevent every connection. An unreachable server is not one of them. */
+  /** Returns the problems that prevent every connection. An unreachable server is not included. */
   async startUpCheck(): Promise<readonly string[]> {
     return (await loadNats()) === undefined ? [MISSING_PACKAGES] : []
   }
 
   /**
-   * @throws Unavailable where it cannot be reached. @throws TypeError for a stream that is made for something
-   * else.
+   * @throws Unavailable if the server cannot be reached.
+   * @throws TypeError if the stream was created for another purpose.
    */
   open(): Promise<StreamConnection> {
     if (this.#connection?.isClosed() === true) this.recheck()
     return (this.#opening ??= this.#open())
   }
 
-  /** Has the next `open` look for the stream again, which may have been deleted. */
+  /** Makes the next `open` check the stream again, because it may have been deleted. */
   recheck(): void {
     if (!this.#isOpening) this.#opening = undefined
   }
 
-  /** Calls `listener` when the connection was lost and is there again. @returns a function that ends it. */
+  /**
+   * Calls `listener` when a lost connection is restored.
+   *
+   * @returns a function that removes the listener.
+   */
   onReconnect(listener: () => void): () => void {
     this.#reconnected.add(listener)
     return () => void this.#reconnected.delete(listener)
@@ -109,7 +115,7 @@ export class NatsStream {
     const made = await connect({
       maxReconnectAttempts: -1,
       reconnectTimeWait: 500,
-      // A server that is gone without a word is noticed after three of them.
+      // A server that disappears without closing the connection is noticed after three pings.
       pingInterval: 10_000,
       ...loginIn(servers),
       ...connection,
@@ -118,13 +124,13 @@ export class NatsStream {
     return (this.#connection = made)
   }
 
-  /** Until the connection is closed. */
+  /** Reports restored connections until the connection is closed. */
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status())
       if (type === 'reconnect') for (const listener of this.#reconnected) listener()
   }
 
-  /** Makes the stream, or makes sure that it keeps what is sent to it. */
+  /** Creates the stream, or checks that an existing one retains events. */
   async #prepare(packages: typeof import('@nats-io/jetstream'), manager: JetStreamManager): Promise<void> {
     const config = await this.#configured(packages, manager)
     const { subjects = [], retention } = config
@@ -157,7 +163,8 @@ export class NatsStream {
 }
 
 /**
- * The addresses, and the login that stands in the first one: the client takes it for a part of the address.
+ * Returns the addresses and the login in the first address, which the client would treat as a part of the
+ * address.
  */
 function loginIn(servers: string | readonly string[]): NodeConnectionOptions {
   const urls = [servers].flat().map((server) => new URL(server))
@@ -170,6 +177,6 @@ function loginIn(servers: string | readonly string[]): NodeConnectionOptions {
   } as NodeConnectionOptions
 }
 
-/** The `err_code` of an error of the JetStream API. */
+/** Returns the `err_code` of a JetStream API error. */
 export const apiCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined

@@ -1,22 +1,19 @@
 /**
- * A stream of NATS JetStream. Its packages are optional peers: `@nats-io/jetstream` and
+ * A NATS JetStream stream. Its packages are optional peer dependencies: `@nats-io/jetstream` and
  * `@nats-io/transport-node`.
  */
 export interface NatsOptions {
   /**
-   * `nats://host:4222`, one or several of a cluster. `nats://user:password@host` and `nats://token@host` log
-   * in.
+   * The servers of a cluster, such as `nats://host:4222`. `nats://user:password@host` and `nats://token@host`
+   * include a login.
    */
   readonly servers: string | readonly string[]
-  /** Begins each subject. Default `events`. */
+  /** The first part of every subject. Default: `events`. */
   readonly prefix?: string
-  /** The name of the stream. Default `EVENTS`. */
+  /** The name of the stream. Default: `EVENTS`. */
   readonly stream?: string
-  /** The number of servers that keep the stream when it is made. Default 1. */
+  /** The number of servers that store the stream, if it is created. Default: 1. */
   readonly replicas?: number
-  /**
-   * Further options of `connect()` of `@nats-io/transport-node`, its `NodeConnectionOptions`: an
-   * authenticator, TLS.
-   */
+  /** Further options of `connect()` in `@nats-io/transport-node`, such as an authenticator or TLS. */
   readonly connection?: Readonly<Record<string, unknown>>
 }

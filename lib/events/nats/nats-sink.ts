@@ -5,17 +5,17 @@ import { apiCode, NatsStream, type StreamConnection } from './connection.js'
 import type { NatsOptions } from './nats-options.js'
 import { subjectOf } from './event-subject.js'
 
-/** From here on an event goes without its data, or where the server takes less. */
+/** Larger events are sent without their data. The limit is lower if the server's is. */
 const MAX_BYTES = 512 * 1024
-/** Of what a server takes, so much is for headers. */
+/** The part of the server's limit that is reserved for headers. */
 const HEADER_BYTES = 1024
 const ACKNOWLEDGED_WITHIN_MS = 5000
-/** `message size exceeds maximum allowed` (JetStream API) */
+/** JetStream API: `message size exceeds maximum allowed`. */
 const TOO_LARGE = 10054
-/** Limits of the account, of the server's memory or disk, or of the stream. */
+/** JetStream API: the limits of the account, of the server's memory or disk, or of the stream. */
 const NO_ROOM = new Set<unknown>([10002, 10023, 10028, 10047, 10077])
 
-/** The names of a message's headers, besides NATS's own. */
+/** The headers of a message, in addition to NATS's own. */
 export const HEADERS = {
   contentType: 'content-type',
   seq: 'ashlar-event-seq',
@@ -23,9 +23,9 @@ export const HEADERS = {
 } as const
 
 /**
- * Delivers events to a stream of NATS JetStream, on the subject `<prefix>.<tenant>.<resource>.<verb>`.
- * `Nats-Msg-Id` is the id of the event, so that the stream drops what comes twice within its duplicate
- * window.
+ * Returns a sink that delivers events to a NATS JetStream stream, with the subject
+ * `<prefix>.<tenant>.<resource>.<verb>`. `Nats-Msg-Id` is the event's id, so that the stream drops duplicates
+ * within its duplicate window.
  */
 export function natsSink(options: NatsOptions): Sink {
   const stream = new NatsStream(options)
@@ -49,8 +49,8 @@ async function publish(
     sent.set(HEADERS.epoch, String(event.epoch))
   }
   let end: () => void = () => {}
-  // A message sent to a server that is gone is never acknowledged. If it was stored nevertheless, the retry
-  // is dropped as a duplicate.
+  // A message to a server that has disappeared is never acknowledged. If it was stored nevertheless, the
+  // retry is dropped as a duplicate.
   const connectionLost = new Promise<never>((_, reject) => {
     end = stream.onReconnect(() =>
       reject(new Unavailable('NATS disconnected before it acknowledged an event')),
@@ -64,7 +64,7 @@ async function publish(
     if (stored !== stream.name)
       throw new Unavailable(`the stream ${stored} stored it instead of ${stream.name}`)
   } catch (error) {
-    // Also without its data it has more bytes than the stream or the server takes.
+    // Even without its data the event exceeds the limit of the stream or server.
     if (apiCode(error) === TOO_LARGE || error instanceof errors.InvalidArgumentError) throw error
     stream.recheck()
     throw error instanceof Unavailable ? error : new Unavailable(notStored(stream.name, error), error)
@@ -74,8 +74,8 @@ async function publish(
 }
 
 /**
- * Why, and what to do. Without the subject of the event, which some errors name: it would make each of them a
- * cause of its own.
+ * Returns the reason with advice. It omits the event's subject, which some errors contain, because every
+ * subject would count as a separate cause.
  */
 function notStored(stream: string, error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
@@ -86,14 +86,14 @@ function notStored(stream: string, error: unknown): string {
   return `NATS did not acknowledge an event: ${WHY[name] ?? name}`
 }
 
-/** By the names of errors. */
+/** The reasons by error name. */
 const WHY: Readonly<Record<string, string>> = {
   TimeoutError: `no response within ${ACKNOWLEDGED_WITHIN_MS} ms`,
   JetStreamNotEnabled: 'no server has the stream',
   PermissionViolationError: 'the login may not publish to its subject',
 }
 
-/** The event; without its data, and marked, where it is too large. */
+/** Returns the event. If it is too large, omits its data and marks it as truncated. */
 function payloadOf({ payload }: LoggedEvent, most: number): Buffer {
   if (payload.length <= most) return payload
   const { data: _, ...event } = JSON.parse(payload.toString()) as Record<string, unknown>

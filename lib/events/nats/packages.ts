@@ -1,4 +1,4 @@
-/** Of the client of NATS. */
+/** The packages of the NATS client. */
 export interface NatsPackages {
   readonly transport: typeof import('@nats-io/transport-node')
   readonly jetstream: typeof import('@nats-io/jetstream')
@@ -7,7 +7,7 @@ export interface NatsPackages {
 export const MISSING_PACKAGES =
   'NATS requires packages: npm install @nats-io/jetstream @nats-io/transport-node'
 
-/** Undefined where they are not installed. */
+/** Returns undefined if the packages are not installed. */
 export async function loadNats(): Promise<NatsPackages | undefined> {
   try {
     const [transport, jetstream] = await Promise.all([

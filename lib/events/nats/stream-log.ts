@@ -6,7 +6,10 @@ import type { NatsStream, StreamConnection } from './connection.js'
 import { HEADERS } from './nats-sink.js'
 import { type EventSubject, subjectFilter, subjectOf } from './event-subject.js'
 
-/** Options of a request for messages. A lost request is noticed after two heartbeats, in milliseconds. */
+/**
+ * The options of a request for messages. A lost request is noticed after two heartbeats. Times are in
+ * milliseconds.
+ */
 const READING = {
   max_messages: 100,
   expires: 5000,
@@ -15,15 +18,17 @@ const READING = {
 } as const
 
 /**
- * The events of a stream of NATS JetStream. It is read by an ordered consumer of the stream, from a position
- * that the reader keeps. A durable consumer would keep the position in NATS, and would send again what was
- * not acknowledged after what came later: order would be lost with each lost connection.
+ * The events of a NATS JetStream stream. They are read with an ordered consumer from a position that the
+ * reader stores. With a durable consumer, NATS would store the position and send unacknowledged messages
+ * again after later ones, so that order would be lost with each lost connection.
  */
 export class StreamLog implements EventLog {
-  /** When the stream was made that positions belong to. */
+  /** The creation time of the stream to which positions belong. */
   #created: string | undefined
 
-  /** @param onForeign - called for a message that is not an event of its subject, which is skipped. */
+  /**
+   * @param onForeign - called for a message that is not an event of its subject. The message is skipped.
+   */
   constructor(
     private readonly stream: NatsStream,
     private readonly subject: EventSubject,
@@ -39,14 +44,14 @@ export class StreamLog implements EventLog {
   }
 
   /**
-   * Until the connection was lost and is there again: the client would then wait for up to 30 seconds before
-   * it asks for more.
+   * Reads until a lost connection is restored. The client would then wait for up to 30 seconds before its
+   * next request.
    */
   async *#readOnce(after: number, isFirst: boolean, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
     const { client, manager, packages } = await this.#opened()
     const { created, state } = await manager.streams.info(this.stream.name)
-    // A stream that was made anew begins again, when what was read of the old one has ended: its positions
-    // are the same.
+    // A recreated stream starts from the beginning after the read of the old one has ended, because both use
+    // the same positions.
     const isNew = state.last_seq < after || (this.#created !== undefined && this.#created !== created)
     if (isNew && !isFirst) throw new Unavailable(`the stream ${this.stream.name} was recreated`)
     const reader = await client.consumers.get(this.stream.name, {
@@ -69,15 +74,14 @@ export class StreamLog implements EventLog {
     } finally {
       ended()
       signal.removeEventListener('abort', stop)
-      // `close` waits for the end of an iteration, which there is none of where the signal had aborted
-      // before.
+      // `close` waits for the end of an iteration. If the signal was already aborted, there is none.
       messages.stop()
       const deleted = reader.delete().catch(() => {})
       if (signal.aborted) await deleted
     }
   }
 
-  /** The stream may have been deleted since it was opened. */
+  /** Opens the stream, and checks it again because it may have been deleted. */
   #opened(): Promise<StreamConnection> {
     this.stream.recheck()
     return this.stream.open()
@@ -93,8 +97,8 @@ export class StreamLog implements EventLog {
   }
 
   /**
-   * A client that may publish to the subjects of one tenant must not write events of another, nor stop the
-   * reader of the stream.
+   * Parses a message. A client that may publish to the subjects of one tenant must neither write events of
+   * another nor stop the reader.
    */
   #eventOf({ seq, subject, data, headers, time }: JsMsg): LoggedEvent | undefined {
     const event = eventIn(Buffer.from(data))
@@ -107,7 +111,7 @@ export class StreamLog implements EventLog {
   }
 }
 
-/** A number from 1, as the relay writes it; 0 for anything else. */
+/** Parses a positive integer as the relay writes it. Returns 0 for other strings. */
 const countIn = (text = ''): number => {
   const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0
   return Number.isSafeInteger(number) ? number : 0

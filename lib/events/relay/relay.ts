@@ -6,19 +6,20 @@ import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
 import type { Sink } from './sink.js'
 
 export interface RelayOptions extends FollowerOptions, ListenOptions {
-  /** Whose outbox it is. A `MemoryDatabase` in tests. */
+  /** The owner of the outbox. Use a `MemoryDatabase` in tests. */
   readonly dataSource: OutboxOwner
   readonly sink: Sink
-  /** Tells relays with different sinks apart: a word of letters, digits, `_` and `-`. Default `nats`. */
+  /** A name that distinguishes relays with different sinks: letters, digits, `_` and `-`. Default: `nats`. */
   readonly name?: string
 }
 
-/** Events that are delivered at the same time, each of another resource. */
+/** The number of events, each of a different resource, that are delivered at the same time. */
 const IN_FLIGHT = 512
 
 /**
- * Delivers the events of an outbox to a sink, in the order of each resource and at least once. Any number of
- * processes can run it: one works, and the others stand by.
+ * Creates a worker that delivers the events of an outbox to a sink at least once, and in order for each
+ * resource. Any number of processes can run it. One of them works, and the others stand by.
+ *
  * @example
  * ```ts
  * import { natsSink, relay } from 'ashlar/events'

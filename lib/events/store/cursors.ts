@@ -12,13 +12,16 @@ export interface Cursor {
   readonly failures: number
 }
 
-/** A worker's cursor, and whether a process is active. */
+/** A worker's cursor and lease. */
 export interface KnownCursor extends Cursor {
-  /** Milliseconds until the lease ends; negative if no process holds it, undefined if none ever did. */
+  /**
+   * The time in milliseconds until the lease ends. Negative if no process holds it, undefined if none ever
+   * did.
+   */
   readonly leaseMs: number | undefined
 }
 
-/** The rows of `outbox_dispatch_cursor`. */
+/** Reads and writes the rows of `outbox_dispatch_cursor`. */
 export class Cursors {
   readonly #statements: ReturnType<typeof statementsFor>
 
@@ -26,7 +29,7 @@ export class Cursors {
     this.#statements = statementsFor(database)
   }
 
-  /** The position that a name has reached; 0 for a new one. */
+  /** Returns the position of a name, or 0 for a new one. */
   async open(name: string): Promise<number> {
     await prepareLog(this.database)
     const { create, find } = this.#statements
@@ -35,7 +38,10 @@ export class Cursors {
     return Number(rows[0]?.[0] ?? 0)
   }
 
-  /** @param owner - of the lease of that name. @returns false where it is another's. */
+  /**
+   * @param owner - the owner of the name's lease.
+   * @returns false if another process holds the lease.
+   */
   async save({ name, position, failures }: Cursor, owner: string): Promise<boolean> {
     const { affected } = await this.database.run(this.#statements.save, [
       position,
@@ -47,7 +53,7 @@ export class Cursors {
     return affected === 1
   }
 
-  /** All of them, the sequencer's aside. */
+  /** Returns all cursors except the sequencer's. */
   async all(): Promise<KnownCursor[]> {
     await prepareLog(this.database)
     const { rows } = await this.database.run(this.#statements.all, [])

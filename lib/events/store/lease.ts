@@ -4,13 +4,13 @@ import { sqlText } from '../../persistence/engines/sql-text.js'
 import { prepareLog } from '../log/log-tables.js'
 
 /**
- * One process for each name, until its lease is over. Time is the database's own: the clocks of processes
+ * A lease that one process per name holds until it expires. Time is the database's, because process clocks
  * differ.
  */
 export class Lease {
   readonly owner = randomUUID()
   readonly #statements: ReturnType<typeof statementsFor>
-  /** By the monotonic clock of this process. Not later than in the database. */
+  /** The end of the lease on this process's monotonic clock. It is never later than in the database. */
   #until = 0
 
   constructor(
@@ -21,12 +21,12 @@ export class Lease {
     this.#statements = statementsFor(database)
   }
 
-  /** True if no other process can acquire it. */
+  /** True if no other process can acquire the lease. */
   get isHeld(): boolean {
     return performance.now() < this.#until
   }
 
-  /** Takes it where it is free. */
+  /** Acquires the lease if it is free. */
   async acquire(): Promise<boolean> {
     await prepareLog(this.database)
     const { create, take } = this.#statements
@@ -39,7 +39,7 @@ export class Lease {
     return isMine
   }
 
-  /** Renews it until it is lost, or until the function that is returned is called. */
+  /** Renews the lease until it is lost, or until the returned function is called. */
   keep(lost: () => void): () => void {
     const timer = setInterval(() => {
       this.#renew().then(
@@ -55,13 +55,13 @@ export class Lease {
     return () => clearInterval(timer)
   }
 
-  /** Lets others have it. What is left says when it was held last. */
+  /** Releases the lease. The remaining row stores when it was last held. */
   async release(): Promise<void> {
     this.#until = 0
     await this.database.run(this.#statements.release, [this.name, this.owner])
   }
 
-  /** Leaves nothing of it. */
+  /** Deletes the lease completely. */
   async remove(): Promise<void> {
     this.#until = 0
     await this.database.run(this.#statements.remove, [this.name, this.owner])

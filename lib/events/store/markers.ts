@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Database, Executor, Statement } from '../../persistence/engines/executor/executor.js'
 import { keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
-/** So long nothing is looked for that is to be removed. */
+/** The minimum time in milliseconds between two removals of old markers. */
 const PRUNE_EVERY_MS = 3_600_000
 
 /**
- * The rows of `idempotency_markers` of one consumer: the events that it has handled. An event's id is unique
- * within its tenant, because a client that may send events of one tenant must not be able to mark events of
- * another. Markers from before 0.1.0 have no tenant, and count until they are pruned.
+ * Reads and writes the rows of `idempotency_markers` of one consumer, which record the events that it has
+ * handled. An event's id is only unique within its tenant. Otherwise a client that may send events of one
+ * tenant could mark events of another. Markers from before 0.1.0 have no tenant and count until they are
+ * removed.
  */
 export class Markers {
   readonly #statements: ReturnType<typeof statementsFor>
@@ -30,7 +31,12 @@ export class Markers {
     this.#hasOlder = rows.length > 0
   }
 
-  /** @param on - the transaction of the effects. @returns false where the event is done already. */
+  /**
+   * Records an event as handled.
+   *
+   * @param on - the transaction of the effects.
+   * @returns false if the event was already handled.
+   */
   async mark(on: Executor, tenant: string, eventId: string): Promise<boolean> {
     const { mark, find } = this.#statements
     const { affected } = await on.run(mark, [keyOf(this.consumer, tenant, eventId)])
@@ -54,14 +60,17 @@ export class Markers {
     await this.database.run(this.#statements.removeAll, this.#own)
   }
 
-  /** The prefix of this consumer's keys. LIKE would match any character for the `_` of a name. */
+  /**
+   * The prefix of this consumer's keys. It is compared without LIKE, in which the `_` of a name matches any
+   * character.
+   */
   get #own(): readonly [length: number, beginning: string] {
     const beginning = `${this.consumer}:`
     return [beginning.length, beginning]
   }
 }
 
-/** It begins with the name of the consumer, by which it is found again; no two events have the same. */
+/** Returns the key of an event's marker, which is unique and begins with the consumer's name. */
 const keyOf = (consumer: string, tenant: string, eventId: string): string => {
   const [beginning, event] = [
     `${consumer}::`,

@@ -6,7 +6,7 @@ interface Letter extends DeadLetter {
   readonly event: LoggedEvent
 }
 
-/** The dead letters of a database in memory. */
+/** The dead letters of a memory database. */
 export class MemoryLetters implements LetterStore {
   readonly #letters = new Map<number, Letter>()
   #last = 0

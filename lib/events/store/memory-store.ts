@@ -10,10 +10,10 @@ import type { Cursor, KnownCursor } from './cursors.js'
 import { MemoryLetters } from './memory-dead-letters.js'
 import type { CursorStore, MarkerStore, OutboxStore, WorkerLease } from './outbox-store.js'
 
-/** The current leader, or the time at which the last one ended. */
+/** The current leader, or the time when the last one ended. */
 type Leased = { readonly owner: string } | { readonly endedAt: number }
 
-/** In the memory of this process. What is noted there is gone when the process ends, with the events. */
+/** The state of workers in memory. Like the events, it is lost when the process ends. */
 export class MemoryStore implements OutboxStore {
   readonly log: MemoryLog
   readonly cursors: CursorStore
@@ -32,7 +32,7 @@ export class MemoryStore implements OutboxStore {
     }
   }
 
-  /** The same for each database. */
+  /** Returns the store of a database, the same object each time. */
   static of(database: MemoryDatabase): MemoryStore {
     const known = stores.get(database)
     if (known !== undefined) return known
@@ -45,7 +45,7 @@ export class MemoryStore implements OutboxStore {
     return this.database.models
   }
 
-  /** No other process can take it over, because it ends with this process. */
+  /** Returns a lease that other processes cannot take over, because it ends with this process. */
   lease(name: string): WorkerLease {
     const owner = randomUUID()
     const leases = this.#leases
@@ -83,7 +83,7 @@ export class MemoryStore implements OutboxStore {
             return true
           }),
         ),
-      // They end with the process.
+      // Markers are lost when the process ends.
       prune: () => Promise.resolve(),
       removeAll: () => {
         for (const mark of marks) if (mark.startsWith(own)) marks.delete(mark)
@@ -93,7 +93,7 @@ export class MemoryStore implements OutboxStore {
   }
 
   transaction<T>(context: RequestContext, fn: (inside: TransactionContext) => Promise<T>): Promise<T> {
-    // Its `manager` and `sql` throw, because they need a database.
+    // `manager` and `sql` of the context throw, because they require a database.
     return this.database.transaction((inside) => fn(inside as TransactionContext), { context })
   }
 

@@ -18,33 +18,39 @@ export type CursorStore = Public<Cursors>
 export type LetterStore = Public<DeadLetters>
 export type WorkerLease = Public<Lease>
 
-/** The events that a consumer has done. */
+/** The record of events that a consumer has handled. */
 export interface MarkerStore {
-  /** Called by a consumer that begins to lead. */
+  /** Called when a consumer becomes the leader. */
   begin(): Promise<void>
-  /** In the transaction of the effects. @returns false where the event is done already. */
+  /**
+   * Records an event as handled, in the transaction of its effects.
+   *
+   * @returns false if the event was already handled.
+   */
   mark(inside: RequestContext, tenant: string, eventId: string): Promise<boolean>
-  /** Removes old ones, once in an hour. */
+  /** Removes old markers, at most once per hour. */
   prune(): Promise<void>
   removeAll(): Promise<void>
 }
 
-/** An outbox, and what relays and consumers note of their work on it. */
+/** An outbox with the state of its relays and consumers. */
 export interface OutboxStore {
   readonly log: StoredLog
   readonly cursors: CursorStore
   readonly letters: LetterStore
-  /** The resources that this process knows of it. */
+  /** Returns the resources of this process. */
   resources(): readonly KnownResource[]
   lease(name: string, ms: number): WorkerLease
   markers(consumer: string, keptMs: number): MarkerStore
-  /** Repositories of the database join it. */
+  /** Runs a transaction that repositories of the database join. */
   transaction<T>(context: RequestContext, fn: (inside: TransactionContext) => Promise<T>): Promise<T>
-  /** @throws TypeError for a `dsn` if the engine has no LISTEN. */
+  /**
+   * @throws TypeError if a `dsn` is given and the engine has no LISTEN.
+   */
   listener(dsn: string | undefined, onFailure: FailureReport | undefined): OutboxListener
 }
 
-/** Whose outbox it is: a database, or the memory of this process in tests and in development. */
+/** The owner of an outbox: a database, or a memory database in tests and development. */
 export type OutboxOwner = DataSource | MemoryDatabase
 
 export const outboxStoreOf = (owner: OutboxOwner): OutboxStore =>

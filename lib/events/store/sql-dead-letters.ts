@@ -7,25 +7,28 @@ import type { LoggedEvent } from '../log/event-log.js'
 import { prepareLog } from '../log/log-tables.js'
 import { shownValue } from '../../text/shown-value.js'
 
-/** An event that was given up. */
+/** An event whose delivery was given up. */
 export interface DeadLetter {
   readonly id: number
-  /** Whose cursor: `relay:nats`. */
+  /** The worker's cursor, such as `relay:nats`. */
   readonly cursor: string
   readonly eventId: string
   readonly eventType: string
-  /** Why it was given up. */
+  /** The reason for giving up. */
   readonly reason: string
-  /** When it was given up. */
+  /** The time of giving up. */
   readonly givenUpAt: Date
-  /** True if a replay was requested and the worker has not made it yet. Nothing else causes a retry. */
+  /** True if a replay was requested but has not run yet. Dead letters are not retried otherwise. */
   readonly isWaiting: boolean
 }
 
 const MAX_CHARACTERS = 2000
 const MAX_AT_ONCE = 100
 
-/** The rows of `outbox_dead_letter`. `recorded_at` is NULL while one is to be tried again. */
+/**
+ * Reads and writes the rows of `outbox_dead_letter`. `recorded_at` is NULL while a dead letter waits for its
+ * retry.
+ */
 export class DeadLetters {
   readonly #statements: ReturnType<typeof statementsFor>
 
@@ -33,7 +36,10 @@ export class DeadLetters {
     this.#statements = statementsFor(database)
   }
 
-  /** Once for each cursor and event of a tenant, whatever a foreign event says of itself. */
+  /**
+   * Records a dead letter, at most one per cursor and event. Events of different tenants may have the same
+   * id.
+   */
   async record(cursor: string, event: LoggedEvent, reason: unknown): Promise<void> {
     const { insert, ofEvent, remove } = this.#statements
     const { resource, verb, payload, tenant } = event
@@ -47,7 +53,9 @@ export class DeadLetters {
     })
   }
 
-  /** @param limit - how many, the oldest first. */
+  /**
+   * @param limit - the maximum number of dead letters, oldest first.
+   */
   async list(limit: number, cursor?: string): Promise<DeadLetter[]> {
     await prepareLog(this.database)
     const { listAll, listOf } = this.#statements
@@ -58,7 +66,7 @@ export class DeadLetters {
     return rows.map(deadLetterOf)
   }
 
-  /** By cursor. */
+  /** Returns the number of dead letters by cursor. */
   async counts(): Promise<ReadonlyMap<string, number>> {
     await prepareLog(this.database)
     const { rows } = await this.database.run(this.#statements.counts, [])
@@ -66,8 +74,9 @@ export class DeadLetters {
   }
 
   /**
-   * Requests a retry of one dead letter, or of all of a cursor; its worker notices soon. @returns the number
-   * of dead letters.
+   * Requests a retry of one dead letter, or of all of a cursor. Its worker notices the request soon.
+   *
+   * @returns the number of dead letters.
    */
   async replay(cursor: string, id?: number): Promise<number> {
     await prepareLog(this.database)
@@ -79,7 +88,7 @@ export class DeadLetters {
     return affected
   }
 
-  /** Those that are to be tried again; without the event of which nothing but its failure could be stored. */
+  /** Returns the dead letters to retry. The event is undefined if only its failure could be stored. */
   async waiting(cursor: string): Promise<{ readonly id: number; readonly event: LoggedEvent | undefined }[]> {
     const { rows } = await this.database.run(this.#statements.waiting, [cursor])
     return rows.map(([id, payload]) => ({ id: Number(id), event: eventIn(bytesOf(payload)) }))
@@ -93,7 +102,7 @@ export class DeadLetters {
     await this.database.run(this.#statements.removeAll, [cursor])
   }
 
-  /** It has failed again. */
+  /** Records that a retry has failed. */
   async keep(id: number, reason: unknown): Promise<void> {
     await this.database.run(this.#statements.keep, [textOf(reason), id])
   }
@@ -154,9 +163,9 @@ const deadLetterOf = ([id, cursor, eventId, eventType, reason, ageMs, isWaiting]
   isWaiting: Number(isWaiting) === 1,
 })
 
-/** The part of a reason that is stored. */
+/** Returns the part of a reason that is stored. */
 export const textOf = (reason: unknown): string =>
   storable(reason instanceof Error ? `${reason.name}: ${reason.message}` : shownValue(reason))
 
-/** As much of a text as a column takes on every database. */
+/** Shortens a string so that every database can store it. */
 const storable = (text: string): string => text.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed()

@@ -11,7 +11,7 @@ import { Lease } from './lease.js'
 import { Markers } from './markers.js'
 import type { MarkerStore, OutboxStore } from './outbox-store.js'
 
-/** In the tables of a database. */
+/** Stores the state of workers in the tables of a database. */
 export class SqlStore implements OutboxStore {
   readonly #database: Database
   readonly log: OutboxLog

@@ -3,8 +3,8 @@ const DIGITS = new Int8Array(128).fill(-1)
 for (const [value, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = value
 
 /**
- * Decodes standard, padded base64; returns undefined for anything else. `Buffer.from` ignores unknown
- * characters, accepts the URL alphabet and ignores spare bits, so that many strings would mean one value.
+ * Decodes standard base64 with padding. Returns undefined for other strings. `Buffer.from` accepts the URL
+ * alphabet and ignores unknown characters and spare bits, so that many strings would decode to one value.
  */
 export function decodeBase64(text: string): Buffer | undefined {
   const length = text.length

@@ -36,14 +36,17 @@ export class RequestEnd {
     if (this.#isOver) cancel()
   }
 
-  /** A signal for functions that need one. It is more expensive than `onEnd`, and is created on first use. */
+  /**
+   * A signal for functions that need one. Creating it takes longer than `onEnd`, so it is created on first
+   * use.
+   */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#isOver) this.#controller.abort()
     return this.#controller.signal
   }
 
-  /** Notes that the call has its response. */
+  /** Records that the call has its response. */
   close(): void {
     clearTimeout(this.#timer)
     this.outer?.removeEventListener('abort', this.#end)

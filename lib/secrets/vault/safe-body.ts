@@ -2,7 +2,10 @@ const SHOWN = 1024
 const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
 // Line breaks and terminal codes would let a server forge log lines.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
-/** A shorter secret occurs in other words by chance. Redacting these occurrences would reveal it. */
+/**
+ * The minimum length of secrets to redact. Shorter ones occur in other words by chance, and redacting these
+ * would reveal the secret.
+ */
 const SHORTEST_SECRET = 8
 const META = /[.*+?^${}()|[\]\\]/g
 
@@ -15,8 +18,8 @@ export function safeBody(body: string, tokens: readonly string[], secrets: reado
   if (secrets.some((secret) => secret !== '' && secret.length < SHORTEST_SECRET))
     return '(the text is omitted, because a short secret was sent)'
   const hidden = [...tokens, ...secrets].filter(Boolean).flatMap(formsOf)
-  // Longest first, because replacing a part of a secret must not split it. In one pass, so that replaced text
-  // is not searched again.
+  // Redact the longest first, because replacing a part of a secret must not split it. Redact in one pass, so
+  // that replaced text is not searched again.
   hidden.sort((a, b) => b.length - a.length)
   let text = body.replace(PLAINTEXT_FIELD, '$1[redacted]')
   if (hidden.length > 0)

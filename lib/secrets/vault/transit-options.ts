@@ -11,34 +11,34 @@ export const HEADER_VALUE = /^[\x21-\x7e]+$/
  */
 export type TokenSource = string | ((options: { readonly signal: AbortSignal }) => string | Promise<string>)
 
-/** The address of the transit server, and its login. */
+/** The login and the connection to a transit server. */
 export interface VaultTransitOptions {
   /**
-   * The key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes.
-   * Default: the SHA-256 of the token, so that a new token orphans every stored hash. It is required if the
-   * token can change.
+   * The key of `hash`, at least 32 bytes; a string counts in UTF-8 bytes. It must be kept as long as the
+   * hashes are used. Default: the SHA-256 of the token, so that a new token would orphan every stored hash.
+   * Required if the token can change.
    */
   readonly indexKey?: Uint8Array | string
   /**
-   * A file that contains the token, such as an agent's sink. Pass `''` as the argument `token` then. When the
-   * file's content changes, the new token is used.
+   * A file that contains the token, such as an agent's sink. The argument `token` must then be `''`. When the
+   * file changes, the new token is used.
    */
   readonly tokenFile?: string
-  /** The timeout of each request in milliseconds, from connecting to the last byte. Default 5000. */
+  /** The timeout of each request in milliseconds, from connecting to the last byte. Default: 5000. */
   readonly timeoutMs?: number
-  /** The mount path of the transit engine. Default `transit`. */
+  /** The mount path of the transit engine. Default: `transit`. */
   readonly mount?: string
-  /** Sent as `X-Vault-Namespace`. */
+  /** The namespace, sent as `X-Vault-Namespace`. */
   readonly namespace?: string
   /**
    * Called when a token expires and cannot be renewed, when the server rejects calls (at most once per
-   * operation, status and minute), and once when `hash` is used without an `indexKey`. Default
+   * operation, status and minute), and once if `hash` is used without an `indexKey`. Default:
    * `process.emitWarning`.
    */
   readonly warn?: (message: string) => void
   /**
    * A `fetch` to use instead of the node:http client, for a private certificate authority or a proxy. It must
-   * honour `redirect: 'manual'`. It takes about three times as much processor time.
+   * support `redirect: 'manual'`. It takes about three times as much processor time.
    */
   readonly fetch?: typeof fetch
 }
@@ -57,7 +57,8 @@ export interface ResolvedTransit {
 
 /**
  * Returns the arguments with all defaults.
- * @throws DeclarationError with everything that is wrong with the arguments. It never contains the token.
+ *
+ * @throws DeclarationError with every problem of the arguments. It never contains the token.
  */
 export function resolveTransit(
   addr: string,
@@ -113,10 +114,15 @@ function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
   return problems
 }
 
-/** A value that is not a string, such as an unset variable, would otherwise match as 'undefined'. */
+/**
+ * Returns false for values that are not strings, such as an unset variable, which would otherwise match as
+ * 'undefined'.
+ */
 const matches = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
 
-/** Returns origin and path without a trailing slash; undefined if the string is not a server's address. */
+/**
+ * Returns the origin and path without a trailing slash, or undefined if the string is not a server's address.
+ */
 function endpointOf(addr: string): string | undefined {
   if (!URL.canParse(addr)) return undefined
   const url = new URL(addr)

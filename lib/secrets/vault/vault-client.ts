@@ -34,26 +34,32 @@ export interface VaultCall {
 export interface VaultClient {
   /**
    * Sends a POST request and returns the response's `data`. If the token is rejected, it is replaced once. If
-   * the server temporarily cannot respond, the request is sent once more.
-   * @throws TransitError for anything but status 200 with a JSON object that has `data`.
+   * the server is temporarily unavailable, the request is sent once more.
+   *
+   * @throws TransitError unless the status is 200 and the body a JSON object with `data`.
    */
   post(call: VaultCall): Promise<Record<string, unknown>>
-  /** The strings that an error must not contain: every token so far. */
+  /** The strings that an error must not contain: all tokens so far. */
   readonly tokens: readonly string[]
   close(): Promise<void>
 }
 
 /** The maximum number of connections. Further requests wait. */
 const MAX_SOCKETS = 64
-/** The statuses of a standby, a busy server, or a server without the requested state yet. */
+/**
+ * The statuses of a standby, of a busy server, and of a server that does not yet have the requested state.
+ */
 const TRANSIENT = new Set([412, 429, 473, 503])
-/** Milliseconds before the second attempt, if the server states no time. */
+/** The time in milliseconds before the second attempt, if the server states none. */
 const PAUSE_MS = 50
-/** The minimum wait after status 429: the server rounds `Retry-After` down to whole seconds. */
+/**
+ * The minimum wait in milliseconds after status 429, because the server rounds `Retry-After` down to whole
+ * seconds.
+ */
 const BUSY_MS = 1_000
-/** The maximum random delay that is added, so that clients do not retry simultaneously. */
+/** The maximum random delay in milliseconds, so that clients do not retry simultaneously. */
 const JITTER = { busyMs: 500, pauseMs: 50 } as const
-/** Milliseconds between two reports of a rejected call, by operation and status. */
+/** The minimum time in milliseconds between two reports of a rejected call, per operation and status. */
 const REPORT_MS = 60_000
 
 export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>): VaultClient {
@@ -141,7 +147,8 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
 }
 
 /**
- * An agent in front of a server may require `X-Vault-Request`, because a page in a browser cannot send it.
+ * Returns the headers. An agent in front of a server may require `X-Vault-Request`, because a page in a
+ * browser cannot send it.
  */
 const headersOf = (token: string, namespace: string): Record<string, string> => ({
   ...(token !== '' && { 'X-Vault-Token': token }),
@@ -151,13 +158,13 @@ const headersOf = (token: string, namespace: string): Record<string, string> => 
   Accept: 'application/json',
 })
 
-/** True if the server is sealed, which it remains until an operator unseals it. */
+/** Returns true if the server is sealed, which it remains until an operator unseals it. */
 const isSealed = ({ statusCode, text = '' }: VaultResponse): boolean =>
   statusCode === 503 && /\bsealed\b/.test(text)
 
 /**
- * Returns the milliseconds until the second attempt. `Retry-After` is a number of seconds or a date (RFC
- * 9110).
+ * Returns the time in milliseconds until the second attempt. `Retry-After` is a number of seconds or a date
+ * (RFC 9110).
  */
 function waitOf({ retryAfter = '', statusCode }: VaultResponse): number {
   const given = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
@@ -171,8 +178,8 @@ const destroyIdle = ({ freeSockets }: Agent): void => {
 }
 
 /**
- * Returns the error of a response. For a batch, only the failed item's error is the cause: in the whole body
- * it could be cut off.
+ * Returns the error of a response. For a batch, the cause is only the failed item's error, because it could
+ * be truncated in the whole body.
  */
 function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly string[]): TransitError {
   const { statusCode, text } = response
@@ -193,7 +200,7 @@ function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly st
   return new TransitError(`${operation} returned ${statusCode}${hint}: ${body}`, { statusCode, body, reason })
 }
 
-/** Returns the error of one batch item, whose own error text is the cause. */
+/** Returns the error of one batch item, with the item's own error as its cause. */
 export function itemError(
   operation: string,
   text: string,
@@ -211,7 +218,7 @@ const adviceOf = (body = ''): string =>
     ? ' (the key is derived, and needs a context with each call: use a key created without "derived")'
     : ''
 
-/** Returns only the code of a failed connection: messages of lower layers may quote the request. */
+/** Returns only the code of a failed connection, because messages of lower layers may quote the request. */
 function reasonOf(error: unknown): string | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
@@ -219,8 +226,8 @@ function reasonOf(error: unknown): string | undefined {
 }
 
 /**
- * Returns the `data` of a successful response. Its text never enters an error, because it may be a decrypted
- * secret.
+ * Returns the `data` of a successful response. Errors never contain the response, because it may be a
+ * decrypted secret.
  */
 function dataOf(text: string | undefined, operation: string): Record<string, unknown> {
   if (text === undefined)

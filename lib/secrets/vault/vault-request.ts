@@ -22,7 +22,7 @@ export interface VaultRequest {
   readonly method: string
   readonly address: Address
   readonly headers: Readonly<Record<string, string>>
-  /** JSON; empty for a request without a body. */
+  /** The JSON body. Empty for a request without one. */
   readonly body: string
   readonly end: RequestEnd
 }
@@ -30,13 +30,13 @@ export interface VaultRequest {
 /** A complete response. */
 export interface VaultResponse {
   readonly statusCode: number
-  /** Undefined if the body is too long. */
+  /** The response body. Undefined if it is too long. */
   readonly text: string | undefined
   /** The value of the header `Retry-After`. */
   readonly retryAfter: string | undefined
 }
 
-/** Sends a request and reads its response. Redirects are returned like any other response. */
+/** Sends a request and reads its response. Redirects are returned like other responses. */
 export type Exchange = (request: VaultRequest) => Promise<VaultResponse>
 
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
@@ -70,7 +70,7 @@ export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
       try {
         return await once(asked, reused)
       } catch (error) {
-        // The server may close an idle connection just when it is used again. The request is repeated,
+        // The server may close an idle connection at the moment of its next use. The request is sent again,
         // because requests change nothing in the transit engine.
         if (!reused.isReused || asked.end.isOver || !isReset(error)) throw error
         reused.isReused = false

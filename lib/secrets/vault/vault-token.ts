@@ -10,29 +10,28 @@ import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 /** Sends a request about a token to the server, with that token. */
 type Ask = (method: 'GET' | 'POST', path: string, token: string) => Promise<VaultResponse>
 
-/** The number of previous tokens that errors must not repeat either. */
+/** The number of previous tokens that errors must not contain, either. */
 const MAX_SEEN = 16
 /**
- * Milliseconds between two reads of a token file. Reading it repeatedly also detects a folder that is created
- * or replaced later.
+ * The time in milliseconds between two reads of a token file. Reading it repeatedly also detects a folder
+ * that is created or replaced later.
  */
 const LOOK_MS = 500
 /**
  * The fraction of a login's time limit after which further calls start a new login instead of waiting for it.
  */
 const HALF_OVER = 0.5
-/** Milliseconds between a failed renewal and the next attempt. */
+/** The time in milliseconds between a failed renewal and the next attempt. */
 const AGAIN_MS = 10_000
 /**
- * Milliseconds for which the check of a rejected token is cached. Also the minimum time between two logins
- * for rejected tokens.
+ * The time in milliseconds for which the check of a rejected token is cached. It is also the minimum time
+ * between two logins for rejected tokens.
  */
 const REJECTED_MS = 10_000
 
 /**
- * A client's token: a string, a function's result, or the present content of a file. A renewable token is
- * renewed at two thirds of its lifetime. If a function's token is not renewable, a new one is requested at
- * that time.
+ * A client's token: a string, a function's result, or the content of a file. A renewable token is renewed at
+ * two thirds of its lifetime. If a function's token is not renewable, a new one is requested at that time.
  */
 export class VaultToken {
   /** The tokens so far, newest first. */
@@ -59,7 +58,8 @@ export class VaultToken {
   }
 
   /**
-   * Returns the current token. The first call requests it.
+   * Returns the current token, which the first call requests.
+   *
    * @throws TransitError if there is no token.
    */
   held(end: RequestEnd): Promise<string> | string {
@@ -68,9 +68,9 @@ export class VaultToken {
   }
 
   /**
-   * Returns another token to use instead of the token of a rejected call; undefined if there is none. A
-   * policy may have rejected the call rather than the token, so a function is called only if the server
-   * rejects the token itself.
+   * Returns another token to use instead of the one of a rejected call, or undefined if there is none. The
+   * call may have been rejected because of a policy, so a function is called only if the server rejects the
+   * token itself.
    */
   async replaced(rejected: string, end: RequestEnd): Promise<string | undefined> {
     if (this.#held !== rejected) return this.#held
@@ -92,7 +92,7 @@ export class VaultToken {
     if (this.#followed !== undefined) unwatchFile(this.#followed, this.#onChange)
   }
 
-  /** Returns whether the server rejects the token itself, not only the operation of a call. */
+  /** Returns true if the server rejects the token itself, not only the operation of a call. */
   #isRejected(token: string): Promise<boolean> {
     if (this.#check === undefined || this.now() - this.#check.at >= REJECTED_MS) {
       const isRejected = this.ask('GET', 'auth/token/lookup-self', token).then(
@@ -109,8 +109,8 @@ export class VaultToken {
   }
 
   /**
-   * Concurrent callers share one login unless half of its time limit has passed; the old login is then
-   * abandoned.
+   * Returns the token of a login that concurrent callers share. After half of its time limit, it is abandoned
+   * and a new login begins.
    */
   #get(): Promise<string> {
     const known = this.#getting
@@ -119,7 +119,7 @@ export class VaultToken {
     const controller = new AbortController()
     const token = this.#inTime(controller).then(
       (got) => {
-        // The result of an abandoned login is dropped.
+        // The result of an abandoned login is discarded.
         if (this.#getting === getting) this.#take(got)
         if (this.#getting === getting) this.#getting = undefined
         return got
@@ -183,7 +183,7 @@ export class VaultToken {
     watchFile(path, { interval: LOOK_MS, persistent: false }, this.#onChange)
   }
 
-  /** If the file temporarily cannot be read, the token remains unchanged. */
+  /** Reads a changed file. If it temporarily cannot be read, the token stays unchanged. */
   readonly #onChange = (): void => {
     textOf(this.source.tokenFile ?? '').then(
       (token) => this.#take(token),
@@ -191,7 +191,10 @@ export class VaultToken {
     )
   }
 
-  /** A policy may forbid looking up the token's lifetime. The token is then not renewed. */
+  /**
+   * Plans the renewal of the first token. A policy may forbid looking up its lifetime, in which case it is
+   * not renewed.
+   */
   async #planFirst(token: string): Promise<void> {
     const { life } = await this.#lifeOf('GET', 'auth/token/lookup-self', token)
     if (life !== undefined) this.#plan(token, life)
@@ -208,7 +211,9 @@ export class VaultToken {
     this.#renewal.unref()
   }
 
-  /** @param leftMs - milliseconds until the token expires. */
+  /**
+   * @param leftMs - the time in milliseconds until the token expires.
+   */
   async #renew(token: string, isRenewable: boolean, leftMs: number): Promise<void> {
     if (this.#isClosed || token !== this.#held) return
     const renewed = isRenewable ? await this.#lifeOf('POST', 'auth/token/renew-self', token) : undefined
@@ -260,7 +265,7 @@ interface Life {
 }
 
 interface Answer {
-  /** Undefined without a response. */
+  /** The status. Undefined without a response. */
   readonly statusCode: number | undefined
   readonly life: Life | undefined
 }
