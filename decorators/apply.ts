@@ -3,9 +3,10 @@ import { DeclarationError, problem } from '../lib/errors.js'
 import { declareCall } from './entity-facts.js'
 
 /**
- * Makes a class decorator. TypeORM's decorators, and so these, are TypeScript's experimental decorators. A
- * standard decorator is called with a context object and is refused.
- * @param given - what the decorator was called with, which the resource model checks.
+ * Returns a class decorator. Ashlar's decorators, like TypeORM's, are TypeScript's experimental decorators. A
+ * call as a standard decorator, with a context object, is rejected.
+ *
+ * @param given - the arguments of the decorator, which the resource model checks.
  */
 export const onClass =
   (
@@ -19,7 +20,7 @@ export const onClass =
     declareCall(entity, { decorator: name, property: undefined, given })
   }
 
-/** Makes a property decorator, likewise. */
+/** Returns a property decorator in the same way. */
 export const onProperty =
   (
     name: string,
@@ -32,7 +33,9 @@ export const onProperty =
     declareCall(prototype.constructor, { decorator: name, property: String(property), given })
   }
 
-/** @throws DeclarationError when the second argument of a decorator is the context of a standard one. */
+/**
+ * @throws DeclarationError if the second argument of a decorator is the context of a standard decorator.
+ */
 export function refuseStandard(decorator: string, second: unknown): void {
   endWords?.()
   if (typeof second !== 'object' || second === null || !('kind' in second)) return
@@ -47,10 +50,11 @@ export function refuseStandard(decorator: string, second: unknown): void {
 }
 
 /**
- * Makes TypeORM's property decorators report that they were compiled as standard decorators. They first ask
- * for the type of the property, which in a standard decorator ends in a bare TypeError. A standard class
- * decorator is made before those of its properties are called, so making `@Resource()` begins this. The first
- * call of our decorators ends it, or the end of the running task: no other code sees the changed function.
+ * Makes TypeORM's property decorators report that they were compiled as standard decorators. They first read
+ * the property's type, which in a standard decorator fails with an unspecific TypeError. A standard class
+ * decorator is created before the decorators of its properties are called, so creating `@Resource()` starts
+ * this. It ends with the first call of one of Ashlar's decorators or with the running task. No other code
+ * sees the changed function.
  */
 export function wordStandardProperties(): void {
   const descriptor = Object.getOwnPropertyDescriptor(Reflect, 'getMetadata')

@@ -2,9 +2,10 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
 
 /**
- * A field that a function computes from the entity each time that it is read. It has no column, only the
- * server gives it, and filters and orders cannot name it. The function returns its value at once, so it must
- * not be async, and it sees neither secrets nor credentials.
+ * Declares a field that a function computes from the entity on every read. It has no column, and filters and
+ * sort orders cannot name it. Clients cannot set it. The function must be synchronous, and the entity it
+ * receives contains neither secrets nor credentials.
+ *
  * @example
  * ```ts
  * import { Computed } from 'ashlar/decorators'

@@ -5,15 +5,16 @@ import { CREDENTIAL_PARTS } from './columns/secret-columns.js'
 
 declare const kind: unique symbol
 
-/** Type of a property that holds a verify-only credential. Plain strings assign to it. */
+/** The type of a property with a credential that can only be verified. Plain strings are assignable to it. */
 export type Credential = string & { readonly [kind]?: 'credential' }
 
-/** True if a property was typed {@link Credential}; a plain string is not. */
+/** True if a property has the type {@link Credential}. False for a plain string. */
 export type IsCredential<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /**
- * A verify-only token, such as an API key. Create mints it and returns it once; then only its salted hash is
- * kept. The property must be typed `Credential`.
+ * Declares a token that can only be verified, such as an API key. Create mints it and returns it once; only
+ * its salted hash is stored. The property must have the type `Credential`.
+ *
  * @example
  * ```ts
  * import { Credential, CredentialMinter, Resource, repositoryFor, TenantScoped } from 'ashlar'

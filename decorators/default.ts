@@ -2,9 +2,9 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
 
 /**
- * The value of the property in a create that gives none, made for each entity. It is called on every
- * database alike; for a value that never changes write `@Column({ default: value })`. Use it together with
- * `@Column`.
+ * Sets the property's value in a create without one. The function is called for each entity, on every
+ * database. For a constant use `@Column({ default: value })` instead. Use it together with `@Column`.
+ *
  * @example
  * ```ts
  * import { Default } from 'ashlar/decorators'

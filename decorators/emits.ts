@@ -3,7 +3,7 @@ import { declare } from './entity-facts.js'
 
 /**
  * The changes of a resource. `deleted` is a soft delete, or the removal of a resource that cannot be
- * undeleted. `purged` is the removal of one that could have been undeleted, or has expired.
+ * undeleted. `purged` is the removal of a resource that could have been undeleted or has expired.
  */
 export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
 
@@ -12,21 +12,22 @@ export type ChangeKind = (typeof CHANGES)[number]
 
 /** Options of `@Emits()`. */
 export interface EmitsOptions {
-  /** The changes that are written as events. Default: all. */
+  /** The changes that emit an event. Default: all. */
   readonly on?: readonly ChangeKind[]
   /**
-   * Parts of `data` besides `resource`, which is the resource after the change: `before` is the resource
-   * before it, `changed` the names of the fields that an update has changed, as an update mask has them.
-   * Default: neither.
+   * The additional content of `data`, which always contains `resource`, the resource after the change.
+   * `before` adds the resource before the change. `changed` adds the names of the fields that an update has
+   * changed, as in an update mask. Default: nothing.
    */
   readonly include?: 'before' | 'changed'
   /**
-   * The `source` of the events, a URI reference (CloudEvents 1.0). Default: `/` and the type of the resource.
+   * The `source` of the events, a URI reference (CloudEvents 1.0). Default: `/` followed by the resource
+   * type.
    */
   readonly source?: string
   /**
-   * The fields with free-form JSON (`google.protobuf.Struct`, `Value`, `ListValue`) that `data`
-   * contains, as the .proto names them: `settings`, or `address.extra` inside a message. Default: none.
+   * The fields with free-form JSON (`google.protobuf.Struct`, `Value`, `ListValue`) to include in `data`, as
+   * named in the .proto: `settings`, or `address.extra` inside a message. Default: none.
    */
   readonly freeForm?: readonly string[]
 }
@@ -34,10 +35,11 @@ export interface EmitsOptions {
 const INCLUDED: readonly string[] = ['before', 'changed']
 
 /**
- * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change.
- * Secrets and credentials are never in it, and free-form JSON only if `freeForm` names it. An update that
- * changes nothing beside the etag and `update_time` does not count.
- * @throws {RangeError} for a change that there is none of, and for a `source` that is blank.
+ * Writes an event to the table `outbox` for each change of a resource, in the transaction of the change.
+ * Events never contain secrets or credentials, and contain free-form JSON only if `freeForm` names it. An
+ * update that only changes the etag and `update_time` emits no event.
+ *
+ * @throws {RangeError} if a change is unknown or `source` is blank.
  * @example
  * ```ts
  * import { Emits, Resource, TenantScoped } from 'ashlar'

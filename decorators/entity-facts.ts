@@ -11,31 +11,31 @@ export type PropertyRole =
 
 export interface PropertyFacts {
   readonly role?: PropertyRole
-  /** Filter and order_by may name it although it is output-only. */
+  /** True if filters and sort orders may name it although it is output-only. */
   readonly filterable?: boolean
-  /** The table sets it by itself. */
+  /** True if the table sets it. */
   readonly generated?: boolean
-  /** The type of the column, if TypeORM has another one. */
+  /** The column's type, if TypeORM has a different one. */
   readonly type?: unknown
-  /** True if a resource that names columns in snake_case has changed what TypeORM knows of its column. */
+  /** True if a resource with snake_case naming has changed TypeORM's metadata of the column. */
   readonly isManaged?: true
-  /** Makes the value of an entity that comes without one. */
+  /** Returns the value of an entity without one. */
   readonly default?: () => unknown
-  /** True if it is declared as a generated UUID, which the repository generates. */
+  /** True for a generated UUID, which the repository generates. */
   readonly mintsUuid?: true
-  /** True if it is declared as a number that the database generates. */
+  /** True for a number that the database generates. */
   readonly mintsNumber?: true
   /** Computes the value from the entity. */
   readonly compute?: (entity: object) => unknown
-  /** Is a source of search. */
+  /** True if the property is a search source. */
   readonly searchable?: boolean
-  /** The name that its column had before. */
+  /** The old name of its column. */
   readonly renamedFrom?: string
-  /** The labels in its column for values of the message's enum, by their names. */
+  /** The labels in its column by the names of the message's enum values. */
   readonly enumLabels?: Readonly<Record<string, string>>
-  /** The field of the message that holds it, where that is not the one of its name. */
+  /** The message's field, if it has a different name than the property. */
   readonly protoField?: string
-  /** True if it is left to TypeORM. */
+  /** True if Ashlar does not manage it. */
   readonly isInternal?: true
 }
 
@@ -44,14 +44,14 @@ export interface EmittedChanges {
   readonly on: ReadonlySet<ChangeKind>
   readonly include: 'before' | 'changed' | undefined
   readonly source: string | undefined
-  /** Paths of fields with free-form JSON. */
+  /** The paths of fields with free-form JSON. */
   readonly freeForm: readonly string[]
 }
 
 /** The arguments of a decorator. */
 export interface DecoratorCall {
   readonly decorator: string
-  /** Undefined on a class. */
+  /** The decorated property. Undefined for a class. */
   readonly property: string | undefined
   readonly given: readonly unknown[]
 }
@@ -60,10 +60,10 @@ export interface DecoratorCall {
 export interface EntityFacts {
   resource?: ResourceOptions
   tenantScoped?: boolean
-  /** The property of the tenant, where `@TenantScoped()` names it. */
+  /** The property of the tenant, if `@TenantScoped()` names it. */
   tenantColumn?: string
   softDeletable?: boolean
-  /** Milliseconds from create to `expire_time`; undefined when only server code sets it. */
+  /** The time in milliseconds from create to `expire_time`. Undefined if only server code sets it. */
   expirable?: { readonly ttlMs: number | undefined }
   searchable?: SearchableOptions
   emits?: EmittedChanges
@@ -73,17 +73,14 @@ export interface EntityFacts {
 
 const store = new WeakMap<object, EntityFacts>()
 
-/**
- * The classes that any copy of this package in the process has decorated, each with the files of the copies
- * that its decorators are from.
- */
+/** The classes that any copy of this package in the process has decorated, with the files of these copies. */
 const ofAllCopies: WeakMap<object, Set<string>> = ((globalThis as Record<symbol, unknown>)[
   Symbol.for('ashlar.decorated')
 ] ??= new WeakMap()) as WeakMap<object, Set<string>>
 
 const noFacts = (): EntityFacts => ({ properties: new Map(), calls: [] })
 
-/** The facts of exactly this class, created when there are none yet. */
+/** Returns the facts of exactly this class, which are created if necessary. */
 export function factsOf(entity: object): EntityFacts {
   let facts = store.get(entity)
   if (facts === undefined) {
@@ -93,7 +90,7 @@ export function factsOf(entity: object): EntityFacts {
   return facts
 }
 
-/** A class and its ancestors, nearest first. */
+/** Returns a class and its base classes, nearest first. */
 export function lineage(entity: object): object[] {
   const classes: object[] = []
   for (
@@ -105,7 +102,7 @@ export function lineage(entity: object): object[] {
   return classes
 }
 
-/** The facts of a class and its base classes; the nearest wins. */
+/** Returns the combined facts of a class and its base classes. Facts of the nearest class take precedence. */
 export function inheritedFacts(entity: object): EntityFacts {
   const all = noFacts()
   for (const ancestor of lineage(entity).reverse()) {
@@ -118,7 +115,8 @@ export function inheritedFacts(entity: object): EntityFacts {
 }
 
 /**
- * Records a fact about a class. `@Resource` reads them all, so it has to be the topmost of our decorators.
+ * Records a fact about a class. `@Resource` reads all facts, so it must be the topmost of Ashlar's
+ * decorators.
  */
 export function declare(
   entity: object,
@@ -135,8 +133,8 @@ export function declare(
 }
 
 /**
- * The files of two copies of this package, if a decorator of a class or of an ancestor is from another one:
- * this copy does not know what it declares.
+ * Returns the files of two copies of this package, if a decorator of a class or base class comes from a
+ * different copy, whose declarations this copy does not know.
  */
 export function otherCopyOf(entity: object): { readonly its: string; readonly ours: string } | undefined {
   const ours = import.meta.url
@@ -145,7 +143,7 @@ export function otherCopyOf(entity: object): { readonly its: string; readonly ou
   return its === undefined ? undefined : { its, ours }
 }
 
-/** Records what a decorator was called with. */
+/** Records the arguments of a decorator. */
 export function declareCall(entity: object, call: DecoratorCall): void {
   factsOf(entity).calls.push(call)
 }
@@ -153,7 +151,7 @@ export function declareCall(entity: object, call: DecoratorCall): void {
 const refused = (entity: { readonly name: string }, found: Problem): DeclarationError =>
   new DeclarationError(entity.name, inEntity(entity, [found]))
 
-/** Records the role of a property. A property has one role. */
+/** Records the role of a property, which has only one. */
 export function declareProperty(prototype: object, property: string | symbol, facts: PropertyFacts): void {
   const entity = prototype.constructor
   const { properties } = factsOf(entity)
@@ -171,7 +169,7 @@ export function declareProperty(prototype: object, property: string | symbol, fa
   properties.set(String(property), { ...before, ...facts })
 }
 
-/** Records that a property is a source of search, whatever its role. */
+/** Records that a property is a search source, regardless of its role. */
 export function declareSearchable(prototype: object, property: string | symbol): void {
   const { properties } = factsOf(prototype.constructor)
   properties.set(String(property), { ...properties.get(String(property)), searchable: true })

@@ -4,7 +4,7 @@ import { declare } from './entity-facts.js'
 /** Options of `@Expirable()`. */
 export interface ExpirableOptions {
   /**
-   * Time from create to expiry, such as `30d`, `12h`, `15m` or `90s`. Without it only server code sets
+   * The time from create to expiry, such as `30d`, `12h`, `15m` or `90s`. Without it only server code sets
    * `expire_time`.
    */
   readonly ttl?: string

@@ -3,20 +3,20 @@ import { declareProperty } from './entity-facts.js'
 
 /** Options of `@OutputOnly()`. */
 export interface OutputOnlyOptions {
-  /** Lets filter and order_by name the field. */
+  /** True to let filters and sort orders name the field. */
   readonly filterable?: boolean
   /**
-   * The table sets it by itself: a trigger, a generated column, a default of SQL or ON UPDATE
-   * CURRENT_TIMESTAMP. No statement of a repository writes it, and every write reads the row back in its
-   * transaction. Such resources do not share the statements of their writes with others, and are refused in
-   * memory, where nothing sets it.
+   * True if the table sets the field with a trigger, a generated column, a default in SQL or ON UPDATE
+   * CURRENT_TIMESTAMP. No statement of a repository writes it, and every write reads the row again in its
+   * transaction. Writes of such resources are not coalesced. Memory repositories reject such resources,
+   * because nothing would set the field.
    */
   readonly generated?: boolean
 }
 
 /**
- * Only the server writes the field: values that a client sends are dropped (AIP-203). Use it together with
- * `@Column`.
+ * Makes a field writable by the server only (AIP-203). Values that a client sends are ignored. Use it
+ * together with `@Column`.
  */
 export const OutputOnly = (options: OutputOnlyOptions = {}): PropertyDecorator =>
   onProperty('OutputOnly', [options], (prototype, property) => {

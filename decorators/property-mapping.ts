@@ -2,9 +2,10 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
 
 /**
- * The column had another name before. `ashlar migrate diff` then adds the new column, keeps both the same by
- * triggers when either is written, and copies the rows; `--contract` drops the old one. Drop the
- * decorator afterwards. Use it together with `@Column`.
+ * Declares the old name of a renamed column. `ashlar migrate diff` then adds the new column, keeps both
+ * columns equal with triggers, and copies the rows. `--contract` drops the old column, after which the
+ * decorator can be removed. Use it together with `@Column`.
+ *
  * @param column - the old name in the database.
  * @example
  * ```ts
@@ -22,10 +23,11 @@ export const RenamedFrom = (column: string): PropertyDecorator =>
   })
 
 /**
- * The field of the message that holds the property, where the two are called differently. All that clients
- * see has the name of the field: filters, orders, masks, violations and JSON. Entities, and the options of
- * repositories that take properties, have the property. Without a message it is the name that filters use.
- * @param name - as the .proto spells it.
+ * Declares the message's field of a property with a different name. Everything that clients see uses the
+ * field's name: filters, sort orders, masks, violations and JSON. Entities, and options of repositories that
+ * take properties, use the property. Without a message it is the name for filters.
+ *
+ * @param name - the field's name as in the .proto.
  * @example
  * ```ts
  * import { CreateTime } from 'ashlar'
@@ -44,10 +46,12 @@ export const ProtoField = (name: string): PropertyDecorator =>
   })
 
 /**
- * The labels that the column has for values of the message's enum. A text column needs it. A column with the
- * option `enum` needs it for labels that are spelled otherwise than the names: the enum's prefix is left out,
- * and case, hyphens, underscores and spaces do not count.
- * @param labels - by the names of the .proto, or a string enum of TypeScript whose members are named so.
+ * Declares the labels that a column stores for values of the message's enum. Required for a string column.
+ * Also required for a column with the option `enum` if labels differ from names by more than the enum's
+ * prefix, case, hyphens, underscores and spaces.
+ *
+ * @param labels - the labels by the names of the .proto, or a TypeScript string enum whose members have
+ *   these names.
  * @example
  * ```ts
  * import { EnumLabels } from 'ashlar/decorators'
@@ -71,9 +75,10 @@ export const EnumLabels = (labels: Readonly<Record<string, string>>): PropertyDe
   })
 
 /**
- * Leaves the property to TypeORM: nothing here reads or writes it, and no field, filter, mask, event or log
- * has it. A new row gets the default of its column, and an update leaves what is there. It stands beside
- * columns and relations of every kind, also to entities that are not resources.
+ * Excludes a property from Ashlar. Only TypeORM reads and writes it, and no field, filter, mask, event or log
+ * contains it. A new row gets the column's default, and an update leaves its value unchanged. It can be used
+ * on columns and relations of every kind, including relations to entities that are not resources.
+ *
  * @example
  * ```ts
  * import { Internal } from 'ashlar/decorators'
@@ -91,7 +96,7 @@ export const Internal: () => PropertyDecorator = (...given: readonly unknown[]) 
     declareProperty(prototype, property, { isInternal: true })
   })
 
-/** The properties that are left to TypeORM. */
+/** Returns the properties that Ashlar does not manage. */
 export const internalOf = (
   properties: ReadonlyMap<string, { readonly isInternal?: true }>,
 ): ReadonlySet<string> =>

@@ -17,25 +17,26 @@ import { declaredClass } from '../lib/resource/kinds/declared-kind.js'
 
 /** Options of `@Resource()`. */
 export interface ResourceOptions {
-  /** The proto message of the entity. Without one, proto names are the property names in snake_case. */
+  /** The entity's proto message. Without one, proto names are the property names in snake_case. */
   readonly message?: DescMessage
   /**
-   * Resource type in authorization rules. Default: the class name in snake_case: `widget` of `Widget` and of
-   * `WidgetEntity`.
+   * The resource type in authorization rules. Default: the class name in snake_case, such as `widget` for
+   * `Widget` and `WidgetEntity`.
    */
   readonly type?: string
   /**
-   * All tenants share the entities: a caller with a grant can reach every row. A resource declares this, or
-   * is `@TenantScoped()`.
+   * True if all tenants share the entities, so that a caller with a grant can reach every row. A resource
+   * either declares this or is `@TenantScoped()`.
    */
   readonly shared?: boolean
-  /** Column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
+  /** The column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
   readonly shape?: 'gorm' | 'ent'
   /**
-   * The names of columns without a name of their own. By default, `snake`: `displayName` is stored in
-   * `display_name`, and `@Resource()` completes what TypeORM knows of the entity. `typeorm` is for an entity
-   * that TypeORM has a table of: nothing in TypeORM's metadata is changed, so that `displayName` stays in
-   * `displayName`. If the DataSource has a `namingStrategy`, give its strategy here instead.
+   * The names of columns without an explicit name. With `snake`, the default, `displayName` is stored in
+   * `display_name`, and `@Resource()` completes TypeORM's metadata of the entity. `typeorm` is for an entity
+   * whose table TypeORM has created: TypeORM's metadata does not change, so that `displayName` is stored in
+   * `displayName`. If the DataSource has a `namingStrategy`, pass that strategy here instead.
+   *
    * @example
    * ```ts
    * import { Resource } from 'ashlar'
@@ -51,9 +52,11 @@ export interface ResourceOptions {
    */
   readonly naming?: ResourceNaming
   /**
-   * The table is another application's, and stays as it is: the primary key may lack the tenant, texts other
-   * than key and tenant may be compared loosely, and NULL in a column behind a field without presence is read
-   * as the zero value. `ashlar migrate verify` fails on what isolation and values need, and notes the rest.
+   * True if the table belongs to another application and must not change. Its primary key may lack the
+   * tenant, and the collation of strings other than key and tenant may treat different strings as equal. NULL
+   * in the column of a field without presence is read as the zero value. `ashlar migrate verify` fails for
+   * differences that affect isolation or values, and notes the others.
+   *
    * @example
    * ```ts
    * import { OutputOnly, Resource, TenantScoped } from 'ashlar'
@@ -74,8 +77,10 @@ export interface ResourceOptions {
 }
 
 /**
- * Makes a TypeORM entity a resource. It adds the columns that the other decorators ask for, and names every
- * unnamed column in snake_case, unless the option `naming` says otherwise. Write it topmost.
+ * Makes a TypeORM entity a resource. It adds the columns that other decorators require, and names every
+ * unnamed column in snake_case unless the option `naming` specifies otherwise. It must be the topmost
+ * decorator.
+ *
  * @example
  * ```ts
  * import { Resource, TenantScoped } from 'ashlar'
@@ -115,7 +120,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       declareProperty(owner, property, { mintsNumber: true })
     const tenant = tenantDeclared(entity, strategy, options.shared === true)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
-    // The primary key of an existing table stays as it is.
+    // An existing table's primary key does not change.
     const joinsKey = facts.tenantScoped === true && options.existing !== true && !mintsKey(entity)
     if (strategy !== undefined) {
       if (held === undefined && !tenant.isRelation && facts.tenantScoped && tenant.named.length === 0)
@@ -148,7 +153,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         type: held = column.type,
       } = inheritedFacts(entity).properties.get(propertyName) ?? {}
       const designType: unknown = Reflect.getMetadata('design:type', owner, propertyName)
-      // TypeORM's type for every generated number is Number, whatever the property's type is.
+      // For TypeORM the type of a generated number is always Number, regardless of the property's type.
       const isWide = mintsNumber === true && held === Number && designType === BigInt
       const type = isWide ? BigInt : held
       const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)
@@ -178,7 +183,9 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
   })
 }
 
-/** `@CreateDateColumn()` and the like need no decorator of Ashlar beside them. */
+/**
+ * Declares the roles of `@CreateDateColumn()` and similar decorators, which need no decorator of Ashlar's.
+ */
 function declareTimes(entity: object): void {
   for (const { owner, property, role } of timesDeclared(new Set(lineage(entity)), inheritedFacts(entity))) {
     declareProperty(owner, property, { role })
@@ -186,7 +193,7 @@ function declareTimes(entity: object): void {
   }
 }
 
-/** True if the database generates the key of the entity. */
+/** Returns true if the database generates the entity's key. */
 function mintsKey(entity: object): boolean {
   const { properties } = inheritedFacts(entity)
   return columnsOf(entity).some(
@@ -196,8 +203,8 @@ function mintsKey(entity: object): boolean {
 }
 
 /**
- * The tenant column belongs to the primary key unless the database generates the key: SQLite generates no
- * part of a composite key, and MySQL requires an index that begins with the number.
+ * Adds the tenant column to the primary key, unless the database generates the key. SQLite cannot generate a
+ * part of a composite key, and MySQL requires an index that begins with the generated number.
  */
 function keyTenant(
   entity: object & { readonly prototype: unknown },
@@ -206,7 +213,7 @@ function keyTenant(
 ): void {
   if (isInKey) held.options.primary = true
   else if (held.target === entity) held.options.primary = false
-  // A class that others extend may have the column in their keys.
+  // Other classes that extend this one may have the column in their keys.
   else
     Column({ ...held.options, primary: false } as ColumnOptions)(
       entity.prototype as object,
@@ -215,8 +222,9 @@ function keyTenant(
 }
 
 /**
- * Property classes for which TypeORM has a column type. All others are declared to it with a type that every
- * database has, because otherwise it would reject the column too early. The model decides what is stored.
+ * The property classes for which TypeORM has a column type. Others are declared with a type that every
+ * database has, because TypeORM would otherwise reject the column too early. The model determines the stored
+ * type.
  */
 const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 
@@ -225,7 +233,7 @@ function columnsOf(entity: object) {
   return getMetadataArgsStorage().columns.filter((column) => classes.has(column.target))
 }
 
-/** TypeORM asks for one name of the primary key, on each of its columns. */
+/** Gives all columns of the primary key the same constraint name, as TypeORM requires. */
 function nameOnce(columns: ReturnType<typeof columnsOf>): void {
   const primary = columns.filter(({ options }) => options.primary === true)
   const named = primary.find(({ options }) => options.primaryKeyConstraintName !== undefined)?.options
@@ -233,7 +241,10 @@ function nameOnce(columns: ReturnType<typeof columnsOf>): void {
   for (const { options } of primary) options.primaryKeyConstraintName ??= named.primaryKeyConstraintName
 }
 
-/** Anything can be given as the message. The resource model refuses what is none. */
+/**
+ * Returns the fields of a message. Any value can be passed as the message; the resource model rejects invalid
+ * ones.
+ */
 const fieldsOf = (message: Partial<DescMessage> | undefined) =>
   message?.kind === 'message' ? (message.fields ?? []) : []
 

@@ -11,20 +11,21 @@ export type SearchSource =
 
 /** Options of `@Searchable()`. */
 export interface SearchableOptions {
-  /** Further sources, after the properties that are marked `@Searchable()`. */
+  /** Further sources, in addition to the properties with `@Searchable()`. */
   readonly sources?: readonly SearchSource[]
   /**
-   * `JIT`, the default, computes the vector in the query; `INDEXED` stores it in `search_vector` with a GIN
-   * index.
+   * `JIT`, the default, computes the search vector in the query. `INDEXED` stores it in `search_vector` with
+   * a GIN index.
    */
   readonly strategy?: 'JIT' | 'INDEXED'
-  /** PostgreSQL text search configuration. Default `simple`. */
+  /** The PostgreSQL text search configuration. Default: `simple`. */
   readonly textConfig?: string
 }
 
 /**
- * Lets `q` of a list find the entity. On a property, it marks the property as a source. On the class, it adds
- * expressions and a strategy.
+ * Makes an entity searchable with the parameter `q` of a list. On a property, it marks the property as a
+ * source. On the class, it adds expressions and sets the strategy.
+ *
  * @example
  * ```ts
  * import { Resource, Searchable } from 'ashlar'

@@ -4,15 +4,16 @@ import { declareProperty } from './entity-facts.js'
 
 declare const kind: unique symbol
 
-/** Type of a property that holds a retrievable secret. Plain strings assign to it. */
+/** The type of a property with a secret that can be read again. Plain strings are assignable to it. */
 export type Secret = string & { readonly [kind]?: 'secret' }
 
-/** True if a property was typed {@link Secret}; a plain string is not. */
+/** True if a property has the type {@link Secret}. False for a plain string. */
 export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /**
- * A retrievable secret. Only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and
- * reads never return the plaintext. The property must be typed `Secret`.
+ * Declares a secret that can be read again. Only `<field>_hash` (deterministic, indexed) and `<field>_cipher`
+ * are stored, and reads never return the plaintext. The property must have the type `Secret`.
+ *
  * @example
  * ```ts
  * import { Resource, Secret, TenantScoped } from 'ashlar'

@@ -3,7 +3,9 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
 import type { OutputOnlyOptions } from './output-only.js'
 
-/** A token that changes with every write, so that If-Match can refuse a stale one (AIP-154). */
+/**
+ * Declares the etag, which changes with every write, so that If-Match can reject an outdated one (AIP-154).
+ */
 export const ETag: () => PropertyDecorator = (...given: readonly unknown[]) =>
   onProperty('ETag', given, (prototype, property) => {
     declareProperty(prototype, property, { role: 'etag' })
@@ -11,14 +13,14 @@ export const ETag: () => PropertyDecorator = (...given: readonly unknown[]) =>
   })
 
 /**
- * Set once, at create (AIP-148). `filterable` lets filter and order_by name it. With `generated` the table
- * sets it, and not the repository.
+ * Declares the creation time (AIP-148). With `filterable`, filters and sort orders can name it. With
+ * `generated`, the table sets it instead of the repository.
  */
 export const CreateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('createTime', options)
 
 /**
- * Set at every write (AIP-148). `filterable` lets filter and order_by name it. With `generated` the table
- * sets it, and not the repository.
+ * Declares the time of the last write (AIP-148). With `filterable`, filters and sort orders can name it. With
+ * `generated`, the table sets it instead of the repository.
  */
 export const UpdateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('updateTime', options)
 

@@ -1,7 +1,10 @@
 import { onClass } from './apply.js'
 import { declare } from './entity-facts.js'
 
-/** Delete keeps the row and sets `delete_time`; Undelete clears it (AIP-164). */
+/**
+ * Makes a resource soft-deletable: Delete retains the row and sets `delete_time`, and Undelete clears it
+ * (AIP-164).
+ */
 export const SoftDeletable: () => ClassDecorator = (...given: readonly unknown[]) =>
   onClass('SoftDeletable', given, (entity) => {
     declare(entity, 'SoftDeletable', { softDeletable: true })

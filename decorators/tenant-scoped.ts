@@ -7,17 +7,18 @@ import { declare, declareProperty, inheritedFacts, lineage } from './entity-fact
 /** Options of `@TenantScoped()`. */
 export interface TenantScopedOptions {
   /**
-   * The property that holds the tenant: one with a column, or a `@ManyToOne()` to the resource of the
-   * tenants. Default: the property with `@TenantColumn()`, or `accountId`.
+   * The property of the tenant, with a column or a `@ManyToOne()` to the tenants' resource. Default: the
+   * property with `@TenantColumn()`, or `accountId`.
    */
   readonly column?: string
 }
 
 /**
- * Puts every entity under a tenant. The tenant's column becomes part of the primary key, so that creating
- * another tenant's id reveals nothing about it. The tenant is that of the calling principal. It is set at
- * create and never changes. The column is `account_id`, unless the option `column` or `@TenantColumn()` names
- * another one.
+ * Makes every entity belong to a tenant, the calling principal's. It is set at create and never changes. The
+ * tenant column becomes part of the primary key, so that creating an entity with another tenant's id reveals
+ * nothing. The column is `account_id`, unless the option `column` or `@TenantColumn()` names another
+ * property.
+ *
  * @example
  * ```ts
  * import { Resource, TenantScoped } from 'ashlar'
@@ -42,9 +43,9 @@ export const TenantScoped = (options: TenantScopedOptions = {}): ClassDecorator 
   })
 
 /**
- * The property holds the tenant of the entity: a string, a uuid or an integer with a column, or a
- * `@ManyToOne()` to the resource of the tenants. With `@TenantScoped()` it becomes part of the primary key.
- * Without it, the key alone is the primary key, as in many tables that exist.
+ * Marks the property of the entity's tenant: a string, UUID or integer with a column, or a `@ManyToOne()` to
+ * the tenants' resource. With `@TenantScoped()` it becomes part of the primary key. Without it, the primary
+ * key is the key alone, as in many existing tables.
  */
 export const TenantColumn: () => PropertyDecorator = (...given: readonly unknown[]) =>
   onProperty('TenantColumn', given, (prototype, property) => {
@@ -53,26 +54,31 @@ export const TenantColumn: () => PropertyDecorator = (...given: readonly unknown
 
 /** The declaration of an entity's tenant column. */
 export interface TenantDeclaration {
-  /** The properties that its decorators name; none where the tenant is in `accountId`. */
+  /** The properties that decorators name. Empty if the tenant is in `accountId`. */
   readonly named: readonly string[]
-  /** The property that has the column, or would have it. `NO_TENANT` if the class declares `shared: true`. */
+  /**
+   * The property of the tenant column, even if it is not declared. `NO_TENANT` if the class declares `shared:
+   * true`.
+   */
   readonly property: string
   /** The name of that column. */
   readonly column: string
-  /** True if the named property is a relation, which refers to the tenant by that column. */
+  /** True if the property is a relation that refers to the tenant by this column. */
   readonly isRelation: boolean
 }
 
-/** No property and no column can have this name. */
+/** A name that no property or column can have. */
 export const NO_TENANT = '\0'
 
-/** The property of the tenant where nothing names one, and its column, unless a strategy names it. */
+/** The default property of the tenant, and its column unless a naming strategy determines it. */
 const ACCOUNT = { propertyName: 'accountId', column: 'account_id' }
 
 /**
- * Which property of an entity holds its tenant, whether or not the entity has any.
- * @param strategy - that names its columns.
- * @param isShared - whether it declares `shared: true`: then no property holds a tenant by its name alone.
+ * Returns the property of an entity's tenant, even if the entity has none.
+ *
+ * @param strategy - the strategy that names its columns.
+ * @param isShared - true if it declares `shared: true`. The name of a property alone then does not make it
+ *   the tenant.
  */
 export function tenantDeclared(
   entity: object,
@@ -107,10 +113,10 @@ export function tenantDeclared(
   return { named, property: held?.propertyName ?? hiddenProperty(property), column, isRelation: true }
 }
 
-/** The table of tenants has no tenant. */
+/** The tenant of the table of tenants, which has none. */
 const TENANTS = { property: '' }
 
-/** The facts that the columns of references depend on. */
+/** The facts about classes that determine the columns of references. */
 export const OF_CLASSES: OfClasses = {
   lineage,
   tenantOf: tenantDeclared,
@@ -123,11 +129,12 @@ let firstRead: string | undefined
 
 /**
  * Declares that the application has no tenants: every `@Resource()` class without an owner is `shared: true`.
- * Call it once, in the file that declares the entities. Rules and row filters decide who reaches which rows.
+ * Call it once, in the file that declares the entities. Rules and row filters then determine who can reach
+ * which rows.
  *
- * It fails at startup for a class with `@TenantScoped()` or `@TenantColumn()`. The same is true for a class
- * with a column or relation named like a tenant (such as `orgId`), unless the class itself declares
- * `shared: true`.
+ * Startup fails for a class with `@TenantScoped()` or `@TenantColumn()`, and for a class with a column or
+ * relation that is named like a tenant (such as `orgId`), unless the class itself declares `shared: true`.
+ *
  * @throws TypeError if the model of an entity was read before.
  * @example
  * ```ts
@@ -153,7 +160,8 @@ export function withoutTenants(): void {
 }
 
 /**
- * True if the application has no tenants. From the first call on, this does not change.
+ * Returns true if the application has no tenants. The result does not change after the first call.
+ *
  * @param entity - the name of the class whose model is read.
  */
 export function isWithoutTenants(entity: string): boolean {

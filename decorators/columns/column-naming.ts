@@ -4,25 +4,25 @@ import { snakeCase } from '../../lib/text/snake-case.js'
 /** The naming of a resource's columns. */
 export type ResourceNaming = 'snake' | 'typeorm' | NamingStrategyInterface
 
-/** A property with a column, as TypeORM keeps it. */
+/** A property with a column, as TypeORM stores it. */
 interface NamedColumn {
   readonly propertyName: string
   readonly options: { readonly name?: string | undefined }
 }
 
-/** The reference of a relation, as it is declared. */
+/** The reference of a relation as declared. */
 export interface DeclaredReference {
   /** The property of the relation. */
   readonly property: string
   /** The options of `@JoinColumn()`, if it has any. */
   readonly join: { readonly name?: string; readonly referencedColumnName?: string } | undefined
-  /** The property that is the key of the target; undefined where that is not known. */
+  /** Returns the target's key property, or undefined if it is not known. */
   readonly targetKey: () => string | undefined
 }
 
 const TYPEORMS = new DefaultNamingStrategy()
 
-/** The methods of a strategy that name what a resource has. */
+/** The methods of a naming strategy that apply to resources. */
 const METHODS = [
   ...['columnName', 'joinColumnName', 'tableName', 'prefixTableName'],
   ...['indexName', 'uniqueConstraintName', 'relationConstraintName'],
@@ -34,9 +34,8 @@ export const isNamingStrategy = (value: unknown): value is NamingStrategyInterfa
   METHODS.every((method) => typeof Reflect.get(value, method) === 'function')
 
 /**
- * TypeORM's naming strategy of a resource that leaves TypeORM's metadata unchanged. Undefined if
- * `@Resource()` names the columns in snake_case; also for an invalid naming, which the resource model
- * rejects.
+ * Returns the naming strategy of a resource that leaves TypeORM's metadata unchanged. Returns undefined if
+ * `@Resource()` uses snake_case, and for an invalid naming, which the resource model rejects.
  */
 export function strategyOf(naming: unknown): NamingStrategyInterface | undefined {
   if (naming === 'typeorm') return TYPEORMS
@@ -45,8 +44,9 @@ export function strategyOf(naming: unknown): NamingStrategyInterface | undefined
 
 /**
  * Names the columns of one resource.
- * @param own - the strategy of the resource.
- * @param by - the strategy to use; a DataSource may have another one.
+ *
+ * @param own - the resource's strategy.
+ * @param by - the strategy to use. A DataSource may have a different one.
  */
 export class ColumnNames {
   constructor(
@@ -60,9 +60,10 @@ export class ColumnNames {
   }
 
   /**
-   * The column of a reference, found as TypeORM does. Undefined where it depends on a target that is not
-   * known.
-   * @param columns - those that the entity declares.
+   * Returns the column of a reference as TypeORM determines it. Returns undefined if it depends on an unknown
+   * target.
+   *
+   * @param columns - the columns that the entity declares.
    */
   ofReference(
     { property, join, targetKey }: DeclaredReference,
@@ -80,12 +81,12 @@ export class ColumnNames {
     return referred === undefined ? undefined : this.by?.joinColumnName(property, referred)
   }
 
-  /** A declared column of the name is the reference; else TypeORM makes one. */
+  /** Returns a declared column of this name, or else the name of the column that TypeORM creates. */
   #joined(property: string, name: string, columns: readonly NamedColumn[]): string {
     if (this.by === undefined || columns.some((column) => this.of(column) === name)) return name
     return this.by.columnName(property, name, [])
   }
 }
 
-/** `project` is referred to by `projectId`, as a property of one's own would be called. */
+/** Returns the property of a reference without one of its own: `projectId` for `project`. */
 export const hiddenProperty = (property: string): string => `${property}Id`

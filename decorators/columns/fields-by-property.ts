@@ -5,7 +5,7 @@ interface Mapped {
   readonly isInternal?: true
 }
 
-/** The fields that `@ProtoField()` names, by property. */
+/** Returns the field names of `@ProtoField()` by property. */
 export const namedFields = (properties: ReadonlyMap<string, Mapped>): Map<string, string> =>
   new Map(
     [...properties].flatMap(([property, { protoField }]) =>
@@ -14,8 +14,9 @@ export const namedFields = (properties: ReadonlyMap<string, Mapped>): Map<string
   )
 
 /**
- * The fields of a message by the properties that hold them: the one that `@ProtoField()` names, or the one of
- * the same name, in camelCase or as in the .proto.
+ * Maps properties to the message's fields: the field that `@ProtoField()` names, or the field with the same
+ * name, in camelCase or as in the .proto.
+ *
  * @param declared - the properties of the entity.
  */
 export function fieldsByProperty(

@@ -2,19 +2,20 @@ import { getMetadataArgsStorage } from 'typeorm'
 
 type Generation = ReturnType<typeof getMetadataArgsStorage>['generations'][number]
 
-/** A property that TypeORM's decorators say to be generated. */
+/** A property whose value TypeORM's decorators declare as generated. */
 export interface GeneratedProperty {
   readonly owner: object
   readonly property: string
 }
 
 /**
- * Takes over `@PrimaryGeneratedColumn('uuid')` and `@Generated('uuid')` from TypeORM: the repository
- * generates the values on every engine. On some, TypeORM would leave it to the database, where the column has
- * no default.
- * @param classes - the entity, and its base classes.
- * @param isKept - true if TypeORM generates them as well, if it writes the entity itself.
- * @param internal - properties that Ashlar does not manage.
+ * Returns the properties with `@PrimaryGeneratedColumn('uuid')` and `@Generated('uuid')`, and removes these
+ * from TypeORM's metadata. The repository generates the values on every engine. TypeORM would on some engines
+ * let the database generate them, although the column has no default.
+ *
+ * @param classes - the entity and its base classes.
+ * @param isKept - true if TypeORM also generates the values when it writes the entity itself.
+ * @param internal - the properties that Ashlar does not manage.
  */
 export function takeGeneratedUuids(
   classes: ReadonlySet<unknown>,
@@ -28,10 +29,11 @@ export function takeGeneratedUuids(
 }
 
 /**
- * The numbers that the database generates: `@PrimaryGeneratedColumn()`, `@Generated('increment')` and the
- * like. TypeORM's own manager leaves them to the database as well.
- * @param classes - the entity, and its base classes.
- * @param internal - properties that Ashlar does not manage.
+ * Returns the properties whose numbers the database generates: `@PrimaryGeneratedColumn()`,
+ * `@Generated('increment')` and similar. TypeORM's own manager lets the database generate them, too.
+ *
+ * @param classes - the entity and its base classes.
+ * @param internal - the properties that Ashlar does not manage.
  */
 export function generatedNumbers(
   classes: ReadonlySet<unknown>,

@@ -3,7 +3,7 @@ import { namedFields } from './fields-by-property.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
-/** The roles that TypeORM's decorators of times and versions have, by the mode of their columns. */
+/** The roles of TypeORM's decorators for times and versions, by the mode of their columns. */
 const ROLES: ReadonlyMap<string, KeptRole> = new Map<ColumnArgs['mode'], KeptRole>([
   ['createDate', 'createTime'],
   ['updateDate', 'updateTime'],
@@ -18,13 +18,17 @@ interface Declared {
   readonly softDeletable?: boolean
 }
 
-/** The property that holds a time of the framework. @param field - of the message. */
+/**
+ * Returns the property of one of Ashlar's times.
+ *
+ * @param field - the field of the message.
+ */
 export const propertyOfTime = (field: string, property: string, properties: Declared['properties']): string =>
   [...properties].find(([, { role }]) => role === property)?.[0] ??
   [...namedFields(properties)].find(([, name]) => name === field)?.[0] ??
   property
 
-/** The times and versions that TypeORM's decorators alone declare: no decorator of Ashlar is beside them. */
+/** Returns the times and versions that only TypeORM's decorators declare. */
 export const timesDeclared = (
   classes: ReadonlySet<unknown>,
   { properties }: { readonly properties: ReadonlyMap<string, { role?: string; isInternal?: true }> },
@@ -32,12 +36,12 @@ export const timesDeclared = (
   getMetadataArgsStorage().columns.flatMap(({ target, propertyName: property, mode }) => {
     const role = classes.has(target) ? ROLES.get(mode) : undefined
     const { role: declared, isInternal } = properties.get(property) ?? {}
-    // A class that several resources extend has its role from the first of them.
+    // The class may have its role already, from another resource that extends it.
     if (role === undefined || (declared ?? role) !== role || isInternal === true) return []
     return [{ owner: (target as { readonly prototype: object }).prototype, property, role }]
   })
 
-/** True if TypeORM's manager keeps setting what repositories set as well. */
+/** Returns true if TypeORM's manager continues to set a value that repositories set, too. */
 export function isKeptTime(
   { mode, propertyName }: Pick<ColumnArgs, 'mode' | 'propertyName'>,
   { properties, softDeletable }: Declared,
@@ -49,15 +53,15 @@ export function isKeptTime(
 }
 
 /**
- * Leaves a table's times to TypeORM's manager, too: of `@CreateTime() @CreateDateColumn()`, in either order,
- * TypeORM's column remains, which has a type for our readers.
+ * Keeps a table's times set by TypeORM's manager, too. For `@CreateTime() @CreateDateColumn()`, in either
+ * order, TypeORM's column is kept, with a type that Ashlar can read.
  */
 export function keepTimes(classes: ReadonlySet<unknown>, declared: Declared): void {
   const { columns } = getMetadataArgsStorage()
   const kept = columns.filter((column) => classes.has(column.target) && isKeptTime(column, declared))
   for (const { target, propertyName, options, mode } of kept) {
     options.type ??= mode === 'version' ? Number : Date
-    // As TypeORM has it, which says so nowhere.
+    // TypeORM makes this column nullable without declaring it.
     if (mode === 'deleteDate') options.nullable ??= true
     const ours = columns.findIndex(
       (one) => one.target === target && one.propertyName === propertyName && one.mode === 'regular',

@@ -6,26 +6,25 @@ import { kindOf } from '../../lib/resource/kinds/kinds.js'
 import { ManagedValues, transformersOf, UnclearValues } from '../../lib/resource/kinds/managed.js'
 import { snakeCase } from '../../lib/text/snake-case.js'
 
-/** A property with a column, as it is declared. */
+/** The declaration of a property with a column. */
 export interface PropertyColumn {
   readonly property: string
   readonly isTags: boolean
   readonly designType: unknown
   readonly inMessage: DescField | undefined
-  /** True if it is a part of the key, or holds the key of another resource. */
+  /** True if it is part of the key or contains another resource's key. */
   readonly isKeyPart: boolean
   /** True if the option `existing` is set. */
   readonly isOfTypeorm?: boolean
-  /** Of `@EnumLabels()`. */
+  /** The labels of `@EnumLabels()`. */
   readonly enumLabels?: Readonly<Record<string, string>> | undefined
-  /** Its type is the declared one. */
+  /** The options, including the declared type. */
   readonly options: ColumnOptions
 }
 
 /**
- * Adjusts a column for TypeORM's own manager. Returns the type for TypeORM in place of the declared one.
- * Undefined, and without an effect, for a column that cannot be stored: the resource model reports the
- * reason.
+ * Adjusts a column for TypeORM's own manager. Returns the type that TypeORM uses instead of the declared one.
+ * Returns undefined without an effect if the column cannot be stored, which the resource model reports.
  */
 export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
   const { property, isTags, isKeyPart, designType, inMessage, options } = declared
@@ -59,7 +58,7 @@ export function manageColumn(column: ColumnOptions, declared: PropertyColumn): C
   return reported
 }
 
-/** The properties that distinguish the values of fields of the same kind. */
+/** Returns the properties that distinguish the values of fields of the same kind. */
 const held = (field: DescField | undefined): readonly unknown[] =>
   field === undefined
     ? []

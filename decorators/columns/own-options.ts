@@ -5,8 +5,8 @@ type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 const owned = new WeakSet<ColumnArgs>()
 
 /**
- * Gives every column options of its own. TypeORM keeps the object that its decorator was called with, which
- * other properties and other classes may have as well, and which may be frozen.
+ * Gives every column its own options object. TypeORM stores the object that was passed to its decorator,
+ * which other properties may share and which may be frozen.
  */
 export function ownOptions(columns: readonly ColumnArgs[]): void {
   for (const column of columns) {

@@ -1,17 +1,17 @@
-/** The columns of a retrievable secret. */
+/** The columns of a secret that can be read again. */
 export const SECRET_PARTS = ['hash', 'cipher'] as const
 
-/** The columns of a credential: enough to verify a token, nothing to recover it. */
+/** The columns of a credential. They are sufficient to verify a token, but not to recover it. */
 export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const
 
-/** A column behind a secret or a credential. */
+/** A column of a secret or credential. */
 export interface SecretColumn {
   readonly role: 'secret' | 'credential'
-  /** As a property of its own would be called, such as `apiKeyPublicId`. */
+  /** The name that a property of its own would have, such as `apiKeyPublicId`. */
   readonly name: string
 }
 
-/** The properties that hold the columns behind secrets and credentials. */
+/** Returns the properties of the columns of secrets and credentials. */
 export function secretColumns(
   properties: ReadonlyMap<string, { readonly role?: string }>,
 ): ReadonlyMap<string, SecretColumn> {

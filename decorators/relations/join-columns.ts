@@ -9,10 +9,11 @@ type Lineage = (entity: object) => readonly object[]
 type TenantOf = (entity: object) => TenantColumns
 
 /**
- * Gives every reference of an entity the two columns that keep it inside of its tenant, for TypeORM: it then
- * joins by the tenant too, and knows the foreign key as it is. The target is known once TypeORM asks for it,
- * which it does before it reads the join columns.
- * @param internal - relations that are left to TypeORM: their columns are named as all others are.
+ * Declares for TypeORM both columns of every reference that includes the tenant. TypeORM then joins by the
+ * tenant, too, and knows the actual foreign key. The target is only known when TypeORM requests it, which
+ * happens before it reads the join columns.
+ *
+ * @param internal - relations that Ashlar does not manage. Their columns are named like all others.
  */
 export function completeJoinColumns(
   entity: object,
@@ -48,7 +49,7 @@ function complete(
   const [key, ...keys] = columnsOf(target, lineage).filter(
     ({ propertyName: property, options }) => options.primary === true && property !== theirs.property,
   )
-  // The resource model refuses all of these by name.
+  // The resource model rejects all of these with a specific message.
   if (others.length > 0 || (own.length > 0 && join === undefined) || key === undefined || keys.length > 0)
     return
   const isHeld = (of: object, { property }: TenantColumns) =>
@@ -71,7 +72,7 @@ function complete(
   )
 }
 
-/** Names the columns of a relation that Ashlar does not manage, unless they are named. */
+/** Names the columns of a relation that Ashlar does not manage, unless they have a name. */
 function nameJoins(
   { target: owner, propertyName, relationType }: RelationArgs,
   target: object,
@@ -87,14 +88,14 @@ function nameJoins(
   }
 }
 
-/** A column of a relation that is left to TypeORM. */
+/** A column of a relation that Ashlar does not manage. */
 export interface InternalJoin {
   readonly name: string
   /** The property of the target. */
   readonly referencedColumnName: string
 }
 
-/** The columns that hold what an internal relation refers to: one for each of the key of its target. */
+/** Returns the columns of a relation that Ashlar does not manage, one per column of the target's key. */
 export function internalJoins(
   property: string,
   own: readonly Pick<Storage['joinColumns'][number], 'name' | 'referencedColumnName'>[],

@@ -1,10 +1,10 @@
-/** The property and the column that hold the tenant of an entity. */
+/** The property and the column of an entity's tenant. */
 export interface TenantColumns {
   readonly property: string
   readonly column: string
 }
 
-/** A column of a reference, as `@JoinColumn()` declares it. */
+/** A column of a reference, as declared by `@JoinColumn()`. */
 interface JoinColumn {
   readonly name?: string
   readonly referencedColumnName?: string

@@ -10,19 +10,20 @@ type RelationArgs = Storage['relations'][number]
 type ColumnArgs = Storage['columns'][number]
 type JoinColumnArgs = Storage['joinColumns'][number]
 
-/** The known facts of any class. */
+/** Looks up facts about classes. */
 export interface OfClasses {
-  /** It, and what it extends. */
+  /** Returns the class and its base classes. */
   readonly lineage: (entity: object) => readonly object[]
   readonly tenantOf: (entity: object) => Pick<TenantColumns, 'property'>
-  /** The type that a property is declared with, if TypeORM was given another one. */
+  /** Returns the declared type of a property, if TypeORM has a different one. */
   readonly typeOf: (entity: object, property: string) => unknown
 }
 
 /**
- * The columns of an entity that hold keys of other resources, with these keys.
- * @param classes - it, and what it extends.
- * @param tenant - of the entity.
+ * Returns the columns of an entity that contain keys of other resources, with these keys.
+ *
+ * @param classes - the entity and its base classes.
+ * @param tenant - the tenant of the entity.
  */
 export function referenceColumns(
   classes: ReadonlySet<unknown>,
@@ -46,7 +47,9 @@ export function referenceColumns(
   return found
 }
 
-/** @param join - the column of its `@JoinColumn()` that holds the key. */
+/**
+ * @param join - the column of its `@JoinColumn()` that contains the key.
+ */
 export const declaredReference = (
   relation: RelationArgs,
   join: JoinColumnArgs | undefined,
@@ -57,15 +60,15 @@ export const declaredReference = (
   targetKey: () => keyOfTarget(relation, of)?.propertyName,
 })
 
-/** The key that a reference holds. */
+/** The key that a reference contains. */
 export interface ReferredKey {
   readonly relation: RelationArgs
-  /** Undefined if the target is not loaded yet, or its key has several columns. */
+  /** Undefined if the target is not yet loaded, or if its key has several columns. */
   readonly column: ColumnArgs | undefined
 }
 
 /**
- * The column that is the key of a target, as it is declared. Undefined if the target is not loaded yet, or
+ * Returns the key column of a target as declared. Returns undefined if the target is not yet loaded, or if
  * its key has several columns.
  */
 export function keyOfTarget(
@@ -85,7 +88,10 @@ export function keyOfTarget(
   return type === undefined ? key : { ...key, options: { ...key.options, type: type as ColumnType } }
 }
 
-/** A class that is declared later in the same module throws when it is named. */
+/**
+ * Returns the target, or undefined if the class is declared later in the same module, because naming it
+ * throws.
+ */
 function loaded(relation: RelationArgs): unknown {
   try {
     return targetClass(relation)
@@ -95,14 +101,14 @@ function loaded(relation: RelationArgs): unknown {
 }
 
 /**
- * The options of a reference's column. TypeORM gives it the type of the key that it holds, whatever
- * `@Column()` says.
+ * Returns the options of a reference's column. TypeORM uses the type of the referenced key, regardless of
+ * `@Column()`.
  */
 export function withTypeOfKey(options: ColumnOptions, key: ColumnArgs | undefined): ColumnOptions {
   const held = key?.options
   if (held?.type === undefined || held.type === options.type) return options
   const isStated = typeof options.type === 'string'
-  // A class says less than a type. One text may be wider than another.
+  // A class is less specific than a type, and string types may have different lengths.
   const isTextOfBoth = [options.type, held.type].every(
     (type) => kindOfColumn(type, undefined) === string.name,
   )

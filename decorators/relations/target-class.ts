@@ -6,8 +6,8 @@ const known = new WeakMap<RelationArgs, object>()
 const declared = new WeakMap<RelationArgs, RelationArgs['type']>()
 
 /**
- * The target of a relation. TypeORM accepts a function that returns the class, and the name of the class or
- * of its table. A target that is not loaded yet is undefined, or its name.
+ * Returns the target of a relation. TypeORM accepts a function that returns a class, or the name of a class
+ * or its table. For a target that is not yet loaded, returns undefined or its name.
  */
 export function targetClass(relation: RelationArgs): unknown {
   const type = declared.get(relation) ?? relation.type
@@ -19,7 +19,7 @@ export function targetClass(relation: RelationArgs): unknown {
   return named ?? found
 }
 
-/** Calls a function with the target when TypeORM asks for it. */
+/** Calls a function with the target when TypeORM requests it. */
 export function onTarget(relation: RelationArgs, call: (target: object) => void): void {
   if (declared.has(relation)) return
   declared.set(relation, relation.type)
@@ -32,7 +32,10 @@ export function onTarget(relation: RelationArgs, call: (target: object) => void)
   })
 }
 
-/** If several entities have the name, the one that is declared nearest to the owner of the relation. */
+/**
+ * Returns the entity with this name. If there are several, returns the one declared nearest to the owner of
+ * the relation.
+ */
 function entityNamed(name: string, owner: unknown): object | undefined {
   const classes = getMetadataArgsStorage().tables.map(({ target }) => target)
   const place = classes.indexOf(owner as never)
