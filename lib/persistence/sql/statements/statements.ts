@@ -361,7 +361,7 @@ export class Statements {
   }
 
   /**
-   * Returns a condition of UPDATE or DELETE that at most `count` rows fulfil. A materialized CTE chooses
+   * Returns a condition of UPDATE or DELETE that at most `count` rows meet. A materialized CTE chooses
    * them: PostgreSQL may run a plain subquery once per row of the outer scan, and each run locks other rows.
    */
   #limited(condition: string, count: string, isTenantNamed = false): string {
