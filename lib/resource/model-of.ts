@@ -32,6 +32,7 @@ import { resourceKeys } from './keys/resource-keys.js'
 import type { FieldNames } from './fields/proto-names.js'
 import { refuseOtherCopy } from './typeorm/other-copy.js'
 import { oneofsOf } from './values/oneofs.js'
+import { etagField } from './values/version-etag.js'
 import { ownershipProblems } from './ownership.js'
 import { typeOfClass } from './resource-type.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
@@ -115,7 +116,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
   const first = readFields(entity, withoutProperties(declared, marked), message, marked)
   const internal = new Set([...marked, ...first.unmanaged])
   const facts = withoutProperties(declared, internal)
-  const { fields, embedded, name, names, relations, problems, refused } =
+  const { fields, embedded, name, names, relations, problems, refused, versionEtag } =
     first.unmanaged.size === 0 ? first : readFields(entity, facts, message, internal)
   const all = [
     ...problems,
@@ -131,8 +132,16 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
   all.push(...ofOneofs)
   const secrets = secretsOf(facts, fields, names)
   const credentials = credentialsOf(facts, fields, names)
-  const { computed, problems: ofComputed } = readComputed(entity, facts, message, names, name?.field)
+  const { computed: declaredAsComputed, problems: ofComputed } = readComputed(
+    entity,
+    facts,
+    message,
+    names,
+    name?.field,
+  )
   all.push(...ofComputed)
+  const computed =
+    versionEtag === undefined ? declaredAsComputed : [...declaredAsComputed, etagField(versionEtag)]
   const keys = fields.filter((field) => field.role === 'key')
   all.push(...structuralProblems(fields, keys, names, [...secrets, ...credentials], refused))
   const maskable = [...fields.filter(({ role }) => role !== 'secret' && role !== 'credential'), ...secrets]
@@ -214,6 +223,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
     isChangedByTable: fields.some(({ generated, onUpdate }) => generated === true || onUpdate !== undefined),
     isFilledByTable: fields.some((field) => field.isFilledByTable === true),
     etag: withRole('etag'),
+    versionEtag,
     version: withRole('version'),
     createTime: withRole('createTime'),
     updateTime: withRole('updateTime'),

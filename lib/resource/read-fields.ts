@@ -59,6 +59,7 @@ import { insideOf } from './fields/members.js'
 import { narrowWire } from './keys/on-the-wire.js'
 import { type FieldNames, fieldNames, protoFieldProblems } from './fields/proto-names.js'
 import { hasNoValue } from './values/conversions.js'
+import { type VersionEtag, versionEtagOf, versionEtagProblems } from './values/version-etag.js'
 import { missingFields } from './missing-fields.js'
 import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
@@ -83,6 +84,7 @@ export interface FieldReading {
   readonly refused: ReadonlySet<string>
   /** Properties without a field in the message that Ashlar cannot store, and need not. */
   readonly unmanaged: ReadonlySet<string>
+  readonly versionEtag: VersionEtag | undefined
 }
 
 /**
@@ -261,6 +263,11 @@ export function readFields(
     ...held.flatMap((property) => inMessage.get(property) ?? []),
     ...computedOf(message),
   ])
+  const versionEtag = versionEtagOf(message, fields, (field) => known.has(field))
+  if (versionEtag !== undefined) {
+    known.add(versionEtag.field)
+    problems.push(...versionEtagProblems(versionEtag, fields))
+  }
   if (message !== undefined)
     problems.push(
       ...missingFields(message, fields, known, internal),
@@ -278,7 +285,7 @@ export function readFields(
     pathOf.size === 0
       ? names
       : { ...names, protoOf: (property: string) => pathOf.get(property) ?? protoOf(property) }
-  return { fields, embedded, name, names: named, relations, problems, refused, unmanaged }
+  return { fields, embedded, name, names: named, relations, problems, refused, unmanaged, versionEtag }
 }
 
 /** True if a relation refers to a class that is not a resource. One that is not loaded yet may be one. */

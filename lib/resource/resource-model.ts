@@ -12,6 +12,7 @@ import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
 import type { InternalTable } from './typeorm/internal-columns.js'
+import type { VersionEtag } from './values/version-etag.js'
 import type { Output, WriteEntity } from './wire/write-entity.js'
 
 /** A class whose instances are entities. */
@@ -90,6 +91,8 @@ export interface ResourceModel<E extends object = object> {
   /** True if an INSERT may leave columns out, which the table then fills. */
   readonly isFilledByTable: boolean
   readonly etag: Field | undefined
+  /** The columns of which the etag is made, if the message has one and the class has no `@ETag()`. */
+  readonly versionEtag: VersionEtag | undefined
   /** Counts the writes of a row, from 1: TypeORM's `@VersionColumn()`. */
   readonly version: Field | undefined
   readonly createTime: Field | undefined

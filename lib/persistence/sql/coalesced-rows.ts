@@ -113,9 +113,10 @@ export class CoalescedRows<E extends object> implements Rows<E> {
     return on === this.parts.database && dialect.can.setWrites && !model.isChangedByTable
   }
 
-  #isPlain({ where, tenant }: Target): boolean {
-    const isOfTenant = (tenant === undefined) === (this.store.model.tenant === undefined)
-    return where === undefined && isOfTenant
+  #isPlain({ where, tenant, precondition }: Target): boolean {
+    const { model } = this.store
+    const isOfTenant = (tenant === undefined) === (model.tenant === undefined)
+    return where === undefined && isOfTenant && (precondition === undefined || model.etag !== undefined)
   }
 
   #requestedKey({ value, tenant }: Requested): unknown[] {

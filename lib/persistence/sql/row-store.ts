@@ -28,6 +28,7 @@ import { missing, type Values } from '../contract/new-entity.js'
 import { isNullError } from '../engines/errors/constraint-error.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
+import { and } from '../query/query-plan.js'
 import { readWithin } from '../bytes/read-within.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
@@ -378,7 +379,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   #identity({ key, tenant, precondition }: Target): unknown[] {
     const values = [this.key.bind(key)]
     if (tenant !== undefined) values.push(this.tenant.bind(tenant))
-    if (precondition !== undefined) values.push(this.encode(this.model.etag as Field, precondition.etag))
+    const { etag } = this.model
+    if (precondition !== undefined && etag !== undefined) values.push(this.encode(etag, precondition.etag))
     return values
   }
 
@@ -386,8 +388,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
    * @param values - the statement's values so far, to which the condition's are appended.
    */
   #predicate({ tenant, precondition, where }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
-    const predicate = { tenant: tenant !== undefined, etag: precondition !== undefined }
-    return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
+    const isOfColumn = precondition !== undefined && this.model.etag !== undefined
+    const predicate = { tenant: tenant !== undefined, etag: isOfColumn }
+    const condition = isOfColumn ? undefined : precondition?.condition
+    const all = condition === undefined ? where : and(where, condition)
+    return all === undefined ? predicate : { ...predicate, where: toPredicate(all, this.dialect, values) }
   }
 
   #routed({ on }: SqlCall, reach: Reach, values: unknown[]): RowPredicate {

@@ -16,7 +16,7 @@ export const entityForm = (model: ResourceModel, desc: DescMessage): ReplyForm<o
     toMessage: (entity) => model.toMessage(entity),
     write: model.write,
     writeJson: onceUsed(() => entityWriter(desc, model.outputs)),
-    etag: etag?.exposed === true ? etag.property : undefined,
+    etag: etag?.exposed === true ? etag.property : model.versionEtag?.field.localName,
   }
 }
 

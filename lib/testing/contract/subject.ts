@@ -151,11 +151,16 @@ export class Contract<E extends object> {
     return [...names].sort((a, b) => keys.compare(textOf(a), textOf(b)))
   }
 
+  get hasEtag(): boolean {
+    return (this.model.etag ?? this.model.versionEtag) !== undefined
+  }
+
   /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */
   match(entity: E | undefined): { ifMatch?: string } {
-    const { etag } = this.model
     assert.ok(entity !== undefined)
-    return etag === undefined ? {} : { ifMatch: this.#value(entity, etag.property) as string }
+    const { etag, versionEtag } = this.model
+    const property = etag?.property ?? versionEtag?.field.localName
+    return property === undefined ? {} : { ifMatch: this.#value(entity, property) as string }
   }
 
   /** The stored values of an entity: all but the token that a create returns once. */
@@ -170,10 +175,12 @@ export class Contract<E extends object> {
    * etag, the time and the values that the table sets.
    */
   untouched(entity: E | undefined, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
-    const { etag, updateTime, byProto, fields } = this.model
+    const { etag, version, versionEtag, updateTime, byProto, fields } = this.model
     const written = new Set<string | undefined>([
       ...mask.map((proto) => byProto.get(proto)?.property),
       etag?.property,
+      version?.property,
+      versionEtag?.field.localName,
       updateTime?.property,
       ...fields.filter(({ generated }) => generated === true).map(({ property }) => property),
     ])
