@@ -15,6 +15,12 @@ import type { BatchUpdateItem, BatchUpdateOptions, UpdateOptions } from './repos
 import type { Scope } from './scope.js'
 import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
 
+/** Values in the columns that the fields cannot hold. */
+export interface StoredUnread {
+  /** See `WrittenResource`. */
+  readonly holdsUnread?: (field: Field) => boolean
+}
+
 /**
  * Returns the values that an update writes, by property: the masked fields, increments as {@link
  * FieldIncrement}, protected secrets, and a new etag and update time.
@@ -27,7 +33,7 @@ export async function patchOf(
   entity: object,
   mask: readonly string[] | undefined,
   options: UpdateOptions | undefined,
-  sources: Sources & SecretOptions,
+  sources: Sources & SecretOptions & StoredUnread,
   scope: Scope,
   later?: (write: SecretWrite) => void,
 ): Promise<Values> {
@@ -49,7 +55,11 @@ export async function patchOf(
     }
     const value = from[field.property] ?? (model.message === undefined ? undefined : unsetValueOf(field))
     const by = value instanceof Increment ? Increment.amountOf(value) : undefined
-    const isKept = isWhole && mayBeUnread(field, model) && isSame(value, zeroOf(field))
+    const isKept =
+      isWhole &&
+      mayBeUnread(field, model) &&
+      isSame(value, zeroOf(field)) &&
+      sources.holdsUnread?.(field) !== false
     if (value === undefined && !isKept && model.required.includes(field)) throw missing(field)
     if (by === undefined && !isKept) checkValue(field, value)
     if (isKept) patch[field.property] = KeptUnread.of(field, value)
@@ -82,7 +92,7 @@ export async function patchesOf<E extends object>(
   model: ResourceModel,
   items: readonly BatchUpdateItem<string, E>[],
   options: BatchUpdateOptions | undefined,
-  sources: Sources & SecretOptions,
+  sources: Sources & SecretOptions & StoredUnread,
   scope: Scope,
 ): Promise<Patched[]> {
   const patches: Patched[] = []

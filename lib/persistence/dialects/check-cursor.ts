@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.js'
+import { StoredLiteral } from '../../resource/kinds/stored-literal.js'
 import type { OrderTerm } from '../query/order-by.js'
 import { type PageCursor, malformed } from '../query/page-token.js'
 import { rulesOf } from '../query/plan-rules.js'
@@ -21,6 +22,8 @@ export const checkCursor = (
 }
 
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
+  if (value instanceof StoredLiteral)
+    return dialect?.values.kinds[column.kind].literal?.(value, 1) !== undefined
   if (value === null || rulesOf(column).isForeign?.(value) !== true) return true
   if (dialect === undefined) return column.otherFormats !== undefined
   return dialect.values.kinds[column.kind].holds?.(value) === true

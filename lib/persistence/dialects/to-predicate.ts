@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.js'
 import { amongAllSql, amongSql, columnSql, equalSql, storedSql } from './column-sql.js'
 import { besideOf, isAll, type RowNames } from './joined-rows.js'
+import { StoredLiteral } from '../../resource/kinds/stored-literal.js'
 import { string } from '../../resource/kinds/text.js'
 import type { WriteText } from './values/tag-sql.js'
 import { expandedRow } from '../query/keyset.js'
@@ -275,5 +276,11 @@ const searchedText = (column: PlanColumn, writer: Writer): string => {
 
 const bound = (column: PlanColumn, value: PlanValue, { dialect, params }: Writer): string => {
   const sql = dialect.values.kinds[column.kind]
+  if (value instanceof StoredLiteral) {
+    const literal = sql.literal?.(value, params.length + 1)
+    if (literal === undefined) throw new TypeError(`${column.column} cannot contain ${value.text}`)
+    params.push(literal.value)
+    return literal.sql
+  }
   return sql.placeholder(column, params.push(sql.value(value, column)))
 }

@@ -1,4 +1,5 @@
 import { byCodePoint } from '../../text/code-point-order.js'
+import { StoredLiteral } from '../../resource/kinds/stored-literal.js'
 import { ownOf } from '../../resource/kinds/kinds.js'
 import { rulesOf } from './plan-rules.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
@@ -9,6 +10,7 @@ import type { PlanColumn, PlanValue } from './query-plan.js'
  */
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined
+  if (value instanceof StoredLiteral) return value
   const { planValue } = rulesOf(column)
   const own = ownOf(value, column)
   if (planValue !== undefined) return planValue(own, column)

@@ -1,3 +1,4 @@
+import { StoredLiteral } from '../../resource/kinds/stored-literal.js'
 import { planValueOf } from './compare-values.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 import { rulesOf } from './plan-rules.js'
@@ -24,6 +25,7 @@ export const toJson = (value: PlanValue | null): JsonValue => {
       ? value
       : { n: Object.is(value, -0) ? '-0' : String(value) }
   }
+  if (value instanceof StoredLiteral) return { s: value.text }
   return value instanceof Date ? { t: value.getTime() } : { b: Buffer.from(value).toString('base64url') }
 }
 
@@ -41,7 +43,10 @@ export const isJsonValue = (json: unknown): json is JsonValue => {
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined
   const value = typeof json === 'object' ? typed(json) : json
-  if (value === undefined || !rulesOf(column).isInCursor(value)) return undefined
+  const rules = rulesOf(column)
+  const isOfColumn =
+    value instanceof StoredLiteral ? !rules.isText : value !== undefined && rules.isInCursor(value)
+  if (value === undefined || !isOfColumn) return undefined
   const canonical = toJson(cursorValueOf(column, value))
   return JSON.stringify(canonical) === JSON.stringify(json) ? [value] : undefined
 }
@@ -59,6 +64,8 @@ const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined =
       return typeof content === 'number' ? new Date(content) : undefined
     case 'b':
       return typeof content === 'string' ? Buffer.from(content, 'base64url') : undefined
+    case 's':
+      return typeof content === 'string' ? StoredLiteral.of(content) : undefined
     default:
       return undefined
   }

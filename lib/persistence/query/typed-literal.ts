@@ -34,5 +34,5 @@ export const elementLiteral = (
   if (element.decimal !== undefined) return decimalText(value, element)
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  return value instanceof Date ? value.toISOString() : value
+  return value instanceof Date ? value.toISOString() : (value as string | number | boolean)
 }

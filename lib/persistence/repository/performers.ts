@@ -3,6 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Operation, OperationOf, Results } from './repository-operation.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import type { Sources } from '../contract/new-entity.js'
+import type { StoredUnread } from '../contract/patch.js'
 import type { SecretOptions } from '../contract/secret-fields.js'
 import type { RepositoryFamily } from '../deletion/rules/repository-family.js'
 import type { RowCall } from '../rows/row-call.js'
@@ -18,7 +19,7 @@ export interface RepositoryCore<E extends object, C extends RowCall, X extends R
   /** The repository including the application's overrides. */
   readonly repository: Modifiable<E>
   readonly model: ResourceModel<E>
-  readonly options: StandardOptions
+  readonly options: StandardOptions & StoredUnread
   readonly backend: RowsBackend<E, C, X>
   readonly writer: RowWriter<E, C>
   readonly family: RepositoryFamily<E, C>

@@ -78,7 +78,15 @@ export abstract class StandardRepository<
     const { resource } = backend
     const memberOf = () => backend.memberOf()
     const family = new RepositoryFamily(resource.model, memberOf, backend.family, writer, options)
-    this.#core = { repository: this as never, model, options, backend, writer, family }
+    const { holdsUnread } = backend.resource
+    this.#core = {
+      repository: this as never,
+      model,
+      options: { ...options, ...(holdsUnread && { holdsUnread }) },
+      backend,
+      writer,
+      family,
+    }
     watchOverrides(this, OWN, backend.database)
   }
 

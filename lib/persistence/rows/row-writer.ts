@@ -29,6 +29,11 @@ export interface WrittenResource<C extends RowCall> {
   readonly model: ResourceModel
   /** Returns the range of a column, if it is smaller than the field's. */
   readonly rangeOf: (field: Field) => Range | undefined
+  /**
+   * True if a column can contain a value that the field cannot hold. Undefined if only this process writes
+   * the rows.
+   */
+  readonly holdsUnread?: (field: Field) => boolean
   /** True if rows have references, which include the tenant. */
   readonly refers: boolean
   /** Returns the tenants that have a row with the key, at most two. */

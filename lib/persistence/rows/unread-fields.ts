@@ -78,7 +78,7 @@ export class UnreadFields {
 
   #warn(context: RequestContext, entity: object, field: Field, what: string): void {
     const { type, keys } = this.model
-    // Integers, labels and free-form JSON are reported once per column.
+    // Scalars, lists and free-form JSON are reported once per column.
     const isOfColumn = field.json === undefined || field.json.shape !== undefined
     const which = isOfColumn ? '' : ` ${shownValue(keys.textOf(entity))}`
     const row = `the column ${field.column} of ${type}${which} ${what}`
@@ -94,4 +94,4 @@ export class UnreadFields {
 }
 
 const unreadOf = (field: Field): readonly [what: string, why: string] =>
-  kindOf(field).unread?.(field) ?? ['a number', 'its field cannot hold the number']
+  kindOf(field).unread?.(field) ?? ['a value', 'its field cannot hold it']

@@ -67,6 +67,9 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     this.resource = {
       model,
       rangeOf: ({ kind }) => dialect.values.kinds[kind].range,
+      holdsUnread: (field) =>
+        field.json?.shape !== undefined ||
+        dialect.values.kinds[field.kind].readable?.(field.column, field) !== undefined,
       refers: references !== undefined,
       tenantsOf: (call, key) => store.tenantsOf(call, key),
     }

@@ -35,7 +35,7 @@ export const bool: Kind = {
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value) => typeof value === 'boolean' || Number.isFinite(value),
+  isInCursor: (value) => typeof value === 'boolean',
   // Engines without a boolean type store numbers.
-  isForeign: (value) => typeof value === 'number',
+  mayBeUnread: (_, isShared) => isShared,
 }

@@ -48,6 +48,9 @@ export const bytes: Kind = {
   hasKeys: false,
   exceeds: () => true,
   isInCursor: (value) => value instanceof Uint8Array,
+  // SQLite stores text in a column of bytes.
+  unread: () => ['text or a number', 'the field holds bytes'],
+  mayBeUnread: (_, isShared) => isShared,
 }
 
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>

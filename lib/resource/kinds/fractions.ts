@@ -2,6 +2,7 @@ import { ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import type { DecimalFacet, Facets, InsideJson, Kind, KindName, PlanValue, PropertyForm } from './kind.js'
 import { isClass } from './managed.js'
+import { StoredLiteral } from './stored-literal.js'
 import { type Literal, Misfit, NUMBER } from './literal.js'
 
 /** A number inside JSON. */
@@ -58,6 +59,7 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
     exceeds: () => false,
     isInCursor: (value: PlanValue) => typeof value === 'number' && Object.is(kept(value), value),
     isForeign: isInfinite,
+    mayBeUnread: (_: Facets, isShared: boolean) => isShared,
   } as const
 }
 
@@ -146,11 +148,9 @@ export function decimalText(value: unknown, field: Facets): string {
   return exact === undefined || scale === undefined ? text : textOfScaled(exact, scale)
 }
 
-/** Returns a stored value for a page token; a value that is not finite remains a string. */
+/** Returns a stored value for a page token; a value that the field cannot hold is a literal. */
 export const exactDecimal = (text: string, field: Facets): PlanValue =>
-  scaled(text, facetOf(field).scale) ?? text
-
-const INFINITE: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity'])
+  scaled(text, facetOf(field).scale) ?? StoredLiteral.of(text) ?? StoredLiteral.ofText(text)
 
 /** Returns a stored value in the entity's form; undefined if the entity cannot hold it. */
 export function decimalOf(text: string, field: Facets): string | number | undefined {
@@ -220,8 +220,7 @@ export const decimal: Kind = {
   hasKeys: false,
   exceeds: () => false,
   planValue: (value, field) => (typeof value === 'bigint' ? value : exactDecimal(String(value), field)),
-  isInCursor: (value) => typeof value === 'bigint' || INFINITE.has(value),
-  isForeign: (value) => INFINITE.has(value),
+  isInCursor: (value) => typeof value === 'bigint',
 }
 
 /** An empty string is an unset field. Other strings are left unchanged, so that the check can report them. */

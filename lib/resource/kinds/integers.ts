@@ -19,8 +19,8 @@ import { INTEGER, type Literal, Misfit, NUMBER } from './literal.js'
 export const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const
 export const UINT64 = [0n, 2n ** 64n - 1n] as const
 
-const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
-const UINT32 = [0, 2 ** 32 - 1] as const
+export const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
+export const UINT32 = [0, 2 ** 32 - 1] as const
 
 /** Bound as strings, because drivers accept no bigint and return strings or rounded numbers. */
 export const MANAGED_BIGINT: ManagedColumn = {
@@ -55,12 +55,8 @@ export const ofIntegers = (range: Range) => ({
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value: PlanValue) =>
-    typeof value === 'number' && typeof range[0] === 'number'
-      ? Number.isInteger(value)
-      : integerProblem({}, range, value) === undefined,
-  // A larger column can contain numbers outside the kind's range.
-  isForeign: (value: unknown) => typeof value === 'number' && integerProblem({}, range, value) !== undefined,
+  isInCursor: (value: PlanValue) => integerProblem({}, range, value) === undefined,
+  mayBeUnread: ({ inProperty }: Facets, isShared: boolean) => isShared || inProperty === 'number',
 })
 
 /** A 32-bit integer is a number, a 64-bit integer a bigint. */
@@ -90,7 +86,6 @@ function integerKind(name: KindName, range: Range, declared: Partial<Declaration
       if (inProperty !== undefined) return inProperty === 'string' ? '0' : 0
       return hasDigits === true ? '' : isWide ? 0n : 0
     },
-    mayBeUnread: ({ inProperty }) => inProperty === 'number',
     ...(isWide ? {} : { kept: withoutSign }),
     managed: isWide ? MANAGED_BIGINT : MANAGED_NUMBER,
     literal: (token, field) =>

@@ -4,6 +4,7 @@ import type { EnumNames } from '../enums/enum-names.js'
 import type { Shape } from '../free-form/shape.js'
 import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
+import type { StoredLiteral } from './stored-literal.js'
 
 /** The kinds of column values. `json` is a repeated or embedded field, `tags` a map<string, string>. */
 export type KindName =
@@ -123,9 +124,9 @@ export type StoredAs = 'smallint' | 'binary(16)'
  * A value in the form that entities use: bigint for 64-bit integers and durations (nanoseconds), Date for
  * timestamps. An enum value is its name. A timestamp in a cursor can also be a bigint of microseconds, which
  * a Date would truncate. For a time outside the supported range (`infinity`, years before 1000) it is the
- * database's string or number.
+ * database's string. Another stored value that the field cannot hold is a literal.
  */
-export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
+export type PlanValue = string | number | bigint | boolean | Date | Uint8Array | StoredLiteral
 
 /** A number in the form that entities use. */
 export type Amount = number | bigint

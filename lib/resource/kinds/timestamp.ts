@@ -66,8 +66,8 @@ export const timestamp: Kind = {
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value) => isInstant(value) || isStoredTime(value) || Number.isFinite(value),
-  isForeign: (value) => typeof value === 'string' || typeof value === 'number',
+  isInCursor: (value) => isInstant(value) || isStoredTime(value),
+  isForeign: (value) => typeof value === 'string',
 }
 
 /** True for a valid date in the years that every engine supports. */

@@ -1,5 +1,9 @@
 import 'reflect-metadata'
-import { FieldDescriptorProto_Type as Type, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt'
+import {
+  FieldDescriptorProto_Type as Type,
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt'
 import { file_google_type_date } from 'ashlar-annotations/google/type/date_pb.js'
 import { file_google_type_decimal } from 'ashlar-annotations/google/type/decimal_pb.js'
 import { Column, type ColumnOptions } from 'typeorm'
@@ -48,7 +52,7 @@ export interface PropertyKind {
 }
 
 /** The service of the resource that has the property. */
-export const serviceWith = ({ addTo }: PropertyKind): typeof TaskService =>
+export const serviceWith = ({ addTo }: Pick<PropertyKind, 'addTo'>): typeof TaskService =>
   altered(
     TaskService,
     (proto) => {
@@ -58,7 +62,12 @@ export const serviceWith = ({ addTo }: PropertyKind): typeof TaskService =>
       for (const one of proto.file.service) one.method = one.method.filter(({ name }) => !left.includes(name))
       addTo(proto)
     },
-    [file_google_type_date, file_google_type_decimal, file_google_protobuf_wrappers],
+    [
+      file_google_protobuf_duration,
+      file_google_protobuf_wrappers,
+      file_google_type_date,
+      file_google_type_decimal,
+    ],
   )
 
 export const engineOf = (name: BackendName): Engine =>

@@ -3,9 +3,11 @@ import { InvalidArgument } from '../../../lib/errors.js'
 import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import { checkCursor } from '../../../lib/persistence/dialects/check-cursor.js'
 import type { PlanColumn } from '../../../lib/persistence/query/query-plan.js'
+import { StoredLiteral } from '../../../lib/resource/kinds/stored-literal.js'
 import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const of = (kind: PlanColumn['kind']): PlanColumn => ({ column: 'c', kind, nullable: true })
+const literal = (text: string) => StoredLiteral.of(text)
 const DIALECTS = [undefined, 'postgres', 'mysql', 'mariadb', 'sqlite'] as const
 
 /** Whose rows can hold the value. */
@@ -36,6 +38,22 @@ describe('checkCursor', () => {
     ['float', -Infinity, 'postgres sqlite'],
     ['float', NaN, 'postgres'],
     ['string', 'infinity', everywhere],
+    ['int32', 2 ** 31 - 1, everywhere],
+    ...(['int32', 'uint32', 'int64', 'uint64', 'duration', 'decimal'] as const).flatMap(
+      (kind) =>
+        [
+          [kind, literal('-9223372036854775808'), 'postgres mysql mariadb sqlite'],
+          [kind, literal('18446744073709551616'), 'postgres mysql mariadb sqlite'],
+          [kind, literal('1.5'), 'postgres mysql mariadb sqlite'],
+          [kind, literal('1e300'), 'postgres sqlite'],
+          [kind, literal("'abc'"), 'sqlite'],
+          [kind, literal("X'00'"), 'sqlite'],
+        ] as const,
+    ),
+    ['bool', literal('2'), 'mysql mariadb sqlite'],
+    ['float', literal('1e300'), 'postgres sqlite'],
+    ['timestamp', literal('7'), 'sqlite'],
+    ['enum', literal('7'), 'sqlite'],
     ['uuid', null, everywhere],
     ['timestamp', new Date(0), everywhere],
     ['timestamp', 5n, everywhere],
@@ -66,7 +84,7 @@ describe('checkCursor', () => {
     ['timestamp', '2024-02-29T01:02:03Z', 'sqlite'],
   ]
   for (const [kind, value, on] of cases)
-    it(`takes ${String(value)} in a ${kind} for a value of ${on}`, () =>
+    it(`takes ${value instanceof StoredLiteral ? `the literal ${value.text}` : String(value)} in a ${kind} for a value of ${on}`, () =>
       expect(fit(kind, value as never)).to.equal(on))
 
   it('has nothing to say to an offset', () => {

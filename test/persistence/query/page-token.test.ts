@@ -10,6 +10,7 @@ import {
   encodeOffset,
 } from '../../../lib/persistence/query/page-token.js'
 import type { PlanColumn } from '../../../lib/persistence/query/query-plan.js'
+import { StoredLiteral } from '../../../lib/resource/kinds/stored-literal.js'
 import { drill } from '../../support/drill.js'
 import { COLUMNS, SORTABLE, read, rows } from './specimen-rows.js'
 
@@ -22,6 +23,7 @@ const scope: PageScope = {
   showDeleted: false,
 }
 const asc = (column: PlanColumn): OrderTerm => ({ column, direction: 'asc' })
+const literal = (text: string): StoredLiteral => StoredLiteral.of(text) as StoredLiteral
 const of = (kind: PlanColumn['kind'], nullable = false): PlanColumn => ({ column: 'c', kind, nullable })
 
 const refusal = (decode: () => unknown): string => {
@@ -45,9 +47,11 @@ describe('page tokens', () => {
   const values: readonly (readonly [kind: PlanColumn['kind'], ...values: unknown[]])[] = [
     ['string', '', 'a ', 'é😀\uffff', '"\\', '50'],
     ['bool', true, false],
-    ['int32', 0, -(2 ** 31), 2 ** 31 - 1],
-    ['int64', 0n, -(2n ** 63n), 2n ** 63n - 1n],
-    ['uint64', 2n ** 64n - 1n],
+    ['int32', 0, -(2 ** 31), 2 ** 31 - 1, literal('2147483648'), literal('-9223372036854775808')],
+    ['uint32', 0, 2 ** 32 - 1, literal('-1'), literal("'it''s'")],
+    ['int64', 0n, -(2n ** 63n), 2n ** 63n - 1n, literal('9223372036854775808'), literal('1.5')],
+    ['uint64', 0n, 2n ** 64n - 1n, literal('-1'), literal("X'00FF'")],
+    ['decimal', 0n, 150n, literal('1.005'), literal('NaN')],
     ['float', 0.5, Math.fround(0.1), -0, Infinity],
     ['double', 0.1, -0, 0, 5e-324, 1.7976931348623157e308, Infinity, -Infinity, NaN],
     [
@@ -57,7 +61,7 @@ describe('page tokens', () => {
       1_700_000_000_123_456n,
       'infinity',
     ],
-    ['duration', -1n],
+    ['duration', -1n, -(2n ** 63n), 2n ** 63n - 1n],
     ['bytes', Buffer.from([]), Buffer.from([0, 255, 128])],
     ['any', 'x', 1, -0, 2n ** 63n, new Date(5), true, Buffer.from('x')],
   ]
@@ -130,6 +134,18 @@ describe('page tokens', () => {
       expect(refusal(() => decodePageToken(token, terms, scope, 'secret'))).to.match(FOREIGN)
     })
 
+    it('when a literal is not one value', () => {
+      const texts = ["'a' OR 1", "''' OR 1 = 1", "'\0'", "x'00'", "X'0'", '1; DROP', '1e', '', 'NULL', "1'"]
+      for (const text of texts) expect(StoredLiteral.of(text), text).to.equal(undefined)
+      const forged = { ...literal('1'), text: '1 OR 1' }
+      const given = encodeKeyset(
+        [Object.setPrototypeOf(forged, StoredLiteral.prototype)],
+        [asc(of('int32'))],
+        scope,
+      )
+      expect(refusal(() => decodePageToken(given, [asc(of('int32'))], scope))).to.match(MALFORMED)
+    })
+
     it('when a single character differs', () => {
       for (let i = 0; i < token.length; i++) {
         const other = token[i] === 'A' ? 'B' : 'A'
@@ -170,15 +186,15 @@ describe('page tokens', () => {
 
     /** Whoever knows the code can make an unsigned checksum, so that only the types stand in the way. */
     const forged: readonly (readonly [kind: PlanColumn['kind'], ...values: unknown[]])[] = [
-      ['string', 1, 'a\0', '\ud800', null, true],
-      ['int32', 1.5, 'x', 1n],
-      ['uint32', 'x'],
-      ['int64', 1, 2n ** 63n, '1'],
-      ['uint64', -1n, 2n ** 64n],
-      ['duration', 2n ** 63n],
+      ['string', 1, 'a\0', '\ud800', null, true, literal("'x'")],
+      ['int32', 1.5, 'x', 1n, 2 ** 31, -(2 ** 31) - 1, NaN],
+      ['uint32', 'x', -1, 2 ** 32, 0.5],
+      ['int64', 1, 2n ** 63n, -(2n ** 63n) - 1n, '1'],
+      ['uint64', -1n, 2n ** 64n, 1],
+      ['duration', 2n ** 63n, -(2n ** 63n) - 1n],
       ['float', 'x', 1n],
       ['double', 1n],
-      ['bool', 'x', 1n],
+      ['bool', 'x', 1n, 1, 2],
       ['bytes', 'x'],
       ['timestamp', new Date(NaN), new Date('0999-12-31T23:59:59Z'), 'a\0', 'x'.repeat(65), NaN, 2n ** 63n],
       ['tags', 'x'],

@@ -2,6 +2,7 @@ import { InvalidArgument } from '../../../errors.js'
 import { decimalText } from '../../../resource/kinds/fractions.js'
 import { ofBytes } from '../../../resource/kinds/uuid.js'
 import type { Facets } from '../../../resource/kinds/kind.js'
+import type { StoredLiteral } from '../../../resource/kinds/stored-literal.js'
 import type { PlanValue } from '../../query/query-plan.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
@@ -13,6 +14,7 @@ import {
   noArrays,
   type KindSql,
   type KindsSql,
+  type LiteralSql,
   OF_BIGINT,
   OF_DATE,
   OF_DECIMAL,
@@ -46,7 +48,7 @@ function bound(value: PlanValue): BoundValue {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return value
-  return value instanceof Date ? `${datetime(value.toISOString())}000` : bufferOf(value)
+  return value instanceof Date ? `${datetime(value.toISOString())}000` : bufferOf(value as Uint8Array)
 }
 
 const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
@@ -73,8 +75,16 @@ function isInteger(_: Facets, type: string): boolean {
   return /^(?:small|medium|big)?int$/.test(type)
 }
 
+/** The digits that a DECIMAL of the most digits has before the point. */
+const DIGITS = /^-?\d{1,35}(?:\.\d{1,30})?$/
+
+const LITERAL = {
+  literal: ({ text }: StoredLiteral): LiteralSql | undefined =>
+    DIGITS.test(text) ? { sql: 'CAST(? AS DECIMAL(65,30))', value: text } : undefined,
+}
+
 /** Binds a 64-bit integer as a string: MySQL would compare a number as a double. */
-const SIGNED = { ...OF_BIGINT, placeholder: () => 'CAST(? AS SIGNED)', exactAs: isInteger }
+const SIGNED = { ...OF_BIGINT, ...LITERAL, placeholder: () => 'CAST(? AS SIGNED)', exactAs: isInteger }
 
 /** A key can be declared as `binary(16)`. */
 const uuidKind = entry('varchar(36)', {
@@ -155,7 +165,7 @@ export const mysqlKinds: KindsSql = {
   }),
   int32: entry('int', {
     ...OF_INT32,
-    holds: () => true,
+    ...LITERAL,
     keeps: (_, live) => /^(?:tiny|small|medium|big)int(?:\(\d+\))?$/.test(live),
     type: ({ stored }) => stored ?? 'int',
     exactAs: isInteger,
@@ -163,7 +173,7 @@ export const mysqlKinds: KindsSql = {
   }),
   uint32: entry('int unsigned', {
     ...OF_UINT32,
-    holds: () => true,
+    ...LITERAL,
     keeps: (_, live) => /^(?:tiny|small|medium|big)int(?:\(\d+\))? unsigned$/.test(live),
     type: ({ stored }) => `${stored ?? 'int'} unsigned`,
     exactAs: isInteger,
@@ -171,6 +181,7 @@ export const mysqlKinds: KindsSql = {
   int64: entry('bigint', SIGNED),
   uint64: entry('bigint unsigned', {
     ...OF_UNSIGNED_BIGINT,
+    ...LITERAL,
     placeholder: () => 'CAST(? AS UNSIGNED)',
     exactAs: isInteger,
   }),
@@ -183,6 +194,7 @@ export const mysqlKinds: KindsSql = {
   double: entry('double', { ...OF_NUMBER, inside: numberInside }),
   decimal: entry('decimal', {
     ...OF_DECIMAL,
+    ...LITERAL,
     readable: readableDecimal,
     type: (field) => `decimal${digitsOf(field, '(10,0)')}`,
     // MySQL would compare a string as a double.
@@ -197,6 +209,7 @@ export const mysqlKinds: KindsSql = {
   }),
   bool: entry('tinyint(1)', {
     ...OF_FLAG,
+    ...LITERAL,
     keeps: (_, live) => /^tinyint(?:\(\d+\))?$/.test(live),
     alteredBy: (type) =>
       type === 'bit' ? 'is read as bytes by the driver, so true is read as false' : undefined,

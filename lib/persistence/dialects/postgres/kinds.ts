@@ -1,5 +1,6 @@
 import type { EnumType } from '../../../resource/enums/enum-names.js'
 import type { Facets, ListForm } from '../../../resource/kinds/kind.js'
+import type { StoredLiteral } from '../../../resource/kinds/stored-literal.js'
 import { isUuid, uuid } from '../../../resource/kinds/uuid.js'
 import { checkValue } from '../../../resource/values/check-value.js'
 import type { PlanValue } from '../../query/query-plan.js'
@@ -10,8 +11,10 @@ import {
   type Decode,
   digitsOf,
   ENUM_LENGTH,
+  exactFloat,
   type KindSql,
   type KindsSql,
+  type LiteralSql,
   OF_BIGINT,
   OF_DATE,
   OF_DECIMAL,
@@ -38,7 +41,7 @@ function bound(value: PlanValue): BoundValue {
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return value
-  return value instanceof Date ? value.toISOString() : bufferOf(value)
+  return value instanceof Date ? value.toISOString() : bufferOf(value as Uint8Array)
 }
 
 /**
@@ -107,6 +110,12 @@ const FRACTION = {
   holds: () => true,
 } satisfies Partial<KindSql>
 
+/** A number that the field cannot hold is compared without an error, whatever the type of the column. */
+const LITERAL = {
+  literal: (value: StoredLiteral, index: number): LiteralSql | undefined =>
+    value.isNumber ? { sql: `$${index}::numeric`, value: value.text } : undefined,
+}
+
 const narrow = ({ stored }: Facets): string => stored ?? 'integer'
 /** A smallint cannot hold every unsigned 16-bit number. */
 const narrowUnsigned = ({ stored }: Facets): string => (stored === undefined ? 'bigint' : 'integer')
@@ -159,10 +168,10 @@ export const postgresKinds: KindsSql = {
     'integer',
     {
       ...OF_INT32,
+      ...LITERAL,
       ...typed(narrow),
       exactAs: ({ stored }, type) =>
         type === 'int4' || type === 'int8' || (stored !== undefined && type === 'int2'),
-      gathered: asIs,
       inside: numberInside,
     },
     'smallint',
@@ -172,27 +181,37 @@ export const postgresKinds: KindsSql = {
     'bigint',
     {
       ...OF_UINT32,
+      ...LITERAL,
       ...typed(narrowUnsigned),
       exactAs: ({ stored }, type) => type === 'int8' || (stored !== undefined && type === 'int4'),
-      gathered: asIs,
     },
     'integer',
   ),
-  int64: entry('bigint', { ...OF_BIGINT, exactAs: (_, type) => type === 'int8' || type === 'numeric' }),
+  int64: entry('bigint', {
+    ...OF_BIGINT,
+    ...LITERAL,
+    exactAs: (_, type) => type === 'int8' || type === 'numeric',
+  }),
   uint64: entry(
     'numeric(20)',
     {
       ...OF_UNSIGNED_BIGINT,
+      ...LITERAL,
       catalogType: () => 'numeric(20,0)',
       exactAs: (_, type) => type === 'numeric',
     },
     'bigint',
     'numeric(20,0)',
   ),
-  duration: entry('bigint', OF_BIGINT),
+  duration: entry('bigint', { ...OF_BIGINT, ...LITERAL }),
   float: entry(
     'real',
-    { ...FRACTION, value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value) },
+    {
+      ...FRACTION,
+      ...LITERAL,
+      value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
+      exact: (stored, value) => (stored === null ? value : exactFloat(doubleOfHex(stored))),
+    },
     'double precision',
   ),
   double: entry('double precision', { ...FRACTION, inside: numberInside }),
@@ -200,8 +219,8 @@ export const postgresKinds: KindsSql = {
     ...OF_DECIMAL,
     type: (field) => `numeric${digitsOf(field)}`,
     arrayType: () => 'numeric[]',
+    ...LITERAL,
     readable: readableDecimal,
-    holds: () => true,
     keeps: (field, live) => live === 'numeric' || live === `numeric${digitsOf(field)}`,
   }),
   bool: entry('boolean', {

@@ -1,12 +1,15 @@
 import type { PlanValue } from '../../query/query-plan.js'
 import { decimalText } from '../../../resource/kinds/fractions.js'
 import { INT64 } from '../../../resource/kinds/integers.js'
+import type { Facets } from '../../../resource/kinds/kind.js'
+import { StoredLiteral } from '../../../resource/kinds/stored-literal.js'
 import { InvalidArgument } from '../../../errors.js'
 import { type BoundValue, isoMillis } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
-  type Decode,
+  exactFloat,
+  type LiteralSql,
   type KindSql,
   type KindsSql,
   noArrays,
@@ -19,10 +22,8 @@ import {
   OF_UINT32,
   OF_UNSIGNED_BIGINT,
   OF_JSON,
-  OF_NUMBER,
   OF_TEXT,
   READS,
-  type StoredField,
 } from '../values/kind-sql.js'
 import { storedTime } from '../values/stored-time.js'
 import { readableDate, readableDecimal, readableEnum, readableList, readableTime } from './readable.js'
@@ -32,16 +33,92 @@ function bound(value: PlanValue): BoundValue {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return value
-  return value instanceof Date ? value.toISOString() : bufferOf(value)
+  return value instanceof Date ? value.toISOString() : bufferOf(value as Uint8Array)
 }
 
-/**
- * Values are cast before they are combined, because other writers may have stored a different type. Bytes are
- * not combined, since JSON cannot contain them, nor are fractions, which SQLite writes to JSON with too few
- * digits.
- */
+/** JSON holds no bytes, which another writer may have stored as text. */
 const asText = (column: string): string => `CAST(${column} AS TEXT)`
-const asNumber = (column: string): string => `CAST(${column} AS NUMERIC)`
+
+/** Begins a literal among the gathered values. */
+const LITERAL = '\u0001'
+
+/**
+ * Gathers a value that another writer has stored with another type as a literal: JSON holds no bytes, and
+ * SQLite writes a fraction into it with too few digits.
+ */
+const unlessOther = (column: string, isOwn: string, own = column): string =>
+  `CASE WHEN ${column} IS NULL OR ${isOwn} THEN ${own} ELSE char(1) || quote(${column}) END`
+
+const ofTypes =
+  (...types: readonly string[]) =>
+  (column: string, own = column): string =>
+    unlessOther(column, `typeof(${column}) IN (${types.map((type) => `'${type}'`).join(', ')})`, own)
+
+const ofText = (column: string): string => ofTypes('text')(column)
+const ofInteger = ofTypes('integer')
+const ofNumber = ofTypes('integer', 'real')
+
+/** Returns a stored value as a literal. */
+function literalOf(stored: unknown): StoredLiteral | undefined {
+  if (stored instanceof Uint8Array) return StoredLiteral.ofBytes(stored)
+  if (typeof stored !== 'string')
+    return StoredLiteral.of(String(stored as number).replace('Infinity', '9e999'))
+  return stored.startsWith(LITERAL) ? StoredLiteral.of(stored.slice(1)) : StoredLiteral.ofText(stored)
+}
+
+/** @param isOwn - true for a stored value that the kind compares by itself. */
+const unlessLiteral = (
+  isOwn: (stored: unknown) => boolean,
+  exact: NonNullable<KindSql['exact']> = (stored) => stored,
+) => ({
+  exact: (stored: unknown, value: unknown, field: Facets) => {
+    if (stored === null || stored === undefined) return value
+    return isOwn(stored) ? exact(stored, value, field) : literalOf(stored)
+  },
+})
+
+/** Decodes numbers alone. */
+const ofNumbers =
+  (decoder: KindSql['decoder']): KindSql['decoder'] =>
+  (field) => {
+    const decode = decoder(field)
+    return (stored) => (typeof stored === 'number' ? decode(stored) : undefined)
+  }
+
+const isText = (stored: unknown): boolean => typeof stored === 'string' && !stored.startsWith(LITERAL)
+const isNumber = (stored: unknown): boolean => typeof stored === 'number'
+
+/** Integers of 32 bits, and 0 and 1 for booleans. */
+const narrow = (
+  of: Pick<KindSql, 'decoder'> & { readonly readable: (column: string) => string },
+  inline: (value: string) => string,
+) => ({
+  ...of,
+  ...unlessLiteral(isNumber, (stored, value) => (value === undefined ? literalOf(stored) : value)),
+  decoder: ofNumbers(of.decoder),
+  inline,
+  readable: (column: string) => `typeof(${column}) = 'integer' AND ${of.readable(column)}`,
+  gathered: (column: string) =>
+    unlessOther(column, `typeof(${column}) = 'integer' AND ${of.readable(column)}`),
+})
+
+/** Numbers of floating point. @param inline - JavaScript that converts a number. */
+const fraction = (inline: (value: string) => string, exact: (stored: number) => unknown) => ({
+  ...READS.some,
+  ...unlessLiteral(isNumber, (stored) => exact(stored as number)),
+  decoder: ofNumbers(() => (stored) => stored),
+  inline: (value: string) => `(typeof ${value} === 'number' ? ${inline(value)} : undefined)`,
+  readable: (column: string) => `typeof(${column}) IN ('integer', 'real')`,
+  holds: isInfinity,
+})
+
+/** Any column may contain a value of any type. */
+const literal = (value: StoredLiteral): LiteralSql =>
+  value.isNumber ? { sql: 'CAST(? AS NUMERIC)', value: value.text } : { sql: '?', value: value.value }
+
+const isInt32 = (value: string): string => `((${value} | 0) === ${value} ? ${value} : undefined)`
+const isUint32 = (value: string): string => `((${value} >>> 0) === ${value} ? ${value} : undefined)`
+const isFlag = (value: string): string => `(${value} === 1 ? true : ${value} === 0 ? false : undefined)`
 
 export interface SqliteKind extends KindSql {
   /** The types to which a value is cast when it is written and read. Undefined without a cast. */
@@ -55,6 +132,7 @@ const entry = (type: string, more: Partial<SqliteKind> = {}): SqliteKind =>
     keeps: () => false,
     placeholder: () => '?',
     value: bound,
+    literal,
     selected: (column) => column,
     decoder: () => (value) => value,
     // `substr` returns NULL for an empty blob.
@@ -75,16 +153,14 @@ function isInteger(_: unknown, type: string): boolean {
  */
 const wide = (written: string, decoded = OF_BIGINT) => ({
   ...decoded,
-  decoder: (field: StoredField): Decode => {
-    const decode = decoded.decoder(field)
-    // The column may contain other strings.
-    return (value) => (/^-?\d+$/.test(value as string) ? decode(value) : undefined)
-  },
+  ...unlessLiteral((stored) => /^-?\d+$/.test(stored as string), decoded.exact),
+  readable: (column: string, field: Facets) =>
+    `typeof(${column}) = 'integer' AND ${decoded.readable(column, field)}`,
   exactAs: isInteger,
   casts: { written, read: 'TEXT' },
   placeholder: () => `CAST(? AS ${written})`,
   selected: (column: string, alias: string) => `CAST(${column} AS TEXT) AS ${alias}`,
-  gathered: asText,
+  gathered: (column: string) => ofInteger(column, asText(column)),
 })
 
 const UINT64 = [0n, INT64[1]] as const
@@ -95,27 +171,32 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
   date: entry('TEXT', {
     ...OF_DATE,
+    ...unlessLiteral(isText),
     isText: true,
-    gathered: asText,
+    gathered: ofText,
     readable: readableDate,
     holds: () => true,
   }),
   uuid: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, holds: () => true }),
   enum: entry('TEXT', {
     ...OF_ENUM,
+    ...unlessLiteral(isText),
     isText: true,
-    gathered: asText,
+    gathered: ofText,
     readable: readableEnum,
     inside: nameInside,
   }),
   int32: entry('INTEGER', {
     ...OF_INT32,
-    holds: () => true,
+    ...narrow(OF_INT32, isInt32),
     exactAs: isInteger,
-    gathered: asNumber,
     inside: integerInside,
   }),
-  uint32: entry('INTEGER', { ...OF_UINT32, holds: () => true, exactAs: isInteger, gathered: asNumber }),
+  uint32: entry('INTEGER', {
+    ...OF_UINT32,
+    ...narrow(OF_UINT32, isUint32),
+    exactAs: isInteger,
+  }),
   int64: entry('INTEGER', wide('INTEGER')),
   uint64: entry('INTEGER', {
     // NUMERIC preserves numbers that INTEGER would limit to 2^63-1.
@@ -132,19 +213,20 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   }),
   duration: entry('INTEGER', wide('INTEGER')),
   float: entry('REAL', {
-    ...READS.all,
-    // Without rounding, SQLite would store 64 bits and a filter would not find the value.
+    ...fraction((value) => `Math.fround(${value})`, exactFloat),
+    decoder: ofNumbers(() => (stored) => Math.fround(stored as number)),
+    // Otherwise it would keep 64 bits, and a filter would not find the stored value.
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
-    decoder: () => (value) => Math.fround(Number(value)),
-    holds: isInfinity,
   }),
   double: entry('REAL', {
-    ...OF_NUMBER,
-    // SQLite parses a number in JSON from its string, which may lose the last bit. The compared value is
-    // parsed in the same way.
+    ...fraction(
+      (value) => value,
+      (stored) => stored,
+    ),
+    // Inside of JSON it is read from its text, which may lose the last bit. The value it is compared with is
+    // read in the same way.
     placeholder: ({ inside }) => (inside === undefined ? '?' : 'CAST(? AS REAL)'),
-    value: (value, { inside }) => (inside === undefined ? bound(value) : String(value)),
-    holds: isInfinity,
+    value: (value, { inside }) => (inside === undefined ? bound(value) : String(value as number)),
     inside: doubleInside,
   }),
   decimal: entry('NUMERIC', {
@@ -152,8 +234,9 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     readable: readableDecimal,
     casts: { written: 'NUMERIC', read: 'TEXT' },
     placeholder: () => 'CAST(? AS NUMERIC)',
-    selected: (column, alias) => `CAST(${column} AS TEXT) AS ${alias}`,
-    gathered: asText,
+    selected: (column, alias) => `${ofNumber(column, asText(column))} AS ${alias}`,
+    gathered: (column) => ofNumber(column, asText(column)),
+    ...unlessLiteral(isText, OF_DECIMAL.exact),
     encoder: (field) => (value) => {
       const text = decimalText(value, field)
       if (text.replace(/[-.]/g, '').replace(/^0+|0+$/g, '').length > 15)
@@ -163,28 +246,33 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   }),
   bool: entry('INTEGER', {
     ...OF_FLAG,
-    gathered: asNumber,
+    ...narrow(OF_FLAG, isFlag),
     inside: booleanInside,
   }),
   timestamp: entry('TEXT', {
-    gathered: asText,
+    gathered: ofText,
     value: (value) => (typeof value === 'bigint' ? isoMillis(value) : bound(value)),
     ...READS.some,
     decoder: () => storedTime,
+    // It compares the texts.
+    ...unlessLiteral(isText, (stored, value) =>
+      value instanceof Date && value.toJSON() === stored ? value : stored,
+    ),
     readable: readableTime,
-    // SQLite compares strings, so a cursor needs the stored one.
-    exact: (stored, value) => {
-      if (stored === null || stored === undefined) return value
-      return value instanceof Date && value.toJSON() === stored ? value : stored
-    },
-    // SQLite compares strings. One with more digits sorts between these two.
+    // It compares the texts: one with more digits stands between them.
     millisecond: (time) => [time.toISOString().slice(0, -1), time.toISOString()],
     holds: () => true,
   }),
   bytes: entry('BLOB', {
-    ...READS.all,
+    ...READS.some,
     zero: `x''`,
-    decoder: () => (value) => new Uint8Array(value as Buffer),
+    decoder: () => (value) => (value instanceof Uint8Array ? new Uint8Array(value) : undefined),
+    // Sort orders compare the beginning, which is text unless it is bytes.
+    exact: (stored, value) =>
+      stored === null || value !== undefined
+        ? value
+        : StoredLiteral.ofText(String(stored as number | string)),
+    readable: (column) => `typeof(${column}) = 'blob'`,
   }),
   json: entry('TEXT', {
     ...OF_JSON,

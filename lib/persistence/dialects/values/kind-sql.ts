@@ -3,7 +3,9 @@ import type { Field } from '../../../resource/fields/field.js'
 import type { Facets, KindName, ListForm, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { decimalOf, decimalText, exactDecimal } from '../../../resource/kinds/fractions.js'
+import { INT32, INT64, UINT32, UINT64 } from '../../../resource/kinds/integers.js'
 import { ownOf } from '../../../resource/kinds/kinds.js'
+import { StoredLiteral } from '../../../resource/kinds/stored-literal.js'
 import type { BoundValue } from './bound-value.js'
 import { storedDate } from './stored-time.js'
 
@@ -31,6 +33,12 @@ export interface Numbered {
   readonly text: string
   /** The condition for a number that is not exact. If one is not, all values of the page are strings. */
   readonly isInexact: string
+}
+
+/** A literal in a statement. */
+export interface LiteralSql {
+  readonly sql: string
+  readonly value: BoundValue
 }
 
 /**
@@ -163,6 +171,11 @@ export interface KindSql {
    * Returns the first and last stored value that is read as this time, which is truncated to the millisecond.
    */
   readonly millisecond?: (time: Date) => readonly [first: BoundValue, last: BoundValue]
+  /**
+   * The SQL of a stored value that the field cannot hold, and what it binds. Undefined if no such column
+   * contains it. @param index - of the next parameter, from 1.
+   */
+  readonly literal?: (value: StoredLiteral, index: number) => LiteralSql | undefined
   /** Returns true if a column can hold this value of another writer. Undefined if it holds no such values. */
   readonly holds?: (value: unknown) => boolean
 }
@@ -306,11 +319,16 @@ export const OF_NUMBER = {
   decoder: (): Decode => Number,
   inline: (value: string) => `+${value}`,
 }
-/**
- * Integers that may exceed the property's range, because another writer stored them. A property may also hold
- * them as digits.
- */
-const ofInteger = (inRange: (value: number) => number, inline: (value: string) => string) => ({
+
+/** A wider column may hold other values, of which the nearest is read. */
+export const exactFloat = (stored: number): unknown =>
+  Object.is(Math.fround(stored), stored) ? stored : StoredLiteral.of(String(stored))
+/** A property may hold the digits of an integer. Another writer's may be beyond its range. */
+const ofInteger = (
+  range: readonly [number, number],
+  inRange: (value: number) => number,
+  inline: (value: string) => string,
+) => ({
   ...READS.some,
   decoder: ({ hasDigits }: Facets): Decode =>
     hasDigits === true
@@ -322,12 +340,15 @@ const ofInteger = (inRange: (value: number) => number, inline: (value: string) =
   encoder: ({ hasDigits }: Facets): Encode | undefined => (hasDigits === true ? Number : undefined),
   inline: (value: string) => `(${inline(value)} === +${value} ? +${value} : undefined)`,
   exact: numberUnlessRead,
+  readable: (column: string) => `${column} BETWEEN ${range[0]} AND ${range[1]}`,
 })
 export const OF_INT32 = ofInteger(
+  INT32,
   (value) => value | 0,
   (value) => `(${value} | 0)`,
 )
 export const OF_UINT32 = ofInteger(
+  UINT32,
   (value) => value >>> 0,
   (value) => `(${value} >>> 0)`,
 )
@@ -338,40 +359,51 @@ export const OF_FLAG = {
   decoder: (): Decode => (value) => (Number(value) === 1 ? true : Number(value) === 0 ? false : undefined),
   inline: (value: string) => `(+${value} === 1 ? true : +${value} === 0 ? false : undefined)`,
   exact: numberUnlessRead,
-  holds: () => true,
+  readable: (column: string) => `${column} IN (0, 1)`,
 }
 
 function numberUnlessRead(stored: unknown, value: unknown): unknown {
-  return stored === null || value !== undefined ? value : Number(stored)
+  return stored === null || value !== undefined ? value : StoredLiteral.of(String(stored as number | string))
 }
 
-const ofWide = (inRange: (value: bigint) => bigint) => ({
+const ofWide = (range: readonly [bigint, bigint], inRange: (value: bigint) => bigint) => ({
   ...READS.some,
   decoder: ({ hasDigits, inProperty }: Facets): Decode => {
-    if (inProperty === 'number') return safeNumber
-    // Keys are read as stored.
+    if (inProperty === 'number') return (value) => safeNumber(value, range)
+    // A key is read as it is stored.
     if (hasDigits === true && inProperty === undefined) return String
     return (value) => {
-      const integer = BigInt(value as string)
-      if (inRange(integer) !== integer) return undefined
+      const integer = integerIn(value)
+      if (integer === undefined || inRange(integer) !== integer) return undefined
       return hasDigits === true ? String(integer) : integer
     }
   },
-  // An integer that the entity cannot represent is unset in it.
-  exact: (stored: unknown, value: unknown) => (stored === null ? value : BigInt(stored as string)),
-  readable: (column: string, { inProperty }: Facets) =>
-    inProperty === 'number' ? `${column} BETWEEN -9007199254740991 AND 9007199254740991` : undefined,
+  readable: (column: string, field: Facets) => inIntegers(column, field.range ?? range),
+  // An integer that the entity cannot hold is unset in it.
+  exact: (stored: unknown, value: unknown) => {
+    if (stored === null) return value
+    const integer = integerIn(stored)
+    return integer !== undefined && inRange(integer) === integer
+      ? integer
+      : StoredLiteral.of(String(stored as string))
+  },
 })
-export const OF_BIGINT = ofWide((value) => BigInt.asIntN(64, value))
-export const OF_UNSIGNED_BIGINT = ofWide((value) => BigInt.asUintN(64, value))
+const INTEGER = /^-?\d+$/
 
-/**
- * @throws RangeError if a JavaScript number cannot represent the integer exactly.
- */
-function safeNumber(value: unknown): number {
-  const number = Number(value)
-  if (Number.isSafeInteger(number)) return number
-  throw new RangeError('the integer is beyond 2^53-1, and the property is a number')
+const inIntegers = (column: string, [least, most]: Range): string =>
+  `${column} BETWEEN ${least} AND ${most} AND ${column} % 1 = 0`
+
+/** Undefined for a fraction, and for a value of another type. */
+const integerIn = (value: unknown): bigint | undefined =>
+  typeof value === 'number' || INTEGER.test(value as string) ? BigInt(value as string) : undefined
+
+export const OF_BIGINT = ofWide(INT64, (value) => BigInt.asIntN(64, value))
+export const OF_UNSIGNED_BIGINT = ofWide(UINT64, (value) => BigInt.asUintN(64, value))
+
+/** Undefined for an integer that a number does not hold exactly. */
+function safeNumber(value: unknown, [least]: readonly [bigint, bigint]): number | undefined {
+  const number = Number(integerIn(value))
+  return Number.isSafeInteger(number) && number >= least ? number : undefined
 }
 
 /** The maximum length of an enum column without a declared length. */
