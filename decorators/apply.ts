@@ -34,6 +34,8 @@ export const onProperty =
   }
 
 /**
+ * Rejects a call as a standard decorator.
+ *
  * @throws DeclarationError if the second argument of a decorator is the context of a standard decorator.
  */
 export function refuseStandard(decorator: string, second: unknown): void {

@@ -31,7 +31,7 @@ export interface PropertyFacts {
   readonly searchable?: boolean
   /** The old name of its column. */
   readonly renamedFrom?: string
-  /** The labels in its column by the names of the message's enum values. */
+  /** The labels that its column stores for values of the message's enum, by the values' names. */
   readonly enumLabels?: Readonly<Record<string, string>>
   /** The message's field, if it has a different name than the property. */
   readonly protoField?: string

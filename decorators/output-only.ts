@@ -3,7 +3,7 @@ import { declareProperty } from './entity-facts.js'
 
 /** Options of `@OutputOnly()`. */
 export interface OutputOnlyOptions {
-  /** True to let filters and sort orders name the field. */
+  /** Allows filters and sort orders to name the field. */
   readonly filterable?: boolean
   /**
    * True if the table sets the field with a trigger, a generated column, a default in SQL or ON UPDATE

@@ -81,7 +81,7 @@ export class ColumnNames {
     return referred === undefined ? undefined : this.by?.joinColumnName(property, referred)
   }
 
-  /** Returns a declared column of this name, or else the name of the column that TypeORM creates. */
+  /** Returns a declared column of this name, or the name of the column that TypeORM creates. */
   #joined(property: string, name: string, columns: readonly NamedColumn[]): string {
     if (this.by === undefined || columns.some((column) => this.of(column) === name)) return name
     return this.by.columnName(property, name, [])

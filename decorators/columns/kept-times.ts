@@ -53,8 +53,8 @@ export function isKeptTime(
 }
 
 /**
- * Keeps a table's times set by TypeORM's manager, too. For `@CreateTime() @CreateDateColumn()`, in either
- * order, TypeORM's column is kept, with a type that Ashlar can read.
+ * Lets TypeORM's manager continue to set a table's times. For `@CreateTime() @CreateDateColumn()`, in either
+ * order, TypeORM's column is retained, with a type that Ashlar can read.
  */
 export function keepTimes(classes: ReadonlySet<unknown>, declared: Declared): void {
   const { columns } = getMetadataArgsStorage()

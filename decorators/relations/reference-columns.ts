@@ -48,6 +48,8 @@ export function referenceColumns(
 }
 
 /**
+ * Returns the reference that a relation declares.
+ *
  * @param join - the column of its `@JoinColumn()` that contains the key.
  */
 export const declaredReference = (

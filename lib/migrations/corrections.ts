@@ -233,8 +233,10 @@ function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersi
 }
 
 /**
+ * Returns the edits of applied files.
+ *
  * @throws {MigrationError} if a file's name differs from the applied version's, because it is then not an
- *   edit of that version.
+ * edit of that version.
  */
 function acceptable(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {
   const found = editedAmong(migrations, rows)

@@ -89,7 +89,11 @@ export async function endRollBack(
   return 'absent'
 }
 
-/** @throws {DeclarationError} if the engine rejects the stored SQL. */
+/**
+ * Returns the step that rolls back a version.
+ *
+ * @throws {DeclarationError} if the engine rejects the stored SQL.
+ */
 export function downStep(
   session: Session,
   options: ResolvedOptions,
@@ -153,7 +157,7 @@ export function unfinishedOf(
   }
 }
 
-/** Returns what `down` does with a version whose up migration did not finish, according to its record. */
+/** Returns the effect of `down` on a version whose up migration did not finish, according to its record. */
 function onDown(row: AppliedVersion, engine: Engine): OnDown {
   try {
     if (engine.leavesNothing(row)) return { kind: 'clears' }

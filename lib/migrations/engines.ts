@@ -11,10 +11,11 @@ export const ENGINES: Readonly<Record<Dialect, Engine>> = { postgres, mysql }
 export const engineOf = (dialect: Dialect): Engine => ENGINES[dialect]
 
 /**
- * Returns the engine for a connection string. Errors never repeat the string, because it may contain a
+ * Returns the engine for a connection string. Errors never contain the string, because it may contain a
  * password.
+ *
  * @throws {Unimplemented} for SQLite, which only has automatic table creation.
- * @throws {TypeError} for anything else that is neither `postgres://` nor `mysql://`.
+ * @throws {TypeError} if the string begins with neither `postgres://` nor `mysql://`.
  */
 export function dialectOf(url: string): Dialect {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.trim())?.[1]?.toLowerCase()

@@ -113,7 +113,7 @@ export interface Migrator {
    * Applies the missing versions to the database, which must be a copy, while other clients use its tables.
    * Reports how long these clients waited. After a failure, the versions applied before remain.
    *
-   * @param onVersion - called after each version, including the one that fails.
+   * @param onVersion - called after each version, including a failed one.
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
   /** Returns the database's schemas that have versions of a module; empty on MySQL. Changes nothing. */

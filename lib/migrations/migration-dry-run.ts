@@ -55,7 +55,7 @@ export interface ProbeFailure {
  * Applies the missing versions to a copy of a database while other clients read and write the affected
  * tables. The writes change no rows. Like other writes they wait for table locks, but never for row locks.
  *
- * @param onVersion - called after each version, including the one that fails.
+ * @param onVersion - called after each version, including a failed one.
  */
 export async function dryRun(
   options: ResolvedOptions,

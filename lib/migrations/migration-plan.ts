@@ -23,7 +23,7 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly line: number
   /** The statement's first words, without literals. */
   readonly text: string
-  /** The tables that it reads or changes, without those that this run creates. */
+  /** The tables that it reads or changes, except tables that this run creates. */
   readonly tables: readonly PlannedTable[]
   /** The data that it removes. */
   readonly loses: readonly PlannedLoss[]

@@ -19,7 +19,11 @@ export interface MigrationSet {
   readonly findings: readonly Finding[]
 }
 
-/** @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file. */
+/**
+ * Reads the module's files and their findings of lint.
+ *
+ * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
+ */
 export async function readSet(
   source: FileSource,
   engine: Engine,
@@ -66,8 +70,10 @@ export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): Readon
 const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
 
 /**
+ * Rejects files that would run but cannot.
+ *
  * @param isSettled - returns true if a version is applied. Findings in applied versions do not matter,
- *   because these do not run again.
+ * because these do not run again.
  * @throws {DeclarationError} if the engine rejects a file that would run.
  */
 export function refuseBadFiles(

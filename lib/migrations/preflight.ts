@@ -21,8 +21,8 @@ export interface Preflight extends VersionsNow {
 }
 
 /**
- * Rejects what `up` cannot apply to the database in its present state. Changes nothing, so that a plan can
- * make the same checks.
+ * Rejects files that `up` cannot apply to the database in its present state. Changes nothing, so that a plan
+ * can make the same checks.
  *
  * @param without - a version that is rolled back first.
  * @throws {DeclarationError} if files cannot run.
@@ -76,7 +76,11 @@ function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly Appli
   throw declarationError(subject(), [{ kind: 'emptyFolder', applied, more: names.length - applied.length }])
 }
 
-/** @throws {MigrationError} with every applied file that was edited. */
+/**
+ * Rejects applied files that were edited.
+ *
+ * @throws {MigrationError} with every applied file that was edited.
+ */
 export function refuseEdited(
   { migrations }: Pick<MigrationSet, 'migrations'>,
   rows: readonly AppliedVersion[],

@@ -16,6 +16,8 @@ import { addressOf, connectionFailed } from './session/session.js'
 import { sessionError } from './session/session-error.js'
 
 /**
+ * Checks the options and adds their defaults.
+ *
  * @throws {DeclarationError} with every invalid option.
  */
 export function resolveOptions(options: MigrateOptions): ResolvedOptions {

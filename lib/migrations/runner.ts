@@ -216,8 +216,10 @@ function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]
 }
 
 /**
+ * Returns the versions of the database that the files lack.
+ *
  * @param isMigrating - true if another session works on the unfinished versions. They then count as ahead,
- *   not as dirty.
+ * not as dirty.
  */
 function unknownTo(
   { migrations }: MigrationSet,

@@ -18,6 +18,8 @@ export interface Scratch {
 }
 
 /**
+ * Returns the scratch database for a comparison.
+ *
  * @param url - the URL of an empty database. Default: each use creates a database on the options' server.
  */
 export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
@@ -25,6 +27,8 @@ export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
 }
 
 /**
+ * Parses the connection string of a scratch database.
+ *
  * @throws {MigrationError} if the URL is invalid.
  */
 function urlOf(options: ResolvedOptions): URL {

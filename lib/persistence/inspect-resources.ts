@@ -169,8 +169,7 @@ function attempted<T>(find: () => readonly T[]): readonly T[] {
 }
 
 /**
- * Returns all exported entities. Those that are not resources are included, because resources can be related
- * to them.
+ * Returns all exported entities, even if they are not resources, because resources can be related to them.
  */
 const entitiesIn = (exports: object): readonly (new () => object)[] => {
   const entities = new Set(getMetadataArgsStorage().tables.map(({ target }) => target))

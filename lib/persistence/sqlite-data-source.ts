@@ -25,7 +25,7 @@ type EngineSpecific =
   | 'timeout'
   | 'verbose'
 
-/** TypeORM's options for SQLite, without those of a specific engine. */
+/** TypeORM's options for SQLite, except the options of a specific engine. */
 export interface SqliteOptions
   extends Omit<BetterSqlite3DataSourceOptions, EngineSpecific>, SqliteEngineOptions {
   /** The file, which is created together with its folder if it does not exist, or `:memory:`. */

@@ -23,6 +23,8 @@ export const encryptorCheck = (
 ): {
   readonly name: string
   /**
+   * Encrypts and decrypts a string.
+   *
    * @throws the encryptor's error.
    * @throws SecretUnreadable if it returns a different string.
    */
@@ -30,6 +32,8 @@ export const encryptorCheck = (
 } => reusingCheck(encryptor, () => performance.now())
 
 /**
+ * Returns a check that reuses its last result.
+ *
  * @param now - a monotonic clock in milliseconds.
  */
 export const reusingCheck = (encryptor: Encryptor, now: () => number): ReturnType<typeof encryptorCheck> => {

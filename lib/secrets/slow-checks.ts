@@ -42,6 +42,8 @@ export class SlowChecks {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
+   * Returns the result of a check, which callers with the same secret share.
+   *
    * @param check - derives keys. Called at its turn, or never.
    * @param signal - ends this caller's wait.
    * @throws Unavailable if too many checks are waiting.

@@ -24,8 +24,9 @@ export interface ConsumerOptions extends FollowerOptions, ListenOptions {
   /** The events to handle. Default: all. */
   readonly subject?: EventSubject
   /**
-   * `'off'` disables the check that the subject matches a change of a resource of `dataSource`, without which
-   * startup fails. Use it if `emit` writes events whose names resemble those of resources or their changes.
+   * `'off'` disables the check that the subject matches a change of a resource of `dataSource`. With the
+   * check, a wrong subject prevents startup. Use it if `emit` writes events whose names resemble a resource
+   * or its changes.
    */
   readonly subjectCheck?: 'off'
   /**

@@ -41,8 +41,10 @@ export interface Following {
   /** Returns false for events of other workers. */
   readonly isMine: (event: LoggedEvent) => boolean
   /**
+   * Handles an event.
+   *
    * @throws Unavailable in an outage, whose end the worker waits for. Any other error counts as a failed
-   *   attempt for this event.
+   * attempt for this event.
    */
   readonly handle: (event: LoggedEvent, signal: AbortSignal) => Promise<void>
 }
@@ -142,7 +144,11 @@ export class Follower {
     }
   }
 
-  /** @throws the error of reading the log. */
+  /**
+   * Follows the log until the signal aborts or the lease is lost.
+   *
+   * @throws the error of reading the log.
+   */
   async #lead(): Promise<void> {
     const lost = new AbortController()
     const end = this.#lease.keep(() => lost.abort())
@@ -233,7 +239,7 @@ export class Follower {
   /**
    * Makes the event a dead letter.
    *
-   * @param isLast - true to store the event without its payload, because storing it has failed too often.
+   * @param isLast - stores the event without its payload, because storing it has failed too often.
    * @returns true if the event was stored.
    */
   async #gaveUp(event: LoggedEvent, reason: unknown, isLast: boolean): Promise<boolean> {
@@ -257,8 +263,8 @@ export class Follower {
   }
 
   /**
-   * Stores the event without its payload, which may be what cannot be stored. A failure here is not the
-   * event's fault.
+   * Stores the event without its payload, in case the payload cannot be stored. If this fails, too, the event
+   * is not the cause.
    */
   async #putAside(event: LoggedEvent, reason: unknown, error: unknown): Promise<boolean> {
     const { name } = this.following
@@ -276,6 +282,8 @@ export class Follower {
   }
 
   /**
+   * Reports a failure, with a limited rate per cause.
+   *
    * @param message - the message in the log: `what` with the event's id.
    */
   #report(what: string, error: unknown, message = what): void {

@@ -50,6 +50,8 @@ export class InFlight {
   }
 
   /**
+   * Starts an event when the earlier events of its resource are done.
+   *
    * @param work - handles the event. Rejects if it was abandoned and the event is to be read again.
    */
   begin(event: LoggedEvent, work: () => Promise<void>): void {

@@ -32,6 +32,8 @@ export interface OutboxListener {
 const [HEARD_WITHIN_MS, RECONNECT_MS] = [2000, 5000]
 
 /**
+ * Returns a listener for new events of other processes.
+ *
  * @throws OptionError if a `listenDsn` is given and the engine has no LISTEN.
  */
 export function listenFor(

@@ -20,12 +20,14 @@ export class Poll {
     })
   }
 
-  /** Call it before a read, which includes everything that woke it earlier. */
+  /** Forgets earlier wake-ups. Call it before a read, which includes everything that caused them. */
   begin(): void {
     this.#isWoken = false
   }
 
   /**
+   * Waits before the next read.
+   *
    * @param hasFound - true if the read returned events.
    */
   async wait(hasFound: boolean, signal: AbortSignal): Promise<void> {

@@ -78,6 +78,8 @@ export class Sequencer {
   }
 
   /**
+   * Locks the row of the sequencer.
+   *
    * @returns the last log position.
    */
   async #lock(on: Executor): Promise<number> {

@@ -38,6 +38,8 @@ export class TenantSequences {
   }
 
   /**
+   * Numbers the events of tenants.
+   *
    * @param events - the events in log order.
    * @returns undefined if numbering is off.
    */

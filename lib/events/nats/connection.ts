@@ -50,6 +50,8 @@ export class NatsStream {
   }
 
   /**
+   * Returns a connection to the existing stream.
+   *
    * @throws Unavailable if the server cannot be reached.
    * @throws TypeError if the stream was created for another purpose.
    */

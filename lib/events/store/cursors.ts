@@ -39,6 +39,8 @@ export class Cursors {
   }
 
   /**
+   * Saves a cursor.
+   *
    * @param owner - the owner of the name's lease.
    * @returns false if another process holds the lease.
    */

@@ -45,6 +45,8 @@ export interface OutboxStore {
   /** Runs a transaction that repositories of the database join. */
   transaction<T>(context: RequestContext, fn: (inside: TransactionContext) => Promise<T>): Promise<T>
   /**
+   * Returns a listener for new events of other processes.
+   *
    * @throws TypeError if a `dsn` is given and the engine has no LISTEN.
    */
   listener(dsn: string | undefined, onFailure: FailureReport | undefined): OutboxListener

@@ -54,6 +54,8 @@ export class DeadLetters {
   }
 
   /**
+   * Returns the dead letters.
+   *
    * @param limit - the maximum number of dead letters, oldest first.
    */
   async list(limit: number, cursor?: string): Promise<DeadLetter[]> {

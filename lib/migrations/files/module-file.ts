@@ -14,6 +14,8 @@ export interface LoadedBackfill {
 }
 
 /**
+ * Loads a backfill from a module file.
+ *
  * @throws {DeclarationError} if a file cannot be loaded or does not export a backfill.
  */
 export async function loadBackfill(path: string, name: string, source: string): Promise<LoadedBackfill> {

@@ -160,7 +160,7 @@ function frameworkColumns(
   return columns
 }
 
-/** Returns the columns of those of the tables that exist. */
+/** Returns the columns of the existing tables. */
 async function columnsOf(
   session: Session,
   tables: readonly string[],

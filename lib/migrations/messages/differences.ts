@@ -13,7 +13,7 @@ interface Of {
   version: string
 }
 
-/** One sentence for each difference, with what to do. `version` is a name such as `0002_widgets`. */
+/** The sentences of differences, with advice. `version` is a name such as `0002_widgets`. */
 export const DIFFERENCES = {
   /** `refusal`: why lint rejects the file. `mayBeElsewhere`: the versions may be in another schema. */
   pending: (v: Of & { refusal?: string; mayBeElsewhere?: true }, command: CommandLine) => {
@@ -44,10 +44,10 @@ export const DIFFERENCES = {
   /** Another tool's history, because of which `up` rejects the database. */
   refused: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `up rejects this database: ${problemText(v.problem as MigrationProblem, command)}`,
-  /** A missing table of Ashlar. */
+  /** One of Ashlar's tables is missing. */
   missingTable: (v: { table: string }) =>
     `the framework’s table ${v.table} is missing, and calls that need it fail: create it as the framework’s migrations define it`,
-  /** A table of Ashlar that lacks the columns in `lacks`. */
+  /** One of Ashlar's tables lacks the columns in `lacks`. */
   incompleteTable: (v: { table: string; lacks: readonly string[] }) =>
     `the framework’s table ${v.table} lacks ${v.lacks.join(', ')}, and calls that need it fail: add the columns as the framework’s migrations define them`,
   busyIndex: (v: { index: string }) =>
@@ -69,7 +69,8 @@ const ADVICE = {
 }
 
 /**
- * Returns a difference as one line, with what to do.
+ * Returns a difference as one line, with advice.
+ *
  * @param command - formats an `ashlar` command in the line.
  */
 export const differenceText = (

@@ -27,7 +27,7 @@ export const EMPTY_COPIES = {
 export const emptyCopyText = (found: EmptyCopy, command: CommandLine = commandLine): string =>
   writtenBy(EMPTY_COPIES, found, command)
 
-/** The message of a finding already contains its file and line. */
+/** Returns the reason for a finding, whose message already contains the file and line. */
 function reasonText(problem: MigrationProblem, command: CommandLine): string {
   if (problem.kind !== 'statementFailed') return problemText(problem, command)
   const { message, sqlState, advice } = problem

@@ -14,7 +14,7 @@ const RESERVED =
 const DEFAULT_EXPORT =
   "write import { backfill } from 'ashlar/migrations', and export default backfill({ table, reads, sets, row })"
 
-/** One sentence for each problem, with what to do. `version` is a name such as `0002_widgets`. */
+/** The sentences of problems, with advice. `version` is a name such as `0002_widgets`. */
 export const FILE_PROBLEMS = {
   badlyNamed: (v: Of) =>
     `${v.file}: name it NNNN_description.up.sql or NNNN_description.down.sql, such as 0002_widgets.up.sql`,
@@ -29,8 +29,8 @@ export const FILE_PROBLEMS = {
   reserved: (v: { version: string; framework?: string }) =>
     `${v.version}: ${RESERVED}${v.framework === undefined ? '' : `; this release has ${v.framework} there`}`,
   /**
-   * `behind`: the versions after these two, from either branch. `applied`: those of all these versions that
-   * the database has.
+   * `behind`: the later versions, from either branch. `applied`: the versions among all of these that the
+   * database has.
    */
   duplicateNumber: (
     v: { versions: readonly [string, string]; behind: readonly string[]; applied?: readonly string[] },

@@ -22,7 +22,7 @@ export function stopped(stop: MigrationStop, problem: Stop): MigrationError {
   return new MigrationError(stop, problemText(problem), version, sqlState, problem)
 }
 
-/** Returns the same stop with a more detailed problem. */
+/** Returns the stop with a more detailed problem. */
 export const stoppedAgain = (
   { stop, version, sqlState }: MigrationError,
   problem: Extract<Stop, { readonly cause: object }>,

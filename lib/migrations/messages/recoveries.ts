@@ -15,7 +15,7 @@ const ENDS: Readonly<Record<RunEnd, string>> = {
 
 const GONE = 'this down migration reads a column that no longer exists, and nothing of it is done'
 
-/** One clause for each: what `up` does with the version. */
+/** The clauses that describe what `up` does with a version. */
 export const RECOVERIES = {
   leftNothing: () => 'it failed and left nothing behind: nothing is run',
   clearsMark: () => 'its rollback failed and removed nothing; up only clears the mark',

@@ -1,6 +1,6 @@
 /** The state in which an unfinished file left the database. */
 export type Remains =
-  /** No statement of the file has taken effect: all were undone, or none was run. */
+  /** No statement of the file has any effect: all were undone, or none was run. */
   | { readonly kind: 'nothing' }
   /** MySQL: the statements before the failed one are done. */
   | { readonly kind: 'statements'; readonly done: number }
@@ -82,6 +82,6 @@ export function writtenText(written: number): string {
 export const statements = (first: number, last: number): string =>
   first === last ? `statement ${first}` : `statements ${first} to ${last}`
 
-/** Returns the same with a capital letter. */
+/** Returns the phrase with a capital letter. */
 export const Statements = (first: number, last: number): string =>
   first === last ? `Statement ${first}` : `Statements ${first} to ${last}`

@@ -22,7 +22,7 @@ interface Caused {
   cause: { readonly kind: string }
 }
 
-/** One sentence for each reason, with what to do. */
+/** The sentences of the reasons, with advice. */
 export const STOPS = {
   // The connection and the lock.
   noConnection: (

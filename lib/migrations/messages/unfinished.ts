@@ -51,7 +51,8 @@ export const ON_DOWN = {
 } satisfies Messages
 
 /**
- * Returns what `down` does with an unfinished version, as a sentence.
+ * Returns the effect of `down` on an unfinished version, as a sentence.
+ *
  * @param command - formats an `ashlar` command in the sentence.
  */
 export const onDownText = (onDown: OnDown, command: CommandLine): string =>

@@ -35,8 +35,8 @@ export const mysqlFailures: EngineFailures = {
 }
 
 /**
- * Matches values in an error message: up to the last phrase that names a key, column or function, or else up
- * to the last quotation mark.
+ * Matches values in an error message, up to the last phrase that names a key, column or function, or up to
+ * the last quotation mark.
  */
 const VALUE = /:? '.*'(?= (?:for (?:key|column|function)|value) )|:? '.*'|: ".*"/s
 /**

@@ -22,6 +22,8 @@ import { activityOf } from './holders.js'
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**
+ * Opens a session on MySQL.
+ *
  * @throws {MigrationError} if it cannot connect.
  */
 export async function openMysql(options: ResolvedOptions): Promise<Session> {

@@ -63,6 +63,8 @@ export async function downOnMysql(step: Step, previous: AppliedVersion): Promise
 }
 
 /**
+ * Runs the statements of a step, starting with the given one.
+ *
  * @param unfinished - the state that an earlier run left.
  */
 async function runFrom(step: Step, first: number, unfinished: AppliedVersion | undefined): Promise<void> {
@@ -109,8 +111,10 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
 const CHUNKS: Remains = { kind: 'chunks' }
 
 /**
+ * Returns the state that a failed step leaves.
+ *
  * @param mayBeDone - true if an earlier run ended at this statement without a report. The error of a later
- *   run does not prove that the statement was not executed.
+ * run does not prove that the statement was not executed.
  */
 function remainsOf(done: number, mayBeDone: boolean): Remains {
   if (mayBeDone) return { kind: 'mayBeDone', statement: done + 1 }
@@ -131,6 +135,8 @@ export function resumes({ statements, backfill }: Step, row: AppliedVersion): Re
 }
 
 /**
+ * Rejects a file that no longer matches its unfinished run.
+ *
  * @throws {MigrationError} if the file of a failed version no longer begins with the completed statements.
  */
 export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
@@ -139,6 +145,8 @@ export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
     : sameBeginning(step, row.upSql, row.statementsDone)
 
 /**
+ * Checks that a file still begins with the completed statements.
+ *
  * @throws {MigrationError} if the file no longer begins with the completed statements.
  */
 function sameBeginning(

@@ -13,6 +13,8 @@ export class MadeTables {
   constructor(private readonly session: Session) {}
 
   /**
+   * Records the tables that a statement creates or drops.
+   *
    * @param version - the version that runs the statement. Undefined for statements that have already run.
    */
   async note(statement: Statement, version?: string): Promise<void> {

@@ -17,7 +17,7 @@ export interface Stranger {
 
 /**
  * Lets a file use the types, functions and operators of the database's extensions in whichever schema they
- * are installed. Each extension exists once per database, for all modules. Other objects in those schemas do
+ * are installed. Each extension exists once per database, for all modules. Other objects in these schemas do
  * not belong to the module.
  *
  * @returns the objects that the file may refer to, because it uses their name without a schema. Empty for a
@@ -60,6 +60,8 @@ export async function refuseStrangers(
 }
 
 /**
+ * Rejects an index whose table is in another schema.
+ *
  * @throws {MigrationError} if an index's table is in another searched schema.
  */
 export async function refuseStrangeTable({ session, name }: Step, path: readonly string[]): Promise<void> {

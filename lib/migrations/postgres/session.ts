@@ -27,12 +27,14 @@ const LOCK_KEY = String(BigInt(LOCK.classId) * 0x100000000n + BigInt(LOCK.object
 const MODULE_LOCK_CLASS = LOCK.objectId
 const CONNECT_TIMEOUT_MS = 10_000
 const PROBE_TIMEOUT_MS = 3_000
-/** The time in milliseconds that a statement has to notice its cancellation. */
+/** The time in milliseconds in which a cancelled statement should end. */
 const CANCEL_WAIT_MS = 1_000
 
 /**
+ * Opens a session on PostgreSQL.
+ *
  * @param mayChange - false for a session that only reads. It changes no settings, so that it can use a
- *   pooler.
+ * pooler.
  * @throws {MigrationError} if it cannot connect, or behind a transaction pooler.
  */
 export async function openPostgres(options: ResolvedOptions, mayChange: boolean): Promise<Session> {

@@ -3,7 +3,7 @@ import type { KeyColumn, WalkSql } from '../session/walk.js'
 
 const quoted = (name: unknown): string => `"${String(name).replaceAll('"', '""')}"`
 
-/** Returns a literal, which has the type of the compared column. */
+/** Returns the value as a literal, which PostgreSQL converts to the type of the compared column. */
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const text = (expression: string): string => `${expression}::text`
 const equals: KeyColumn['equals'] = (value) => ({ sql: '?', values: [value] })

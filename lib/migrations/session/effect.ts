@@ -17,8 +17,8 @@ export interface Effect {
   readonly blocks:
     'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
   /**
-   * The effect on existing rows. `rewritten` takes time and space in proportion to the table; so may `in
-   * place`, while other clients read and write.
+   * The effect on existing rows. `rewritten` takes time and space in proportion to the table. `in place` may,
+   * too, while other clients read and write.
    */
   readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'in place' | 'unknown'
   /**
@@ -87,8 +87,10 @@ export type LockWait = 'whileItRuns' | 'atBothEnds'
 /** The effects of statements on an engine. */
 export interface EngineEffects {
   /**
+   * Returns the effect of a statement.
+   *
    * @param before - the statements that run earlier or have already run. They may prove a property for
-   *   which the statement would otherwise read every row.
+   * which the statement would otherwise read every row.
    */
   readonly effectOf: (statement: Statement, before: readonly Statement[]) => Effect
   readonly lockWaits: LockWait

@@ -56,6 +56,8 @@ export interface Engine extends EngineFiles {
   readonly urlProblem: (url: URL) => FileProblem | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /**
+   * Opens a session.
+   *
    * @throws {MigrationError} if the connection fails.
    */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
@@ -69,6 +71,8 @@ export interface Engine extends EngineFiles {
    */
   readonly resumes: (step: Step, row: AppliedVersion) => Recovery
   /**
+   * Rejects a file that no longer matches its unfinished run.
+   *
    * @throws {MigrationError} if a failed version's file can no longer be completed.
    */
   readonly refuseResumed: (
@@ -82,16 +86,21 @@ export interface Engine extends EngineFiles {
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
   /**
-   * Returns the same from the record alone, or false if the record is not sufficient.
+   * Returns true if the record alone shows that nothing remains, or false if the record is not sufficient.
    *
    * @throws {MigrationError} if a part remains that only the up migration can finish.
    */
   readonly leavesNothing: (row: AppliedVersion) => boolean
-  /** The effect of `down` on such a version if the record is not sufficient. Never applies to a backfill. */
+  /**
+   * The effect of `down` on a failed version if the record is not sufficient. Never applies to a backfill.
+   */
   readonly mayLeave: 'mayBeDone' | 'dropsIndex'
   /** Returns true if an interrupted rollback has undone so much that it must be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
-  /** Returns the same from the record alone, or undefined if the record is not sufficient. */
+  /**
+   * Returns true if the record alone shows that the rollback must be finished, or undefined if the record is
+   * not sufficient.
+   */
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
@@ -122,7 +131,7 @@ export interface SchemasSql {
 export interface VersionTableSql {
   /** The columns and options for CREATE TABLE. */
   readonly definition: string
-  /** The same for the table with the positions of backfills. */
+  /** The columns and options for CREATE TABLE of the table with the positions of backfills. */
   readonly backfills: string
   /** Selects `applied_at` as a string that does not depend on session settings. */
   readonly appliedAt: string

@@ -123,7 +123,7 @@ async function beginning({ step, table }: Walk, isResumed: boolean): Promise<Bac
   return position
 }
 
-/** MySQL ignores case in column names. */
+/** Returns true if two column names are equal. MySQL ignores their case. */
 const isSame = (name: string, column: string): boolean => name.toLowerCase() === column.toLowerCase()
 
 const isPassing = ({ options }: Step, error: unknown): boolean =>

@@ -67,11 +67,13 @@ export interface Session {
   unlock(): Promise<void>
   /** Returns the session, of this or another host, that is migrating the module. */
   working(): Promise<Working | undefined>
-  /** Shows other sessions which version this one works on, after the next `settle`. */
+  /** Shows other sessions the version that this session works on, after the next `settle`. */
   announce(step: NonNullable<Working['step']>): void
   /**
+   * Checks that the session still holds the lock.
+   *
    * @throws {MigrationError} if the lock was lost, or if the connection has moved to another server
-   *   session.
+   * session.
    */
   guard(): Promise<void>
   /**

@@ -36,6 +36,8 @@ export interface Step {
 }
 
 /**
+ * Checks the session before a step, and announces the step.
+ *
  * @throws {MigrationError} if the run was cancelled, or its session was lost.
  */
 export async function beforeStep(
@@ -160,8 +162,8 @@ export function failureOf(
     sqlState: code,
     advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index', message),
     remains: options.isScratch === true ? undefined : remains,
-    // It is unknown whether a COMMIT took effect. The same is true for a statement that the server commits
-    // implicitly.
+    // It is unknown if a COMMIT took effect. For a statement that the server commits implicitly it is also
+    // unknown.
     isUnknown: failure === 'connection' && (at === undefined || !hasTransactionalDdl),
     mend: isFine ? 'nothing' : broken === undefined ? cause : 'rows',
     // The file is correct, and the advice states when to run it again.

@@ -58,6 +58,8 @@ export async function stoppable<T>(
 }
 
 /**
+ * Rejects a statement whose run was cancelled.
+ *
  * @throws {SessionError} if the caller has cancelled, so that the statement is not sent.
  */
 export function refuseAborted(signal: AbortSignal | undefined): void {

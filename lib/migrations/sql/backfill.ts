@@ -37,7 +37,7 @@ export interface BoundedUpdate {
   readonly alias: string
   /** The columns that it sets. */
   readonly sets: readonly string[]
-  /** Returns the same UPDATE, limited to the rows that match a condition. */
+  /** Returns the UPDATE, limited to the rows that match a condition. */
   readonly within: (condition: string) => string
 }
 

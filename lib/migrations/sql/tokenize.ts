@@ -123,7 +123,8 @@ class Scanner {
   }
 
   /**
-   * Returns the offset after the quote that closes the one at `opening`. A doubled quote does not close it.
+   * Returns the offset after the quote that matches the quote at `opening`. A doubled quote does not match
+   * it.
    */
   #endOfQuoted(opening: number, backslashes: boolean): number | undefined {
     const { sql } = this

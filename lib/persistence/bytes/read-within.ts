@@ -2,13 +2,12 @@ import { TooManyBytes } from './too-many-bytes.js'
 
 /**
  * Reads rows of at most `maxBytes` in total. Most reads stay within the limit, so an engine that can end a
- * running read starts with all rows. Other engines measure the rows first. Transactions measure first, too,
+ * running read starts with all rows. Other engines measure the rows first. Transactions also measure first,
  * because ending a read would end the transaction.
  *
  * @param read - reads all rows.
- * @param measured - measures the rows and reads those that fit. `rows` is the number of rows that arrived
- *   before
- * a read exceeded the limit, or undefined if nothing was read.
+ * @param measured - measures the rows and reads the rows that fit. `rows` is the number of rows that
+ *   arrived before a read exceeded the limit, or undefined if nothing was read.
  */
 export function readWithin<T>(
   on: { readonly endsReads?: boolean },

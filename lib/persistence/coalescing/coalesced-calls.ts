@@ -42,6 +42,8 @@ export interface Mergeable<S extends Requested, R> {
   /** Returns the request that a result would answer. It is compared with the request of the call. */
   requestedIn(result: R): Requested
   /**
+   * Converts a row to the operation's result.
+   *
    * @param row - a row of the shared statement, which begins with the number of the call.
    */
   read(row: Row): R
@@ -139,7 +141,7 @@ export abstract class CoalescedCalls<S extends Requested, R> {
     return group === undefined ? this.operation.alone(requested, call) : this.#wait(group, requested, call)
   }
 
-  /** Returns true if the calls run as the statement of a single call. */
+  /** Returns true if there is only one call, so that its own statement is used instead of a shared one. */
   isSole(calls: readonly unknown[]): boolean {
     return calls.length === 1
   }
@@ -331,7 +333,7 @@ export class CoalescedWrites<S extends Requested, R> extends CoalescedCalls<S, R
     )
   }
 
-  /** Only the call itself waits for the second statement; the others are settled now. */
+  /** Settles the call with the result of a second statement, for which only this call waits. */
   protected missed(_: () => void, again: () => Promise<boolean>): void {
     void again()
   }

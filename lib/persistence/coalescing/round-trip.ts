@@ -1,12 +1,15 @@
-/** The fastest statement is taken from the last 128 to 256 statements. */
+/**
+ * The number of statements after which the fastest time is determined again. It is the minimum of the last
+ * 128 to 256 statements.
+ */
 const WINDOW = 128
 
 /** The minimum time that each additional call adds to a statement. */
 const PER_CALL_MS = 0.01
 
 /**
- * Below this round-trip time, sending few statements at once is fastest. Above it, unused slots would cost
- * throughput.
+ * Below this round-trip time, sending few statements concurrently is fastest. Above it, unused slots would
+ * cost throughput.
  */
 const NEAR_MS = 0.5
 const NEAR_STATEMENTS = 4
@@ -19,8 +22,8 @@ const NEAREST_MS = 0.25
 const NEAREST_CALLS = 3
 
 /**
- * Estimates the round trip to the database, which limits the number of statements worth sending at once. The
- * estimate is the fastest of the last statements. Slower ones also waited for a connection or for this
+ * Estimates the round trip to the database, which limits the number of statements worth sending concurrently.
+ * The estimate is the fastest of the last statements. Slower ones also waited for a connection or for this
  * process.
  */
 export class RoundTrip {

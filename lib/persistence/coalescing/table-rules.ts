@@ -16,7 +16,7 @@ interface ColumnRules {
    * True if writing the column may wait for another transaction, because of a unique index or a foreign key.
    */
   readonly mayWait: boolean
-  /** The same, for a write that replaces NULL. */
+  /** True if replacing NULL in the column may wait for another transaction. */
   readonly mayWaitWhenSet: boolean
   /** The type with its length or precision. */
   readonly wholeType: string
@@ -67,7 +67,10 @@ export class TableRules {
     return this.#facts?.takesWrites === true && written.every((field) => this.#isFree(field, 'mayWait'))
   }
 
-  /** The same, for the columns that a soft delete writes. Its delete time was NULL before. */
+  /**
+   * Returns true if a shared statement can soft-delete rows without one row waiting for another transaction.
+   * The delete time was NULL before.
+   */
   maySoftDelete(written: readonly Field[]): boolean {
     const { deleteTime } = this.model
     const isFree = (field: Field) => this.#isFree(field, field === deleteTime ? 'mayWaitWhenSet' : 'mayWait')

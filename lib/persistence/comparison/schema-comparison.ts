@@ -183,7 +183,7 @@ async function referring(
   }
 }
 
-/** Reports a table in a different schema than the one that the files were generated for. */
+/** Reports a table that is not in the schema for which the files were generated. */
 const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchema): TableDifference => ({
   kind: 'otherSchema',
   table: tableText(table),

@@ -34,7 +34,7 @@ export interface SchemaTables {
 
 /** The migrations that bring a database in line with the resources. */
 export interface SchemaChanges {
-  /** The same differences that `verify` reports. */
+  /** The differences, as `verify` reports them. */
   readonly differences: readonly TableDifference[]
   /** Migrations that are safe while older images run. */
   readonly expand: readonly SchemaVersion[]

@@ -14,7 +14,7 @@ import type { Difference } from './table-differences.js'
 const ONCE_ALONE = 'once no older image runs, '
 
 /**
- * Returns a difference with advice, in the same words for `verify` and `diff`. Returns undefined if another
+ * Returns a difference with advice. `verify` and `diff` use the same wording. Returns undefined if another
  * difference covers it.
  */
 export function shownDifference(

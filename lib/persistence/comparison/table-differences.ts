@@ -240,8 +240,8 @@ interface WantedForeignKey {
 const checkedShape = (key: LiveForeignKey): string => foreignKeyShape({ ...key, isUnchecked: false })
 
 /**
- * Returns the model's foreign keys that an existing one implements: those with the same definition, or else
- * the one that has the most columns in common. Several references can share a column, such as the tenant.
+ * Returns the model's foreign keys that an existing foreign key implements: all with the same definition, or
+ * else the one with the most columns in common. Several references can share a column, such as the tenant.
  */
 function keysFor(live: LiveForeignKey, keys: readonly WantedForeignKey[]): readonly WantedForeignKey[] {
   const same = keys.filter(({ shape }) => shape === checkedShape(live))

@@ -83,8 +83,8 @@ function hasExpired(model: ResourceModel, entity: object, now: Date): boolean {
 const ATTEMPTS = 3
 
 /**
- * Runs a write that mints credentials. If a public id is taken, runs it again with new credentials. Other
- * conflicts are passed on to the caller.
+ * Runs a write that mints credentials. If a public id is already used, runs it again with new credentials.
+ * Other conflicts are passed on to the caller.
  *
  * @param attempt - performs the write, and calls `minted` with the columns before it does.
  */

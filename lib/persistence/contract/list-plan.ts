@@ -136,7 +136,11 @@ export function planFilter(
   }
 }
 
-/** @throws TypeError if the limit is not a positive integer. */
+/**
+ * Rejects an invalid limit.
+ *
+ * @throws TypeError if the limit is not a positive integer.
+ */
 export function checkLimit(limit: number | undefined): void {
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
     throw new TypeError(`limit of a count must be a positive integer, not ${limit}`)
@@ -164,7 +168,7 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
   return total
 }
 
-/** Returns the tenant condition as a plan node, for a backend that evaluates the whole condition at once. */
+/** Returns the tenant condition as a plan node, for a backend that evaluates all conditions together. */
 export const tenantNode = (model: ResourceModel, scope: Pick<Scope, 'tenant'>): FilterNode | undefined =>
   model.tenant === undefined || scope.tenant === undefined ? undefined : hasPart(model.tenant, scope.tenant)
 

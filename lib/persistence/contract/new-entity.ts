@@ -70,7 +70,11 @@ export function newEntity<E extends object>(
   return entity
 }
 
-/** @throws InvalidArgument if a required field of a new row has no value. */
+/**
+ * Checks that required fields have a value.
+ *
+ * @throws InvalidArgument if a required field of a new row has no value.
+ */
 export function checkRequired({ required }: Pick<ResourceModel, 'required'>, values: Readonly<Values>): void {
   for (const field of required) if ((values[field.property] ?? undefined) === undefined) throw missing(field)
 }

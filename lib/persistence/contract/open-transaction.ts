@@ -186,7 +186,11 @@ export abstract class OpenTransaction {
     else if (this.#calls.size > 0) this.#given.add(given)
   }
 
-  /** @throws TypeError inside a read-only transaction. */
+  /**
+   * Rejects writes in a read-only transaction.
+   *
+   * @throws TypeError inside a read-only transaction.
+   */
   refuseReadOnly(name: string): void {
     if (this.isReadOnly) throw new TypeError(`${name} inside a transaction with readOnly: true`)
   }
@@ -265,8 +269,8 @@ export const insideOf = (transaction: OpenTransaction, context: RequestContext):
 export const ENDED = 'the transaction has ended: await everything inside it before its function returns'
 
 /**
- * Returns the transaction of `database` that a call joins: the innermost open one around the running code, or
- * else the transaction of the call's context, or undefined.
+ * Returns the transaction of `database` that a call joins: the innermost open transaction around the running
+ * code, otherwise the transaction of the call's context, or undefined.
  *
  * @param given - the context that was explicitly passed to the call.
  * @throws TypeError if the transaction has ended or belongs to another call.
@@ -336,7 +340,7 @@ export const surrounding = (given: RequestContext | undefined): TransactionChain
 const OTHER_CALL =
   'the running call has an open transaction on this database, but the context belongs to another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
 
-/** Ended transactions that TypeORM opened itself are ignored. */
+/** Returns true for transactions of Ashlar, and for open transactions that TypeORM opened itself. */
 const any = (transaction: OpenTransaction) =>
   !(transaction instanceof UnjoinedTransaction && transaction.isOver)
 const isOpen = (transaction: OpenTransaction) => transaction.isOpen

@@ -71,6 +71,8 @@ export class Precondition {
   }
 
   /**
+   * Checks an entity.
+   *
    * @throws ErrPreconditionFailed if the entity does not match.
    */
   check(entity: object): void {

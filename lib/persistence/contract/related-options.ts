@@ -40,7 +40,7 @@ export interface ReferredRow {
   readonly target: ResourceModel
   /** The field with the reference, such as `shelf_id`. */
   readonly field: string
-  /** The referring resource, if it is not the one that is written. */
+  /** The referring resource, if it is not the written resource. */
   readonly by?: ResourceModel
   /**
    * The reference's values in the write, by property: the target's key, and the parts of its name that both

@@ -260,7 +260,11 @@ export interface Repository<T extends object, K = string> {
    * @throws ErrNotFound
    */
   get(key: K, options?: ReadOptions): Promise<T>
-  /** @throws InvalidArgument for an unknown field, a malformed expression or another list's page token. */
+  /**
+   * Returns a page of entities with the relations that `with` names.
+   *
+   * @throws InvalidArgument for an unknown field, a malformed expression or another list's page token.
+   */
   list<const P extends RelationPath<T> = never>(
     list?: ListOptions<T> & ReadTogether<P>,
     options?: ListScope,
@@ -274,7 +278,11 @@ export interface Repository<T extends object, K = string> {
   count(list?: ListFilter, options?: CountOptions): Promise<number>
   /** Returns true if a list with this filter would contain an entity. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
-  /** @throws ErrConflict, ErrPreconditionFailed */
+  /**
+   * Creates the entity and returns it as stored.
+   *
+   * @throws ErrConflict, ErrPreconditionFailed
+   */
   create(entity: NewEntity<T>, options?: OperationOptions & ReferringOptions): Promise<T>
   /**
    * Writes the fields that the mask names. Without a mask, writes every writable field, including zero

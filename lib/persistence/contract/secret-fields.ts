@@ -224,7 +224,11 @@ export interface EntityToWrite {
   readonly fieldMask?: readonly string[]
 }
 
-/** @param isBatch - true if the entities belong to `requests`. */
+/**
+ * Protects the secrets of entities before they are written.
+ *
+ * @param isBatch - true if the entities belong to `requests`.
+ */
 export type PrepareSecrets = (
   entities: readonly EntityToWrite[],
   context: RequestContext,

@@ -18,6 +18,8 @@ export class TransactionQueue {
   #timer: NodeJS.Timeout | undefined
 
   /**
+   * Queues a call and returns its result.
+   *
    * @throws TypeError if a nested transaction blocks this call and may be waiting for it.
    */
   run<T>(work: () => T | Promise<T>): Promise<T> {

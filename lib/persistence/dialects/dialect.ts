@@ -189,7 +189,7 @@ export interface TransactionsDialect {
   readonly rowLock: (clause: LockClause) => string
   /**
    * Selects true if the running transaction reads from its first snapshot, so that even a locking read misses
-   * what others have committed since. Undefined if locking reads always return the newest rows.
+   * changes that others have committed since. Undefined if locking reads always return the newest rows.
    */
   readonly isSnapshotFixed: string | undefined
   /**

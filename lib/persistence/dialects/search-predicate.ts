@@ -10,8 +10,8 @@ export const SEARCH_VECTOR = 'search_vector'
 
 /**
  * Returns the condition for rows that match a search term, and appends the term to `params`. PostgreSQL
- * matches words in web-search syntax. Other engines match a case-insensitive substring of all sources, which
- * is meant for development.
+ * matches words in web-search syntax. Other engines match a case-insensitive substring of all sources, for
+ * development only.
  *
  * @param type - the resource type, for the error.
  * @throws Unimplemented if a source is only defined for PostgreSQL and this is a different engine.
@@ -24,8 +24,8 @@ export function searchPredicate(
   params: unknown[],
 ): string {
   if (dialect.text.containsTerm === undefined) {
-    // The vector replaces `@` and `.` by spaces. The query must do the same, or e-mail addresses would never
-    // match.
+    // The vector replaces `@` and `.` by spaces. Replace them in the query, too, or e-mail addresses would
+    // never match.
     params.push(term.replace(/[@.]/g, ' '))
     const vector = search.strategy === 'INDEXED' ? dialect.text.quote(SEARCH_VECTOR) : vectorOf(search)
     return `${vector} @@ websearch_to_tsquery(${config(search)}, ${dialect.values.countPlaceholder(params.length)})`

@@ -217,8 +217,8 @@ const tagText = (column: PlanColumn, key: string, writer: Writer): string =>
   writer.dialect.values.tags.value(columnText(column, writer), key, (value) => bound(TEXT, value, writer))
 
 /**
- * Returns the comparison with several values: one array if the engine has arrays, or else a list whose length
- * is padded, so that few statements serve many lengths.
+ * Returns the comparison with several values. If the engine has arrays, the values are one array. Otherwise
+ * the list is padded, so that few statements serve many lengths.
  */
 const among = ({ column, values }: AmongNode, writer: Writer): string => {
   const { dialect, params } = writer

@@ -75,6 +75,8 @@ export interface Subscribers {
    */
   readonly events: ReadonlySet<HookEvent> | undefined
   /**
+   * Calls the subscribers of an event.
+   *
    * @param manager - the manager of the operation's transaction. Undefined outside one.
    */
   tell(

@@ -116,7 +116,7 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
   }
 }
 
-/** Returns a new row with the key that the caller or a hook has set, or else with a generated key. */
+/** Returns a new row with the key that the caller or a hook has set, or with a generated key. */
 function keyed(model: ResourceModel, values: Readonly<Values>, write: RowWrite): RowWrite {
   const { key } = model
   const { newKey } = write

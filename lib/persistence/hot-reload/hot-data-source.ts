@@ -128,6 +128,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
+   * Loads the driver, reads the DSN and connects.
+   *
    * @throws Unavailable if the DSN's file cannot be read.
    * @throws the driver's error if the database does not respond.
    */

@@ -86,7 +86,7 @@ function open(options: HotDriverOptions): HotDriver {
         hot.acquire(handed)
       },
       end: (done: (error?: Error) => void) => void hot.end().then(() => done(), done),
-      /** The latest login, for the connection that kills a statement. It is the most likely one to work. */
+      /** The latest login, for the connection that kills a statement. It has the best chance of working. */
       get config() {
         return { connectionConfig: last?.config ?? {} }
       },

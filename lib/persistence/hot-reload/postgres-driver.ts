@@ -48,7 +48,7 @@ function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const pg = () => options.module() as Module
 
-  /** The pool that TypeORM uses in place of one of `pg`. */
+  /** Replaces the pool of `pg` that TypeORM would use. */
   class Pool extends EventEmitter {
     readonly #hot: HotPool<Client>
 

@@ -50,6 +50,8 @@ export class HotReload {
   ) {}
 
   /**
+   * Starts to watch the file.
+   *
    * @param current - the content of the file when the pool was created.
    */
   static async start(file: DsnFile, current: string, options: HotReloadOptions): Promise<HotReload> {
@@ -74,6 +76,8 @@ export class HotReload {
   }
 
   /**
+   * Checks that the file can be read and its content is used.
+   *
    * @throws Unavailable if the file cannot be read or its content was rejected.
    */
   async check(): Promise<void> {

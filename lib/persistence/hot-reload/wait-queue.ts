@@ -28,6 +28,8 @@ export class WaitQueue<C> {
   }
 
   /**
+   * Adds a caller.
+   *
    * @param refusal - the server's error while it rejects logins.
    */
   join(done: Handed<C>, refusal: Error | undefined): void {

@@ -7,7 +7,7 @@ import type { PlanColumn, PlanValue } from '../query/query-plan.js'
 export const jsonOf = (text: unknown): unknown =>
   typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined
 
-/** Returns a field of a message for filters, with the same result as a dialect's SQL. */
+/** Returns a field of a message for filters, like the SQL of a dialect. */
 export const valueInside = (
   json: unknown,
   column: PlanColumn,

@@ -223,6 +223,8 @@ export class MemoryDatabase {
   }
 
   /**
+   * Rejects writes in a read-only transaction.
+   *
    * @throws TypeError if the call has joined a read-only transaction.
    */
   refuseReadOnly(given: RequestContext | undefined, name: string): void {

@@ -52,12 +52,13 @@ export class MemoryReferences {
   }
 
   /**
+   * Checks that the targets of written references exist.
+   *
    * @param stored - the row before the write.
    * @param written - the written values.
    * @param referable - the rows that the caller may refer to. Undefined for all rows.
    * @throws InvalidArgument for the first reference whose target is missing, deleted, of another tenant, or
-   *   has a resource name that the name of the row does not begin
-   * with.
+   * has a resource name that the name of the row does not begin with.
    * @throws NotAsked if it must first be determined whether the caller may refer to a row.
    * @throws TypeError if the database has no repository of the target.
    */

@@ -86,6 +86,8 @@ export class MemoryTable<E extends object> {
   }
 
   /**
+   * Returns the row for the values of an entity.
+   *
    * @param values - the values by property, including secrets and credentials.
    */
   rowOf(values: Readonly<Values>): Values {
@@ -103,6 +105,8 @@ export class MemoryTable<E extends object> {
   }
 
   /**
+   * Inserts a row.
+   *
    * @throws ErrConflict, ErrPreconditionFailed like a database.
    */
   insert(row: Values, log: Log): void {
@@ -149,6 +153,8 @@ export class MemoryTable<E extends object> {
   }
 
   /**
+   * Removes a row and emits its event.
+   *
    * @param kind - `purged` if the resource is soft-deletable or has expired.
    * @param before - the row in the event.
    */

@@ -113,7 +113,11 @@ const WRITE: Readonly<Record<Place, (value: FilterValue) => string>> = {
 /** The placeholders of templates. Each template is parsed once, for all values. */
 const known = new WeakMap<TemplateStringsArray, readonly Place[]>()
 
-/** @throws TypeError if a placeholder is not a value, key or condition. */
+/**
+ * Determines the meaning of each placeholder in a template.
+ *
+ * @throws TypeError if a placeholder is not a value, key or condition.
+ */
 const placesIn = (template: TemplateStringsArray): readonly Place[] => {
   const chunks = template.map((chunk) => tokensOf(chunk))
   return chunks.slice(1).map((_, i) => {
@@ -166,8 +170,8 @@ function tokensOf(chunk: string): Chunk {
 }
 
 /**
- * Rejects conditions whose parentheses are not balanced. Everything else is checked when the complete filter
- * is parsed.
+ * Rejects conditions whose parentheses are not balanced. Other errors are found when the complete filter is
+ * parsed.
  */
 function checkWhole(text: string): void {
   const tokens = new FilterTokens(text, false)

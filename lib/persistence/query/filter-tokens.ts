@@ -104,6 +104,8 @@ export class FilterTokens {
   }
 
   /**
+   * Throws an error about the filter.
+   *
    * @throws InvalidArgument with the problem and its position, counted in characters from 1.
    */
   fail(what: string, at = this.start, hint = ''): never {

@@ -90,8 +90,8 @@ class FilterParser {
   }
 
   /**
-   * Parses `sequence: factor {factor}`. Its factors are added to those of the expression, because both are
-   * combined with AND.
+   * Parses `sequence: factor {factor}`. Its factors are added to the expression's, because both are combined
+   * with AND.
    */
   #sequence(nodes: FilterNode[]): void {
     do nodes.push(this.#factor())

@@ -32,7 +32,10 @@ export const keysetPredicate = (terms: readonly OrderTerm[], values: readonly Cu
   }
 }
 
-/** Returns the same condition without a row comparison, for which MySQL cannot use an index. */
+/**
+ * Returns a condition for the same rows that does not compare rows, because MySQL cannot use an index for row
+ * comparisons.
+ */
 export const expandedRow = ({ columns, op, values }: RowNode): FilterNode => {
   const direction = op === '>' ? 'asc' : 'desc'
   return after(

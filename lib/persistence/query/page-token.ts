@@ -94,7 +94,7 @@ export const malformed = (): never => {
   throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page unchanged')
 }
 
-/** Returns the canonical form of a token. A different encoding of the same bytes was tampered with. */
+/** Returns the canonical form of a token. A token in a different encoding was tampered with. */
 const toToken = (values: readonly JsonValue[], sum: string): string =>
   Buffer.from(JSON.stringify([values, sum])).toString('base64url')
 

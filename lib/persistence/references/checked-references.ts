@@ -53,7 +53,10 @@ interface Secured {
 /** The cache has one statement for each reference and each shape of an authorizer's condition. */
 const CACHED_STATEMENTS = 200
 
-/** Other transactions may read and refer to the locked row, but cannot delete it before this one ends. */
+/**
+ * Locks a row so that other transactions can read and refer to it, but not delete it before the transaction
+ * ends.
+ */
 const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 
 /**

@@ -94,6 +94,8 @@ class Link implements Search {
   }
 
   /**
+   * Assigns the resources that were read to their entities.
+   *
    * @param read - the resources that were read, including those that no entity refers to.
    * @throws ResourceExhausted if there are too many.
    */

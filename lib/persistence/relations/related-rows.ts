@@ -80,6 +80,8 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
   }
 
   /**
+   * Returns the relations of the paths.
+   *
    * @throws TypeError if a path is not a relation, or would mix tenants.
    */
   protected trees(paths: readonly string[], { tenant }: Scope): readonly LoadTree[] {

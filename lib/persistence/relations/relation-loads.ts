@@ -119,6 +119,8 @@ export function loadTrees(model: ResourceModel, paths: readonly string[]): reado
 }
 
 /**
+ * Returns the relation of a resource by its name.
+ *
  * @param option - the option that names it.
  * @throws TypeError if the resource has no such relation.
  */

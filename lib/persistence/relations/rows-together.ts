@@ -38,9 +38,10 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 
   /**
-   * Returns how to run a list's statement together with those of its relations. `read` then uses their rows.
+   * Returns how to run the statement of a list together with the statements of its relations. `read` then
+   * uses their rows.
    *
-   * @throws the same errors as `read`.
+   * @throws the errors of `read`.
    */
   pageOn(call: SqlCall, paths: readonly string[], scope: Scope): PageReading {
     const { database } = this
@@ -119,7 +120,7 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 }
 
-/** Combines the rows that were found with those of a search for the rest. */
+/** Adds the results of another search for the missing rows. */
 async function filled<A>(
   found: readonly (readonly object[] | undefined)[],
   asked: readonly A[],

@@ -58,6 +58,8 @@ export interface KnownHydrators<E> {
   readonly selected: readonly Field[]
   readonly row: (row: Row, tenant: PartValue | undefined) => E
   /**
+   * Converts columns to entities.
+   *
    * @param columns - the values of all rows, by column.
    * @param count - the number of rows.
    */
@@ -109,6 +111,8 @@ export class SearchedRows {
   }
 
   /**
+   * Returns a search as a statement.
+   *
    * @param tenant - the call's tenant, if the resource has one.
    * @param isGathered - true to combine the rows into one string, if the engine can.
    */

@@ -119,6 +119,8 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
   }
 
   /**
+   * Writes the matching rows in batches of keys. Returns the number of rows.
+   *
    * @param write - writes at most one batch.
    */
   byKeys(write: (keys: readonly unknown[], context: RequestContext) => Promise<unknown>): Promise<number> {

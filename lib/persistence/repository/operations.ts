@@ -20,7 +20,10 @@ export interface ReadOperation<C extends RowCall> {
  */
 export interface WriteOperation<C extends RowCall> {
   readonly scope: Scope
-  /** Determines what the caller may refer to with these values, before a transaction begins for the write. */
+  /**
+   * Determines the rows that the caller may refer to with these values, before a transaction begins for the
+   * write.
+   */
   refers(...written: readonly Readonly<Values>[]): Promise<void>
   /** Performs the write with its hooks and events. */
   send<T>(write: (call: C) => Promise<T>, how?: SendOptions<C>): Promise<T>
@@ -43,6 +46,8 @@ export interface Together<C extends RowCall> {
   /** The settings of a transaction that begins for this operation. */
   readonly settings: BeginOptions
   /**
+   * Checks that the operation can join a transaction.
+   *
    * @throws ErrPreconditionFailed if the operation cannot join the transaction.
    */
   checkJoined(call: C): Promise<void>

@@ -64,6 +64,8 @@ export async function purgeExpired<E extends object, C extends RowCall>(
 }
 
 /**
+ * Removes the expired rows of one tenant or of all.
+ *
  * @param whose - the tenant whose rows are purged, in a call that reaches all tenants.
  */
 async function purgeWithin<E extends object, C extends RowCall>(

@@ -200,6 +200,8 @@ const isSameVersion = (a: string, b: string): boolean => versionOf(a) !== '' && 
 const placeText = ({ key, tenant }: CipherKey): string => JSON.stringify([key, tenant])
 
 /**
+ * Parses the position of an earlier run.
+ *
  * @throws InvalidArgument if the string is not a position of one of the resource's rows.
  */
 function placeIn({ key: keyField, tenant: owner }: ResourceModel, text: string): CipherKey {

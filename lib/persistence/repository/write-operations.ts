@@ -193,7 +193,7 @@ const reachOf = (options: { readonly where?: Filter } | undefined) =>
 const transactionOf = (options: { readonly context?: RequestContext } | undefined) =>
   options?.context === undefined ? undefined : { context: options.context }
 
-/** Runs a write that mints credentials. If a public id is taken, runs it again. */
+/** Runs a write that mints credentials. If a public id is already used, runs it again. */
 const withNewCredentials = <E extends object, C extends RowCall, X extends RequestContext, T>(
   { model, backend }: RepositoryCore<E, C, X>,
   options: OperationOptions | undefined,

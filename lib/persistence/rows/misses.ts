@@ -43,8 +43,8 @@ function staysInRange(increment: FieldIncrement, range: Range | undefined): Filt
 
 /**
  * Throws the reason why a write with increments matched no live row, which may also be that a sum is out of
- * range. The row is locked, so that the value is the one the write found, regardless of the transaction's
- * snapshot. Resolves if the increments would fit by now.
+ * range. The row is locked, so that its value is the value that the write found, regardless of the
+ * transaction's snapshot. Resolves if the increments would fit by now.
  */
 export async function explainIncrementMiss<C extends RowCall>(
   rows: Reading<C>,

@@ -23,7 +23,7 @@ export interface Parent {
    * @param where - the caller's condition as SQL.
    */
   readonly select: (bind: (field: Field) => string, lock: boolean, where: string | undefined) => string
-  /** The row, for the authorizer. */
+  /** The row, as passed to the authorizer. */
   readonly row: ReferredRow
 }
 

@@ -51,7 +51,7 @@ export class RowWriter<E extends object, C extends RowCall> {
   ) {}
 
   /**
-   * Returns the row of a key. Only a system call across all tenants has to search. The most frequent
+   * Returns the row of a key. Only a system call across all tenants needs a search. The most frequent
    * operations, `get` and `update`, call the two parts directly, so that they do not await if the row is
    * known.
    */

@@ -101,6 +101,8 @@ const namesText = (names: readonly string[], dialect: Dialect): string =>
   names.map((name) => dialect.text.quote(name)).join(', ')
 
 /**
+ * Returns the statement that creates an index.
+ *
  * @param how - the words before the name, such as `IF NOT EXISTS ` or `CONCURRENTLY `.
  */
 export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {

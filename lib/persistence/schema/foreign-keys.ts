@@ -57,7 +57,7 @@ export function referencesOf(
   }
 }
 
-/** Returns the resources and those that they refer to. */
+/** Returns the resources and their targets. */
 function allOf(
   models: readonly ResourceModel[],
   found = new Set<ResourceModel>(),
@@ -113,7 +113,7 @@ export function foreignKeyProblems(
   })
 }
 
-/** Returns the same for several resources, with their names. */
+/** Returns the missing foreign keys of several resources, with the resources' names. */
 export const unmadeForeignKeys = (models: readonly ResourceModel[], dialect: Dialect): readonly Problem[] =>
   models.flatMap((model) => inEntity(model.entity, foreignKeyProblems(model, dialect), true))
 

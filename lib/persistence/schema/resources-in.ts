@@ -72,6 +72,8 @@ export function namingOf({ options: { entityPrefix }, namingStrategy }: DataSour
 }
 
 /**
+ * Checks the declarations of resources.
+ *
  * @throws DeclarationError for resources whose declarations contradict each other.
  */
 export function checkResources(entities: object): void {
@@ -124,6 +126,8 @@ export function readResources(entities: readonly EntityClass<object>[]): ReadRes
 }
 
 /**
+ * Returns the models of resource classes.
+ *
  * @throws DeclarationError with the problems of all classes and of relations between them.
  */
 export function modelsOf(entities: readonly EntityClass<object>[]): readonly ResourceModel[] {

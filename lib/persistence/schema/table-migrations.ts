@@ -158,7 +158,7 @@ const repeated = (names: readonly string[]): ReadonlySet<string> =>
 /** A table, and the foreign keys that other tables get after it is created. */
 interface LinkedTable {
   readonly table: TableDefinition
-  /** The foreign keys of earlier tables to this one. */
+  /** The foreign keys of earlier tables to the new table. */
   readonly added: readonly AddedForeignKey[]
 }
 

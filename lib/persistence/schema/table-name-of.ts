@@ -71,8 +71,8 @@ interface Meant {
 const DEFAULTS = new DefaultNamingStrategy()
 
 /**
- * Returns the name in TypeORM's EntityMetadata if the DataSource is initialized, or else the name that it
- * will have.
+ * Returns the name in TypeORM's EntityMetadata if the DataSource is initialized, or the name that it will
+ * have.
  */
 function meantBy({ entity, declaredTable, strategy }: ResourceModel, naming: Naming): Meant {
   const metadata = metadataOf(entity, naming)

@@ -43,7 +43,9 @@ export class CoalescedFinds<E extends object> implements Finds<E> {
   }
 
   /**
-   * @param isOfTenant - true to search only the caller's tenant.
+   * Returns the coalesced lookups by a field.
+   *
+   * @param isOfTenant - limits the search to the caller's tenant.
    */
   #findsBy(by: Field, isOfTenant: boolean): CoalescedReads<CredentialRow<E>> {
     const name = `${by.property} ${isOfTenant}`

@@ -16,9 +16,9 @@ export interface ConnectionState extends HeldConnection {
 
 /** The position and settings of a transaction. */
 export interface TransactionParents {
-  /** The transactions, of any database, in which this one was started. */
+  /** The surrounding transactions, of any database. */
   readonly around: TransactionChain | undefined
-  /** The scope of the same transaction that waits for this one. */
+  /** The outer scope of the same transaction, which waits until this scope ends. */
   readonly parent: TransactionScope | undefined
   /** True if a failed statement leaves the scope usable, even on PostgreSQL. */
   readonly isForgiving: boolean

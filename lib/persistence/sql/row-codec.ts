@@ -21,6 +21,8 @@ import { UnreadFields } from '../rows/unread-fields.js'
 export type Hydrate<E> = (row: Row) => E
 
 /**
+ * Returns a function that converts rows to entities.
+ *
  * @param offset - the position of the first field in the row.
  */
 export function hydratorOf<E extends object>(
@@ -35,6 +37,8 @@ export function hydratorOf<E extends object>(
 }
 
 /**
+ * Returns functions that convert rows to entities without reading known columns.
+ *
  * @param isLive - true if all rows are live, so that the delete time is not read.
  * @param isOwned - true if all rows have the tenant that the functions receive.
  */

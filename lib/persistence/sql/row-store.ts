@@ -142,6 +142,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   }
 
   /**
+   * Checks for a row that has the key in another format.
+   *
    * @throws ErrConflict if a row has the key in another format, which no unique index detects.
    */
   async #checkFormats(call: SqlCall, { key, tenant }: Target): Promise<void> {
@@ -157,6 +159,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   }
 
   /**
+   * Checks the generated key of a new entity, and returns the entity.
+   *
    * @throws Internal if the generated numbers exceed the key's range. This rolls back the insert.
    */
   #checked(made: E): E {
@@ -385,6 +389,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   }
 
   /**
+   * Returns the condition of a statement on a row.
+   *
    * @param values - the statement's values so far, to which the condition's are appended.
    */
   #predicate({ tenant, precondition, where }: Reach & Partial<Target>, values: unknown[]): RowPredicate {

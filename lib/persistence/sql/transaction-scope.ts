@@ -52,6 +52,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
+   * Runs a statement in the transaction.
+   *
    * @throws TypeError if the transaction has ended.
    * @throws Aborted if the database ended it.
    */
@@ -140,6 +142,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
+   * TypeORM's manager for this transaction.
+   *
    * @throws TypeError if the transaction has ended.
    */
   get manager(): EntityManager {
@@ -325,6 +329,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
+   * Rolls back the transaction or savepoint.
+   *
    * @param send - rolls back the transaction or savepoint in the database.
    */
   async rollBack(send: () => Promise<void>): Promise<void> {

@@ -236,7 +236,8 @@ function declared(dataSource: DataSource): BeginOptions {
 }
 
 /**
- * Commits. If the connection is lost meanwhile, the outcome is unknown, so the transaction is not repeated.
+ * Commits the transaction. If the connection is lost meanwhile, the outcome is unknown, so the transaction is
+ * not repeated.
  */
 async function commit(send: () => Promise<void>): Promise<void> {
   try {

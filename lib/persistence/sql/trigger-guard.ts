@@ -144,6 +144,8 @@ export class GuardedRows<E extends object> implements Rows<E> {
   }
 
   /**
+   * Checks the tenant of a written row, and returns the row.
+   *
    * @throws Internal if a trigger has changed the row's tenant.
    */
   #ofTenant(written: E, { tenant }: Reach, { context }: SqlCall): E {

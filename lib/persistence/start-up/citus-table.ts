@@ -8,8 +8,8 @@ import { sqlText } from '../engines/sql-text.js'
 import { type CheckedEntity, NOTHING } from './findings.js'
 
 /**
- * Reports what Citus requires for a resource with a tenant but the database lacks, and indexes that it cannot
- * distribute.
+ * Reports the requirements of Citus that the database does not meet for a resource with a tenant, and indexes
+ * that Citus cannot distribute.
  */
 export async function distributedTable(
   { model, table, dialect }: CheckedEntity,

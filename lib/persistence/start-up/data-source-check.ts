@@ -58,6 +58,8 @@ export class DataSourceCheck {
   }
 
   /**
+   * Runs the checks that are still pending.
+   *
    * @throws TypeError if the DataSource is not initialized.
    * @throws DeclarationError if it does not match the entity.
    */

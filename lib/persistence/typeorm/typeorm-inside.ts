@@ -91,7 +91,8 @@ function runnerMethods(
   let isAnnounced = false
   let savepoint: OpenSavepoint | undefined
   const sender = (): QueryRunner => {
-    // The query runner logs and notifies subscribers itself, with this one's manager and broadcaster.
+    // The transaction's query runner logs and notifies subscribers itself, but with the manager and
+    // broadcaster of the outer one.
     own ??= Object.assign(transaction.queryRunner(), {
       manager: runner.manager,
       broadcaster: runner.broadcaster,

@@ -125,7 +125,7 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
       } catch (error) {
         if (error instanceof TransitError) throw error
         if (signal?.aborted) throw abortError(signal)
-        // If a server does not respond on one connection, its other idle connections are closed as well.
+        // If a server does not respond on one connection, its other idle connections are closed, too.
         if (end.isOver) destroyIdle(agent)
         if (end.isOver)
           throw new TransitError(`${operation}: no response within ${timeoutMs} ms`, { reason: 'timeout' })

@@ -68,9 +68,9 @@ export class VaultToken {
   }
 
   /**
-   * Returns another token to use instead of the one of a rejected call, or undefined if there is none. The
-   * call may have been rejected because of a policy, so a function is called only if the server rejects the
-   * token itself.
+   * Returns another token to use instead of a rejected call's token, or undefined if there is none. The call
+   * may have been rejected because of a policy, so a function is called only if the server rejects the token
+   * itself.
    */
   async replaced(rejected: string, end: RequestEnd): Promise<string | undefined> {
     if (this.#held !== rejected) return this.#held
@@ -212,6 +212,8 @@ export class VaultToken {
   }
 
   /**
+   * Renews the token, or replaces it if it cannot be renewed.
+   *
    * @param leftMs - the time in milliseconds until the token expires.
    */
   async #renew(token: string, isRenewable: boolean, leftMs: number): Promise<void> {

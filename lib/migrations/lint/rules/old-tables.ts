@@ -15,7 +15,7 @@ export function actionsOnOldTables(
   return alter === undefined || created.has(alter.table) ? [] : alter.actions
 }
 
-/** Returns a rule's check that examines each of those actions and returns the first finding. */
+/** Returns a rule's check that examines each action on an existing table and returns the first finding. */
 export const reportedBy =
   (check: (action: readonly Token[], file: FileFacts) => Found): Rule['check'] =>
   (statement, file) =>

@@ -6,7 +6,8 @@ import { alterTable, type CreateIndex, createIndex, dropped } from '../../sql/st
 type Path = readonly string[]
 
 /**
- * A PostgreSQL statement that cannot run inside a transaction, by what remains of it after an interruption.
+ * A PostgreSQL statement that cannot run inside a transaction. Its kind determines the remains of an
+ * interruption.
  */
 export type NonTransactional =
   | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }

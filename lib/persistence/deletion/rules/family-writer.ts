@@ -36,7 +36,7 @@ export interface FamilyRows<C extends RowCall> {
 
 /** The transaction isolation that deletions need. */
 export interface Snapshot<C extends RowCall> {
-  /** The settings of a transaction that reads what others have committed meanwhile. */
+  /** The settings of a transaction that reads changes which others have committed meanwhile. */
   readonly settings: BeginOptions
   /** Returns true if the call's transaction reads from a snapshot that does not change. */
   isFixed(call: C): Promise<boolean>
@@ -61,7 +61,7 @@ export class FamilyWriter<E extends object, C extends RowCall> {
   }
 
   /**
-   * The settings of a transaction that begins for the operation. It reads what others have committed
+   * The settings of a transaction that begins for the operation. It reads changes that others have committed
    * meanwhile.
    */
   get settings(): BeginOptions {
@@ -75,6 +75,8 @@ export class FamilyWriter<E extends object, C extends RowCall> {
   }
 
   /**
+   * Checks that the operation can join a transaction.
+   *
    * @throws ErrPreconditionFailed if the surrounding transaction reads from a fixed snapshot.
    */
   async checkJoined(call: C): Promise<void> {
@@ -138,7 +140,10 @@ export class FamilyWriter<E extends object, C extends RowCall> {
   }
 }
 
-/** Keep the caller's tenant, because rows of every tenant may refer to a resource without tenants. */
+/**
+ * Returns the limits of a deletion. It keeps the caller's tenant, because rows of every tenant may refer to a
+ * resource without tenants.
+ */
 const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
   most: options?.maxRows ?? MAX_RELATED,
   tenant: context.tenant,

@@ -100,7 +100,7 @@ export const comesBack = ({ child }: Edge): boolean => child.undeletedBy !== und
 export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined
 
-/** Returns true if deleting the resource emits events, its own or those of children. */
+/** Returns true if deleting the resource emits its own events or events of its children. */
 export const emitsOf = ({ model, children }: Member, seen: readonly Member[] = []): boolean =>
   model.events !== undefined ||
   children.some(({ child }) => !seen.includes(child) && emitsOf(child, [...seen, child]))

@@ -131,6 +131,8 @@ class Planning {
   }
 
   /**
+   * Checks the relations that restrict deletion.
+   *
    * @throws ErrPreconditionFailed if remaining rows refer to a row that would be deleted.
    */
   async restrict(): Promise<void> {
@@ -156,6 +158,8 @@ class Planning {
   }
 
   /**
+   * Counts the rows that block the deletion.
+   *
    * @param countsAll - also counts rows that would be deleted.
    */
   async #countOf(
@@ -215,7 +219,7 @@ class Planning {
     return visible === 0 ? undefined : { count: visible, which }
   }
 
-  /** Returns the rows that lose a reference, except those that are deleted. */
+  /** Returns the rows that lose a reference but are not deleted. */
   async unset(): Promise<DeletionPlan['unset']> {
     const unset: { readonly edge: Edge; readonly rows: readonly StoredRow[] }[] = []
     for (const { edge, parents } of this.#unsetting) {

@@ -13,8 +13,8 @@ export interface Referring {
   /** True if the caller can set `force` to delete these rows as well. */
   readonly isForceable: boolean
   /**
-   * The number of soft-deleted rows among them, if those block the deletion until they are purged. The number
-   * is undefined if it is not reported.
+   * The number of soft-deleted rows among them, if soft-deleted rows block the deletion until they are
+   * purged. The number is undefined if it is not reported.
    */
   readonly untilPurged?: { readonly deleted: number | undefined }
 }

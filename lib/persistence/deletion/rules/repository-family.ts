@@ -7,7 +7,7 @@ import { type FamilyRows, FamilyWriter, type RowsAlone } from './family-writer.j
 /** Handles the effects of relations on one repository's deletes, undeletes and purges. */
 export class RepositoryFamily<E extends object, C extends RowCall> {
   readonly #writers = new WeakMap<Member, FamilyWriter<E, C>>()
-  /** Stands for a resource without relations, when each removed row has to be reported. */
+  /** Stands for a resource without relations, if each removed row must be reported. */
   readonly #childless: Member
 
   /**

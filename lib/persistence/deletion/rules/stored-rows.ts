@@ -93,7 +93,7 @@ export class RowSet {
     for (const row of rows) this.add(row)
   }
 
-  /** Returns true if the row is new. */
+  /** Adds a row. Returns true if it is new. */
   add(row: StoredRow): boolean {
     const known = this.#rows.get(row.member)
     const of = known ?? new Map<string, StoredRow>()
@@ -130,7 +130,7 @@ export class RowSet {
 export const tenantOfParent = ({ tenant }: StoredRow, parent: Member): string | undefined =>
   parent.model.tenant === undefined ? undefined : tenant
 
-/** Neither part can contain the separator. */
+/** Returns a unique id within a resource. Neither part can contain the separator. */
 const idOf = ({ key, tenant }: Pick<StoredRow, 'key' | 'tenant'>): string => `${tenant ?? ''}\0${key}`
 
 /** Groups rows by resource. */

@@ -255,6 +255,8 @@ class SqlStoredRows implements StoredRows {
   }
 
   /**
+   * Permanently removes rows without hooks.
+   *
    * @param before - called with the rows of each statement before it runs.
    */
   async #purge(

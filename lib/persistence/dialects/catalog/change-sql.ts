@@ -21,11 +21,14 @@ export interface ChangeFile {
   readonly allow?: Allowance
   /** The allowance for the down migration. */
   readonly allowDown?: Allowance
-  /** Comments that declare intended properties to `migrate lint`. Each ends with a newline. */
+  /** Comments that make `migrate lint` accept intended properties. Each ends with a newline. */
   readonly comments?: string
   /** True if its only statement runs in chunks: `-- ashlar:backfill`. */
   readonly isBackfill?: true
-  /** True if it changes what the files of `search generate` create. It is then numbered in their range. */
+  /**
+   * True if it changes objects that the files of `search generate` create. It is then numbered in their
+   * range.
+   */
   readonly isSearch?: true
 }
 
@@ -55,7 +58,7 @@ export interface ChangeSql {
   ) => readonly ChangeFile[]
   /** Returns a column definition for ADD COLUMN that every server version of the engine accepts. */
   readonly columnText: (column: ColumnDefinition) => string
-  /** Returns the same for a column of a database. */
+  /** Returns the definition of a database's column in the form of `columnText`. */
   readonly liveText: (column: LiveColumn) => string
   /**
    * Returns true if a column of the type can be added with a constant default without copying the table, on
@@ -72,6 +75,8 @@ export interface ChangeSql {
   readonly takesIndex: (type: string) => boolean
   readonly addIndex: (table: TableName, index: IndexDefinition) => readonly ChangeFile[]
   /**
+   * Drops an index.
+   *
    * @param index - an index of plain columns.
    */
   readonly dropIndex: (table: TableName, index: LiveIndex) => readonly ChangeFile[]

@@ -54,7 +54,7 @@ interface Inexactness extends Omit<InexactColumn, 'column'> {
   readonly collation?: string
 }
 
-/** Returns undefined if the collation is the one that the entity declares. */
+/** Returns undefined if the entity declares the collation. */
 export function unlessDeclared(
   { column, collation: declared, declare }: IdentifyingColumn,
   { what, advice, collation }: Inexactness,

@@ -54,7 +54,7 @@ export interface ForeignKeyDefinition {
   readonly targetColumns: readonly string[]
 }
 
-/** The definition of a table, limited to what isolation, uniqueness and order require. */
+/** The definition of a table, limited to the properties that isolation, uniqueness and sort order require. */
 export interface TableDefinition extends TableName {
   /** The tenant column. Undefined if rows have no tenant. */
   readonly tenant?: string | undefined

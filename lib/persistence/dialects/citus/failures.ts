@@ -8,7 +8,7 @@
  */
 export type ServerFailure = 'refused' | 'lost' | 'uncommitted' | 'unroutable'
 
-/** The messages of the coordinator. Other errors have the same codes. */
+/** The messages of the coordinator. The codes alone are ambiguous. */
 const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] = [
   [
     'refused',

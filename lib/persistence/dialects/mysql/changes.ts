@@ -28,7 +28,7 @@ const alterTable = (table: TableName, ...actions: readonly string[]): string =>
   `ALTER TABLE ${named(table)}\n  ${actions.join(',\n  ')}`
 
 /**
- * Types for which MySQL 8 accepts no literal default, and which neither server can index as a whole column.
+ * Types that cannot have a literal default on MySQL 8, and that neither server can index as a whole column.
  */
 const HAS_NO_LITERAL = /^(?:(?:tiny|medium|long)?(?:text|blob)|json|geometry)$/i
 
@@ -99,7 +99,10 @@ const changedText = ({ column, live }: Omit<ColumnChange, 'table'>): string => {
 const keyText = ({ name, columns, unique, method, parser }: IndexDefinition): string =>
   `ADD ${method === undefined ? (unique ? 'UNIQUE ' : '') : `${method} `}KEY ${quote(name)} (${list(columns)})${parser === undefined ? '' : ` WITH PARSER ${parser}`}`
 
-/** A full-text or spatial index cannot be added while other sessions write. */
+/**
+ * Returns the statement that adds an index. A full-text or spatial index cannot be added while other sessions
+ * write.
+ */
 const addIndex = (table: TableName, index: IndexDefinition): string =>
   alterTable(table, keyText(index), ...(index.method === undefined ? [INPLACE] : []))
 const dropIndex = (table: TableName, name: string): string =>

@@ -4,7 +4,11 @@ import type { JsonSql, LeafType } from '../values/json-sql.js'
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? column : `JSON_EXTRACT(${column}, '$.${keys.map((key) => `"${key}"`).join('.')}')`
 
-/** @param repeated - the same field for its second use in the expression. */
+/**
+ * Returns the SQL of a field's value.
+ *
+ * @param repeated - the same field for its second use in the expression.
+ */
 type OfField = (field: string, repeated: string) => string
 
 const inside =

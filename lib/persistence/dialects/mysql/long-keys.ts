@@ -4,7 +4,7 @@ const LONGEST_KEY = 3072
 const BYTES_OF_A_CHARACTER = 4
 const LONGEST_OTHER = 8
 
-/** Reports the keys of a table that are too long for InnoDB, each with what to do. */
+/** Reports the keys of a table that are too long for InnoDB, each with advice. */
 export const longKeys = ({
   name: table,
   columns,

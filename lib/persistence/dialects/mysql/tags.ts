@@ -16,8 +16,8 @@ export const mysqlTags: TagSql = {
 }
 
 /**
- * False if a key starts with `-`: MariaDB interprets it, quoted or not, as an index from the end and finds
- * nothing.
+ * Returns false if a key starts with `-`. MariaDB interprets such a key, quoted or not, as an index from the
+ * end and finds nothing.
  */
 const hasPath = (key: string): boolean => !key.startsWith('-')
 

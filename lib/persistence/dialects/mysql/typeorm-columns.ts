@@ -34,7 +34,10 @@ export const mysqlTypeormColumns: TypeormColumnsSql = {
     ].join(''),
 }
 
-/** A TypeScript enum object of numbers also contains the names of its members as values. */
+/**
+ * Returns the values of an enum. A TypeScript enum object of numbers also contains the names of its members
+ * as values.
+ */
 const valuesOf = (values: ColumnOptions['enum'] = []): readonly string[] =>
   Array.isArray(values)
     ? values.map(String)

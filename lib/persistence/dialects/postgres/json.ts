@@ -1,7 +1,10 @@
 import { arrayText } from './arrays.js'
 import type { JsonSql, LeafType } from '../values/json-sql.js'
 
-/** The cast is needed because other tools may create the column as text or json. */
+/**
+ * Returns the JSON at these keys. The cast is needed because other tools may create the column as text or
+ * json.
+ */
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? `(${column})::jsonb` : `((${column})::jsonb #> '{${keys.join(',')}}')`
 
@@ -20,7 +23,9 @@ const boolean = (field: string): string =>
 
 export const booleanInside = (column: string, keys: readonly string[]): string => boolean(at(column, keys))
 
-/** Compare as numeric, which can represent every JSON number. Some are out of range for a double. */
+/**
+ * Returns the field as a numeric, which can represent every JSON number. Some are out of range for a double.
+ */
 const number = (field: string): string =>
   `(CASE WHEN jsonb_typeof(${field}) = 'number' THEN ${field}::numeric END)`
 

@@ -45,6 +45,8 @@ function bound(value: PlanValue): BoundValue {
 }
 
 /**
+ * Checks the format of a UUID.
+ *
  * @throws InvalidArgument if the UUID has a different format.
  */
 function canonicalUuid(proto: string, value: unknown): unknown {
@@ -59,6 +61,8 @@ const asText = (column: string): string => `${column}::text`
 const asIs = (column: string): string => column
 
 /**
+ * Returns an entry for a PostgreSQL type.
+ *
  * @param type - the type as a statement names it.
  * @param kept - other types, as the catalog names them, that store every value exactly.
  */
@@ -117,10 +121,10 @@ const LITERAL = {
 }
 
 const narrow = ({ stored }: Facets): string => stored ?? 'integer'
-/** A smallint cannot hold every unsigned 16-bit number. */
+/** Returns the type of unsigned 16-bit numbers, because a smallint cannot hold all of them. */
 const narrowUnsigned = ({ stored }: Facets): string => (stored === undefined ? 'bigint' : 'integer')
 
-/** The SQL of a kind whose columns may have different types. */
+/** Returns the SQL of a kind whose columns may have different types. */
 const typed = (type: (field: Facets) => string) => ({
   type,
   arrayType: (field: Facets) => `${type(field)}[]`,

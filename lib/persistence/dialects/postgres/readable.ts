@@ -19,6 +19,8 @@ export function readableDecimal(column: string, { decimal }: Facets): string {
 }
 
 /**
+ * Returns the condition for a readable list.
+ *
  * @param ofElement - returns the condition on one element.
  */
 export function readableList(

@@ -4,6 +4,8 @@ const path = (keys: readonly string[]): string => `'$${keys.map((key) => `."${ke
 const typeAt = (column: string, keys: readonly string[]): string => `json_type(${column}, ${path(keys)})`
 
 /**
+ * Returns a function that selects a field inside JSON.
+ *
  * @param types - the accepted JSON types.
  * @param type - the SQL type for a cast, if needed.
  */

@@ -4,20 +4,29 @@ import { textLiteral } from '../values/quoted.js'
 
 /** Conditions for values that an entity can represent: see `KindSql.readable`. */
 
-/** SQLite does not accept an offset without a colon, so both forms are tried. */
+/**
+ * Returns the condition for a readable time. SQLite does not accept an offset without a colon, so both forms
+ * are tried.
+ */
 export function readableTime(column: string): string {
   const withColon = `substr(${column}, 1, length(${column}) - 2) || ':' || substr(${column}, -2)`
   return `${readableDate(column)} AND COALESCE(datetime(${column}), datetime(${withColon})) IS NOT NULL`
 }
 
-/** SQLite reads 30 February as 1 March. The comparison with the input excludes such dates. */
+/**
+ * Returns the condition for a readable date. SQLite reads 30 February as 1 March; the comparison with the
+ * input excludes such dates.
+ */
 export const readableDate = (column: string): string =>
   `typeof(${column}) = 'text' AND substr(${column}, 1, 4) > '0000' AND date(substr(${column}, 1, 10)) = substr(${column}, 1, 10)`
 
 export const readableEnum = (column: string, field: Facets): string | undefined =>
   labelsIn(field, textLiteral, (labels) => `${column} COLLATE BINARY IN (${labels})`)
 
-/** SQLite stores a number with more digits as a fraction of 15 digits. */
+/**
+ * Returns the condition for a readable decimal. SQLite stores a number with more digits as a fraction of 15
+ * digits.
+ */
 export function readableDecimal(column: string, { decimal }: Facets): string {
   const isNumber = `typeof(${column}) IN ('integer', 'real') AND abs(${column}) < 1e100`
   if (decimal?.inProperty !== 'number') return isNumber

@@ -2,7 +2,7 @@ import type { Column } from '../../../resource/fields/field.js'
 import { kindOf } from '../../../resource/kinds/kinds.js'
 import type { KindsSql } from './kind-sql.js'
 
-/** The maximum number of arguments of a function. */
+/** The maximum number of arguments of a SQL function. */
 const MAX_COLUMNS = 100
 
 /** JSON may write a character as six, and JavaScript limits strings to 512 MiB. */
@@ -15,10 +15,10 @@ export const PAGE = '(page)'
 export const GATHERED = 'gathered'
 
 /**
- * Returns SQL that combines all rows of a SELECT into one string. For both sides this takes less time than a
- * message per row. The result is a JSON array with one array per column, or null for a column whose type does
- * not fit, holding the values in row order. It is NULL if the rows are too large. Decoders accept the values
- * like those of `selected`. Returns undefined for columns that the engine cannot combine.
+ * Returns SQL that combines all rows of a SELECT into one string. This takes server and client less time than
+ * a message per row. The result is a JSON array with one array per column, which contains the values in row
+ * order, or null if the column has none. The result is NULL if the rows are too large. Decoders accept the
+ * values in this form, too. Returns undefined for columns that the engine cannot combine.
  */
 export type Gathered = (
   columns: readonly Pick<Column, 'kind' | 'column' | 'enumNames'>[],
@@ -48,7 +48,7 @@ export const gatheredBy =
   ({ quote, kinds, all, array, bytes }: Gathering): Gathered =>
   (columns, maxBytes = MAX_BYTES) => {
     if (columns.length > MAX_COLUMNS) return undefined
-    // ORDER BY resolves these names before those of columns, so no column may have one.
+    // No column may have one of these names, because ORDER BY would resolve to them first.
     const names = columns.map((_, i) => quote(`(${i})`))
     const elements: string[] = []
     for (const [i, column] of columns.entries()) {

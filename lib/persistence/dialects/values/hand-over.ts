@@ -18,8 +18,8 @@ export interface HandOver {
    */
   readonly keepingText: (number: number, gathering: string) => string
   /**
-   * Returns a combining statement that also selects the stored strings. A string that was not stored is NULL
-   * or empty.
+   * Returns a statement that combines rows and also selects the stored strings. A string that was not stored
+   * is NULL or empty.
    */
   readonly withTexts: (count: number, gathering: string) => string
 }

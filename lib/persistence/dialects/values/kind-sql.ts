@@ -109,7 +109,10 @@ export interface KindSql {
 
   /** Returns the SELECT expression that the decoder expects. */
   readonly selected: (column: string, alias: string, field: Facets) => string
-  /** Returns the same for rows that are combined into one string. Undefined if the engine cannot. */
+  /**
+   * Returns the SELECT expression for rows that are combined into one string. Undefined if the engine cannot
+   * combine them.
+   */
   readonly gathered?: (column: string, field: Facets) => string
   /** Returns the SQL for values that JSON may contain as numbers. Undefined if they are not converted. */
   readonly numbered?: (name: string) => Numbered
@@ -271,7 +274,7 @@ export const OF_DECIMAL = {
     stored === null || stored === undefined ? value : exactDecimal(String(stored as string), field),
 }
 
-/** For engines without arrays. Repositories store the list as JSON there. */
+/** Describes the difference on engines without arrays, where repositories store the list as JSON. */
 export const noArrays = (_: unknown, { list }: Facets): ManagedOtherwise | undefined =>
   list?.as === 'array'
     ? {

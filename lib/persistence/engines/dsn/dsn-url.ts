@@ -12,6 +12,8 @@ export function urlOf(dsn: string): URL {
 }
 
 /**
+ * Decodes a part of a URL.
+ *
  * @throws TypeError if a % does not begin a percent-encoding.
  */
 export function decoded(text: string): string {

@@ -15,7 +15,7 @@ export interface DriverError {
 const MAX = 16
 
 /**
- * Returns the errors inside an error, innermost first. TypeORM and Ashlar wrap what a driver throws. Never
+ * Returns the errors inside an error, innermost first. TypeORM and Ashlar wrap errors of a driver. Never
  * throws.
  */
 export function driverErrors(error: unknown): readonly DriverError[] {

@@ -21,7 +21,7 @@ const ERRNOS = new Set<unknown>([5, 20, 1021, 1037, 1038, 1040, 1041, 1114, 1135
 const OF_SYSTEM = new Set<unknown>([3, 1026, 1030])
 const SYSTEM_ERROR = /\b(?:Errcode|errno|error):? ?(?:12|28|122)\b/i
 
-/** SQLite has no space, no memory, or cannot write to the disk. */
+/** The errors of SQLite for a full disk, a lack of memory, and failed I/O. */
 const SQLITE = /^SQLITE_(?:FULL|NOMEM|IOERR)/
 
 /**

@@ -131,7 +131,7 @@ export interface PoolUse {
   readonly waiting: number
   /** The number of statements so far that carried several calls. */
   readonly shared: number
-  /** The number of calls that those statements carried. */
+  /** The number of calls in these statements. */
   readonly sharing: number
 }
 
@@ -159,8 +159,10 @@ export interface Database extends Executor {
    */
   borrow(runner: QueryRunner): Promise<Lease>
   /**
+   * Checks that the database accepts writes.
+   *
    * @throws Unavailable while the database is read-only, from the first rejected write until writes succeed
-   *   again.
+   * again.
    */
   checkWrites(): Promise<void>
   /** Returns `host:port` of the workers of a distributed database that its coordinator cannot reach. */

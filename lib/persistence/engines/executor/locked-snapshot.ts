@@ -36,6 +36,8 @@ export class LockedSnapshot {
   }
 
   /**
+   * Checks the snapshot before a list or count.
+   *
    * @throws ErrPreconditionFailed if a list or count of the type would miss committed changes.
    */
   async check(on: Executor, type: string, run: RunOptions): Promise<void> {

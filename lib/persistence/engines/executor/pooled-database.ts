@@ -189,6 +189,8 @@ const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =
 const CONNECTIONS = 10
 
 /**
+ * Returns the size of a DataSource's connection pool.
+ *
  * @param option - the driver's name for the pool size, which takes precedence over TypeORM's `poolSize`.
  */
 export function poolSizeOf({ options }: DataSource, option: string): number {

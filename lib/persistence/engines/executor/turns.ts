@@ -14,7 +14,7 @@ interface Waiter {
 }
 
 /**
- * Grants turns on a resource, either to several single statements at once or to one transaction. Turns are
+ * Grants turns on a resource, either to several concurrent statements or to one transaction. Turns are
  * granted in order of arrival, so that neither kind starves the other.
  */
 export class Turns {
@@ -31,7 +31,7 @@ export class Turns {
   /**
    * @param timeoutMs - the maximum wait in milliseconds while no turn ends. While turns end, callers wait
    *   until their own deadline.
-   * @param abreast - the number of single statements that run at once.
+   * @param abreast - the maximum number of concurrent statements.
    */
   constructor(
     private readonly timeoutMs: number,

@@ -333,8 +333,8 @@ function hasEnded(result: unknown): boolean {
 }
 
 /**
- * Translates errors. Errors that the server did not report, and those that it reports while it shuts down,
- * are connection errors. The result contains no values.
+ * Translates errors. Errors that the server did not report, or reports while it shuts down, are connection
+ * errors. The result contains no values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error

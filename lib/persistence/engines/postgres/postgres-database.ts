@@ -86,6 +86,8 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   }
 
   /**
+   * Runs several reads in one round trip.
+   *
    * @throws DistributedMeanwhile if the reads fail because the database has become distributed.
    */
   async runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
@@ -131,8 +133,8 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     const result = await unlessTooLate(asked, CONNECT_MS, destroy)
     const [first] = 'rows' in result ? result.rows : []
     this.#isDistributed = first?.['citus'] === true
-    // If the session differs from the one that opened the connection, there is a pooler. A prepared statement
-    // would be missing in the next session and remain in the previous one.
+    // If the server process differs from the process that opened the connection, there is a pooler. A
+    // prepared statement would be missing in the next session and remain in the previous one.
     const isPooled = Number(first?.['pid']) !== client.processID
     // Behind a pooler this could reach any session. Startup reports the setting in that case.
     if (this.#isDistributed && !isPooled)

@@ -73,6 +73,8 @@ export class PostgresMessages {
   }
 
   /**
+   * Writes the length of the message that begins at `start`.
+   *
    * @throws RangeError if the message is too large.
    */
   #end(start: number): void {

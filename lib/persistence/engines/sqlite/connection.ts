@@ -46,7 +46,8 @@ export class PreparedStatements<S> {
   }
 
   /**
-   * Caches a prepared statement. If two callers prepare the same SQL at once, the first statement is used.
+   * Caches a prepared statement. If two callers prepare the same SQL concurrently, the first statement is
+   * used.
    */
   keep(text: string, statement: S, known: SqliteText): Prepared<S> {
     const twin = this.#prepared.get(text)
@@ -71,6 +72,8 @@ export class PreparedStatements<S> {
 }
 
 /**
+ * Checks a statement and returns the facts about it.
+ *
  * @throws TypeError if an engine would run only a part of the SQL.
  */
 export function checkedSqliteText(text: string): SqliteText {

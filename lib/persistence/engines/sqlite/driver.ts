@@ -36,6 +36,8 @@ export class SqliteDriver extends BetterSqlite3Driver {
   }
 
   /**
+   * Converts a value for TypeORM's manager.
+   *
    * @throws RangeError if SQLite would truncate the integer.
    */
   override preparePersistentValue(value: unknown, column: ColumnMetadata): unknown {

@@ -8,7 +8,7 @@ import { sqliteValues, type SqliteValue } from './values.js'
 type Shape = 'array' | 'object'
 
 /**
- * The number of statements that are sent at once. SQLite runs one at a time; more would block threads of
+ * The number of statements that are sent concurrently. SQLite runs one at a time; more would block threads of
  * Node's pool that file and DNS operations need.
  */
 const ABREAST = 2

@@ -47,6 +47,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   /**
+   * Commits the transaction. Checks the foreign keys after a migration.
+   *
    * @throws TypeError if a migration leaves more rows that refer to a missing row.
    */
   override async commitTransaction(): Promise<void> {

@@ -17,7 +17,7 @@ export class WakeUp {
 
   private constructor(private readonly notify: (() => Promise<unknown>) | undefined) {}
 
-  /** Returns the object of a database, the same one each time. */
+  /** Returns the object of a database. Each database has only one. */
   static of(database: Database): WakeUp {
     const known = wakeUps.get(database)
     if (known !== undefined) return known
@@ -50,6 +50,8 @@ export class WakeUp {
   }
 
   /**
+   * Registers a listener.
+   *
    * @returns a function that removes the listener.
    */
   listen(listener: () => void): () => void {
@@ -59,7 +61,7 @@ export class WakeUp {
 
   #send(notify: () => Promise<unknown>): void {
     this.#isDue = false
-    // Consumers poll as well, so a lost notification only causes a delay.
+    // Consumers also poll, so a lost notification only causes a delay.
     notify().catch(() => {})
     this.#timer = setTimeout(() => {
       this.#timer = undefined

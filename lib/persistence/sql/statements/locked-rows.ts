@@ -37,7 +37,7 @@ export function lockedRows(
   )
 }
 
-/** Returns the condition that a row `t` is the one of `l`. */
+/** Returns the condition that `t` is the row of `l`. */
 export function sameRow({ model, dialect }: LockedTable, { tenant, isRouted }: RowPredicate): string {
   const whose = (field: Field) =>
     isRouted ? dialect.values.kinds[field.kind].placeholder(field, 1) : 'l.tenant'

@@ -10,8 +10,8 @@ export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
   /**
-   * True to compare the tenant with a parameter wherever a table is used. A distributed database determines
-   * the server from it.
+   * Compares the tenant with a parameter wherever a table is used. A distributed database determines the
+   * server from it.
    */
   readonly isRouted?: boolean
   /** A further condition. Its placeholders are already numbered, and its values come last. */

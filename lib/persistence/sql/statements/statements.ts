@@ -51,7 +51,7 @@ export interface StoredChanges {
 /** Options for reading several rows. */
 interface BatchGetShape extends Pick<GetOptions, 'lock'> {
   readonly showDeleted?: boolean | undefined
-  /** True to read the size of the rows instead of the rows. */
+  /** Reads the size of the rows instead of the rows. */
   readonly isMeasured?: boolean
 }
 
@@ -264,6 +264,8 @@ export class Statements {
   }
 
   /**
+   * Returns the assignment of a field's new value.
+   *
    * @param of - the qualifier of the column.
    */
   #set(field: Field, value: string, of = ''): string {
