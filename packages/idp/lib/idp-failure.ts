@@ -1,12 +1,12 @@
-/** An error that a person can mend. Its message is printed as it is, without a stack. */
+/** An error that the user can correct. Its message is printed unchanged and without a stack. */
 export class Failure extends Error {
   override readonly name = 'Failure'
 
   constructor(
     message: string,
     /**
-     * Of the process: 1 what the command asks about is not so, 2 wrong input, 3 no program responds, 4 a
-     * conflict.
+     * The exit status of the process: 1 if a check fails, 2 for invalid input, 3 if no program responds, 4
+     * for a conflict.
      */
     readonly exitCode = 2,
   ) {

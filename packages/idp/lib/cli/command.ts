@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/**
- * A flag of a command: it has a value, or it is a switch. Its environment variable is `ASHLAR_IDP_<NAME>`.
- */
+/** A flag of a command, with a value or as a switch. Its environment variable is `ASHLAR_IDP_<NAME>`. */
 export interface Flag {
   readonly summary: string
   readonly value?: string
@@ -13,14 +11,15 @@ export interface Command {
   readonly name: string
   readonly summary: string
   readonly flags: Readonly<Record<string, Flag>>
-  /** Resolves when the command has started what runs on. */
+  /** Resolves when the command has started its servers, which continue to run. */
   readonly run: (args: readonly string[]) => Promise<void>
 }
 
 export type Values = Readonly<Record<string, string | undefined>>
 
 /**
- * A command that gets its flags, of the command line first, then of the environment. `--help` prints them.
+ * Returns a command that reads its flags from the command line and then from the environment. `--help` prints
+ * them.
  */
 export const commandOf = ({
   run,

@@ -1,7 +1,7 @@
 import { type Command, commandOf } from './command.js'
 import { PROVIDER_FLAGS } from './provider-flags.js'
 
-/** Every command, in the order of the help. What one needs is loaded when it runs. */
+/** All commands in the order of the help. Each loads its modules when it runs. */
 export const COMMANDS: readonly Command[] = [
   commandOf({
     name: 'up',

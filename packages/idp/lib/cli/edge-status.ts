@@ -3,7 +3,7 @@ import { edgeHome } from '../edge/edge-home.js'
 import { statusTable } from '../edge/status-table.js'
 import { Failure, NO_RESPONSE } from '../idp-failure.js'
 
-/** `ashlar-idp edge status` */
+/** Runs `ashlar-idp edge status`. */
 export async function edgeStatus(): Promise<void> {
   const home = edgeHome()
   const routes = await listedRoutes(home)

@@ -2,7 +2,7 @@ import { openAuthority } from '../edge/authority.js'
 import { edgeHome } from '../edge/edge-home.js'
 import { trustLines } from '../edge/trust.js'
 
-/** `ashlar-idp edge trust` */
+/** Runs `ashlar-idp edge trust`. */
 export async function edgeTrust(): Promise<void> {
   const { folder } = edgeHome()
   const { path } = await openAuthority(folder)

@@ -3,7 +3,7 @@ import { portOf } from '../provider/options.js'
 import type { Values } from './command.js'
 import { untilEnded } from './until-ended.js'
 
-/** `ashlar-idp edge` */
+/** Runs `ashlar-idp edge`. */
 export async function edge({ port }: Values): Promise<void> {
   const running = await startEdge(port === undefined ? {} : { port: portOf(port, '--port') })
   const suffix = running.port === 443 ? '' : `:${running.port}`

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 const SIGNS = ['/.dockerenv', '/run/.containerenv']
 
 /**
- * The advice in a container, whose loopback addresses cannot be reached from outside; undefined elsewhere.
+ * Returns advice for a container, whose loopback addresses cannot be reached from outside, or undefined
+ * outside a container.
  */
 export const containerNote = (): string | undefined =>
   SIGNS.some((path) => existsSync(path)) || process.env['KUBERNETES_SERVICE_HOST'] !== undefined

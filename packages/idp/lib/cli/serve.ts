@@ -5,14 +5,14 @@ import { containerNote } from './in-container.js'
 import { providerOptionsOf } from './provider-flags.js'
 import { untilEnded } from './until-ended.js'
 
-/** `ashlar-idp serve` */
+/** Runs `ashlar-idp serve`. */
 export async function serve(values: Values): Promise<void> {
   const provider = await startProvider(providerOptionsOf(values))
   for (const line of linesOf(provider)) console.log(line)
   untilEnded(provider.close)
 }
 
-/** The lines to print at startup. */
+/** Returns the lines to print at startup. */
 export function linesOf({ issuer, written, problems }: RunningProvider): readonly string[] {
   const note = containerNote()
   return [

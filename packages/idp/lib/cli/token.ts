@@ -4,7 +4,7 @@ import { Failure } from '../idp-failure.js'
 import type { IssuedToken } from '../provider/issue-token.js'
 import type { Values } from './command.js'
 
-/** `ashlar-idp token` */
+/** Runs `ashlar-idp token`. */
 export async function token({ user, client, scope, state = '', json }: Values): Promise<void> {
   if (user === undefined) throw new Failure('--user is missing: name the sub of a user, such as --user alice')
   if (client === undefined) throw new Failure('--client is missing: name a client_id, such as --client app')

@@ -1,4 +1,7 @@
-/** Runs `close` when the process receives a signal, and ends it. A second signal ends it at once. */
+/**
+ * Runs `close` when the process receives a signal, and then ends the process. A second signal ends it
+ * immediately.
+ */
 export function untilEnded(close: () => Promise<void>): void {
   let isEnding = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -8,7 +8,7 @@ import { providerOptionsOf } from './provider-flags.js'
 import { linesOf } from './serve.js'
 import { untilEnded } from './until-ended.js'
 
-/** `ashlar-idp up` */
+/** Runs `ashlar-idp up`. */
 export async function up(values: Values): Promise<void> {
   const provider = await startProvider(providerOptionsOf(values))
   let edge: RunningEdge | undefined
@@ -18,7 +18,7 @@ export async function up(values: Values): Promise<void> {
     edge = isRunning ? undefined : await startEdge({ home })
     const host = values['host'] ?? DEFAULT_HOST
     const upstream = `http://127.0.0.1:${provider.port}`
-    // The same route as `idp up` registers, so that both renew it.
+    // This is the route that `idp up` registers, so that both renew it.
     await registerRoute(home, { host, upstream, project: 'idp', owner: 'de-idp' })
     for (const line of linesOf(provider)) console.log(line)
     console.log(

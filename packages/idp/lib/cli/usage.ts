@@ -1,6 +1,6 @@
 import type { Command } from './command.js'
 
-/** The list of all commands. */
+/** Returns the list of all commands. */
 export const usageOf = (commands: readonly Command[]): string =>
   [
     'Sign in on your own machine: a development identity provider, an app dashboard, and a local HTTPS proxy (edge).',

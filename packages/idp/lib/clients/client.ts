@@ -1,14 +1,14 @@
-/** An application that people sign in to, as a clients file lists it. */
+/** An application that people sign in to, as listed in a clients file. */
 export interface Client {
   readonly id: string
-  /** Undefined for a public client. */
+  /** The secret. Undefined for a public client. */
   readonly secret: string | undefined
   readonly redirectUris: readonly string[]
-  /** Undefined for a client without one, which is not on the launchpad. */
+  /** The client's tile in the app dashboard. Undefined if it has none. */
   readonly tile: ClientTile | undefined
 }
 
-/** The display of a client in the app dashboard. A missing text is empty. */
+/** The display of a client in the app dashboard. Missing strings are empty. */
 export interface ClientTile {
   readonly name: string
   readonly description: string

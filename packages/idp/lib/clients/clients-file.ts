@@ -4,18 +4,18 @@ import type { Client, ClientTile } from './client.js'
 
 const KEYS = ['client_id', 'client_secret', 'redirect_uris', 'tile']
 const TILE_KEYS = ['name', 'description', 'icon_url', 'launch_url']
-/** The characters that OAuth does not allow in an identifier or a secret (RFC 6749, appendix A). */
+/** Matches the characters that OAuth does not allow in an identifier or a secret (RFC 6749, appendix A). */
 const NOT_VSCHAR = /[^\x20-\x7e]/
 const CONTROL = /\p{Cc}/u
-/** Schemes that a browser would run or read by itself. */
+/** Schemes that a browser would execute or open itself. */
 const NO_REDIRECT = ['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']
 
 export type Clients = ReadonlyMap<string, Client>
 
 /**
- * The clients of a file, by id. Once every entry of a text was valid, only such a text replaces it: a missing
- * file counts as an invalid edit, too. Until then an invalid entry is left out, and reported, and without the
- * file the list is empty.
+ * Returns the clients of a file by id. After a file without invalid entries was read, only another such file
+ * replaces it; a missing file counts as an invalid edit, too. Before that, invalid entries are skipped and
+ * reported, and without a file the list is empty.
  */
 export function clientsFile(
   path: string,
@@ -36,12 +36,14 @@ export function clientsFile(
   return new LiveFile<Clients>(path, shown, new Map(), parse, report)
 }
 
-/** The clients of a text. `unusable` has the entries that are not among them, with the reasons. */
+/** The clients of a file. `unusable` contains the skipped entries with reasons. */
 interface ParsedClients extends Parsed<Clients> {
   readonly unusable: readonly string[]
 }
 
-/** @throws Error when the text is not a list. */
+/**
+ * @throws Error if the text is not a list.
+ */
 export function parseClients(text: string): ParsedClients {
   const list = yamlText(text)
   if (!Array.isArray(list))
@@ -125,8 +127,7 @@ function noteUnknown(
 }
 
 /**
- * The file that is the user's own beside the one that a sync writes: `idp-clients.yaml` →
- * `idp-clients.local.yaml`.
+ * Returns the user's own file for a file that a sync writes: `idp-clients.local.yaml` for `idp-clients.yaml`.
  */
 export const localPathOf = (path: string): string =>
   /\.ya?ml$/.test(path) ? path.replace(/(\.ya?ml)$/, '.local$1') : `${path}.local`

@@ -1,17 +1,19 @@
 import type { Client } from './client.js'
 
-/** The parts of an http address: scheme and host, port with its colon or nothing, and the rest as written. */
+/**
+ * Matches the parts of an http address: scheme and host, optional port with its colon, and the rest as
+ * written.
+ */
 const PARTS = /^(https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+))(:[1-9]\d{0,4})?((?:[/?].*)?)$/is
 
 /**
- * True if the address is one that the client has registered, character by character. Another port will do
- * where the host is this machine (RFC 8252 section 7.3), because a development server or an edge may have had
- * to take one.
+ * Returns true if the client has registered exactly this address. On a loopback host any port is accepted
+ * (RFC 8252 section 7.3), because a development server or local HTTPS proxy may use a different one.
  */
 export const isRegistered = ({ redirectUris }: Client, uri: string): boolean =>
   redirectUris.some((registered) => registered === uri || differsInPort(registered, uri))
 
-/** True if the address is on an origin of the client. Another port of this machine will do. */
+/** Returns true if the address is on an origin of the client. On a loopback host any port is accepted. */
 export function isOwnOrigin({ redirectUris }: Client, uri: string): boolean {
   if (/[\p{Cc}\\]/u.test(uri) || !URL.canParse(uri)) return false
   const { origin, username, password, protocol } = new URL(uri)
@@ -23,8 +25,8 @@ export function isOwnOrigin({ redirectUris }: Client, uri: string): boolean {
 }
 
 /**
- * The origins of the redirect addresses, for headers of pages. An address of another scheme counts by its
- * scheme.
+ * Returns the origins of redirect addresses for headers of pages. For schemes other than http and https,
+ * returns the scheme.
  */
 export const originsOf = (uris: readonly string[]): readonly string[] => [
   ...new Set(
@@ -37,7 +39,7 @@ export const originsOf = (uris: readonly string[]): readonly string[] => [
   ),
 ]
 
-/** Loopback addresses and names that every browser resolves to them. */
+/** Returns true for loopback addresses and for names that every browser resolves to them. */
 export const isLoopback = (host: string): boolean =>
   /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(host)
 

@@ -1,28 +1,28 @@
 import type { Client } from './client.js'
 import { isOwnOrigin } from './origins.js'
 
-/** A client on the launchpad. */
+/** A client in the app dashboard. */
 export interface Tile {
   readonly clientId: string
   readonly name: string
   readonly description: string
-  /** Empty where the icon is not from the client's own origin. */
+  /** The icon. Empty if it is not from the client's own origin. */
   readonly iconUrl: string
-  /** Empty where there is none that a browser may open. */
+  /** The address to open. Empty if there is none that a browser may open. */
   readonly launchUrl: string
 }
 
 /** The address of the provider itself. */
 export interface ProviderPlace {
   readonly issuer: string
-  /** The host that `idp up` gives to the provider. */
+  /** The host that `idp up` assigns to the provider. */
   readonly host: string
 }
 
-/** The id that `idp clients sync` gives to the provider's own route. */
+/** The id that `idp clients sync` assigns to the provider's own route. */
 const PROVIDER_ID = 'idp'
 
-/** The tiles of the clients in their order, without the provider itself. */
+/** Returns the tiles of clients in order, without the provider itself. */
 export const tilesOf = (clients: Iterable<Client>, place: ProviderPlace): readonly Tile[] =>
   [...clients].flatMap((client) => {
     if (client.tile === undefined || isProvider(client, place)) return []
@@ -48,14 +48,17 @@ function isProvider({ id, redirectUris, tile }: Client, { issuer, host }: Provid
   })
 }
 
-/** An http or https address. A link of another scheme could run code, or open a program. */
+/**
+ * Returns an http or https address, or an empty string. A link with another scheme could run code or open a
+ * program.
+ */
 function linkOf(text: string): string {
   if (/\p{Cc}/u.test(text) || !URL.canParse(text)) return ''
   const url = new URL(text)
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : ''
 }
 
-/** Two letters for a tile without an icon. */
+/** Returns two letters for a tile without an icon. */
 export function initialsOf(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
   const [first = '', second = ''] = words

@@ -1,10 +1,14 @@
 import { request } from 'node:http'
 import { Failure, NO_RESPONSE } from '../idp-failure.js'
 
-/** A rotation makes a key, which takes a while on a busy machine. */
+/** The timeout in milliseconds. A rotation generates a key, which takes a while on a busy machine. */
 const TIMEOUT_MS = 30_000
 
-/** Asks the running provider. @throws Failure with its message, or when none runs. */
+/**
+ * Sends a request to the running provider.
+ *
+ * @throws Failure with the provider's message, or if no provider is running.
+ */
 export async function callControl<T>(socketPath: string, path: string, body: object): Promise<T> {
   const { status, text } = await exchange(socketPath, path, JSON.stringify(body)).catch((error: unknown) => {
     const { code = '', message } = error as NodeJS.ErrnoException

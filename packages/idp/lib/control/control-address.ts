@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** The maximum length of a unix socket's path on every system. */
+/** The maximum length of a unix socket's path that every system supports. */
 const LONGEST_PATH = 100
 
 /**
- * The socket of the provider that has this state. A state folder with a long path has it in a folder of this
- * user alone.
+ * Returns the socket of the provider with this state. If the path of the state folder is too long, the socket
+ * is in a folder that only this user can access.
  */
 export function controlSocketOf(stateFolder: string): string {
   const path = join(resolve(stateFolder), 'control.sock')

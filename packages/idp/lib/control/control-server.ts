@@ -8,7 +8,7 @@ export type Controls = Readonly<
   Record<string, (request: Readonly<Record<string, unknown>>) => Promise<object>>
 >
 
-/** Serves the controls on a unix socket of this user. */
+/** Serves the operations on a unix socket that only this user can open. */
 export async function serveControls(path: string, controls: Controls): Promise<Server> {
   const server = createServer((request, response) => {
     void respond(controls, request, response)

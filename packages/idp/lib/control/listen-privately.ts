@@ -5,10 +5,11 @@ import { dirname } from 'node:path'
 import { Failure } from '../idp-failure.js'
 
 /**
- * Listens on a unix socket that only this user may open. A socket that a process left when it was killed is
- * replaced.
- * @throws Failure where another process listens, the folder is another user's, or the system has no users by
- * number. `who` names the listener.
+ * Listens on a unix socket that only this user can open. Replaces the socket of a killed process.
+ *
+ * @param who - the name of the listener in errors.
+ * @throws Failure if another process listens, if the folder belongs to another user, or if the system has
+ *   no numeric users.
  */
 export async function listenPrivately(server: Server, path: string, who: string): Promise<void> {
   if (process.getuid === undefined)
@@ -35,7 +36,7 @@ export async function listenPrivately(server: Server, path: string, who: string)
   chmodSync(path, 0o600)
 }
 
-/** True if a process listens. A stale socket is removed. */
+/** Returns true if a process listens. Removes a stale socket. */
 async function responds(path: string): Promise<boolean> {
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     const socket = connect(path)

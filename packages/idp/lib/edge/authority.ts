@@ -1,4 +1,4 @@
-// The certificate library is built on it.
+// The certificate library requires it.
 import 'reflect-metadata'
 import {
   BasicConstraintsExtension,
@@ -26,31 +26,34 @@ const CERTIFICATE_DAYS = 30
 const MAX_CERTIFICATES = 500
 
 /**
- * A certificate authority of this machine, which signs the certificates of the hosts that the edge serves.
+ * A certificate authority of this machine, which signs the certificates for the hosts of the local HTTPS
+ * proxy.
  */
 export interface Authority {
-  /** The file of its certificate. */
+  /** The path of its certificate. */
   readonly path: string
   readonly pem: string
-  /** A certificate for the host, made at its first use. */
+  /** Returns a certificate for the host, which is created on first use. */
   readonly certificateFor: (host: string) => Promise<HostCertificate>
 }
 
-/** A certificate with its key, in PEM, and ready for TLS. */
+/** A certificate and its key in PEM. */
 export interface HostCertificate {
   readonly key: string
   readonly cert: string
   readonly context: SecureContext
 }
 
-/** The paths of the certificate and of its key. */
+/** Returns the paths of the certificate and its key. */
 export const authorityFiles = (home: string) => ({
   folder: join(home, 'ashlar-edge'),
   certificate: join(home, 'ashlar-edge', 'ca.pem'),
   key: join(home, 'ashlar-edge', 'ca-key.pem'),
 })
 
-/** Reads the authority of the folder, or makes it. One that ends within a month is made anew. */
+/**
+ * Reads the authority from the folder, or creates it. An authority that expires within a month is replaced.
+ */
 export async function openAuthority(home: string, now: () => number = Date.now): Promise<Authority> {
   const files = authorityFiles(home)
   privateFolder(files.folder)
@@ -145,5 +148,5 @@ async function pemOf(privateKey: webcrypto.CryptoKey): Promise<string> {
     .toString()
 }
 
-/** Positive, as RFC 5280 wants it. */
+/** Returns a random serial number, which must be positive (RFC 5280). */
 const serialNumber = (): string => `01${randomBytes(15).toString('hex')}`

@@ -1,12 +1,12 @@
-/** A name in the DNS has at most as many characters. */
+/** The maximum length of a DNS name. */
 const LONGEST = 253
 
 /**
- * The one form of a host that routes, names in TLS and `Host` headers are compared by: lower case, in
- * Punycode, without a port and dots at its end. Undefined for what is not a host.
+ * Returns the canonical form of a host, by which routes, TLS names and `Host` headers are compared: lower
+ * case, Punycode, without a port and trailing dots. Returns undefined if the string is not a host.
  */
 export function canonicalHost(text: string): string | undefined {
-  // The rest of an address, and what the parser of addresses would leave out of a host.
+  // Reject other parts of an address, and characters that the URL parser would remove.
   if (/[\s\p{Cc}/\\?#@]/u.test(text) || !URL.canParse(`http://${text}/`)) return undefined
   const host = new URL(`http://${text}/`).hostname.replace(/\.+$/, '')
   return host === '' || host.length > LONGEST ? undefined : host

@@ -13,13 +13,13 @@ type Call = (
 
 const LARGEST_BODY_BYTES = 1 << 20
 
-/** The methods of one path. */
+/** The methods of a path. */
 interface Resource {
   readonly path: RegExp
   readonly methods: Readonly<Record<string, Call>>
 }
 
-/** The daemon's protocol: the registry over HTTP. */
+/** Serves the registry over HTTP with the daemon's protocol. */
 export function daemonOf(registry: Registry): RequestListener {
   const resources: readonly Resource[] = [
     { path: /^\/v1\/routes$/, methods: { GET: list, PUT: put } },
@@ -125,7 +125,7 @@ export function daemonOf(registry: Registry): RequestListener {
 }
 
 /**
- * Refuses a request whose `Host` is not this machine: a foreign domain can be made to point here (DNS
+ * Rejects requests whose `Host` is not this machine, because a foreign domain can resolve to it (DNS
  * rebinding).
  */
 export const onlyLocal =

@@ -6,12 +6,13 @@ const TIMEOUT_MS = 5_000
 const LARGEST_BYTES = 8 << 20
 const NONE = ['ENOENT', 'ECONNREFUSED']
 
-/** The properties that the daemon lists of a route. */
+/** The properties of a route in the daemon's list. */
 export type ListedRoute = Readonly<Record<string, unknown>>
 
 /**
- * The routes of the daemon that runs; undefined when none does. @throws Failure for a response that is not a
- * list.
+ * Returns the routes of the running daemon, or undefined if none is running.
+ *
+ * @throws Failure if the response is not a list.
  */
 export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute[] | undefined> {
   const response = await callEdge(home, 'GET', undefined)
@@ -25,7 +26,11 @@ export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute
   return list.filter((one): one is ListedRoute => typeof one === 'object' && one !== null)
 }
 
-/** Registers a route. @throws Failure when no daemon runs, or another owner has the route. */
+/**
+ * Registers a route.
+ *
+ * @throws Failure if no daemon is running, or if another owner has the route.
+ */
 export async function registerRoute(home: EdgeHome, route: object): Promise<void> {
   const response = await callEdge(home, 'PUT', JSON.stringify(route))
   if (response === undefined)
@@ -42,7 +47,7 @@ interface EdgeResponse {
   readonly text: string
 }
 
-/** Calls the daemon by its socket, or by its TCP address. */
+/** Calls the daemon on its socket or TCP address. */
 async function callEdge(
   home: EdgeHome,
   method: string,

@@ -5,7 +5,7 @@ import { isLoopback } from '../clients/origins.js'
 
 const DEFAULT_TCP = '127.0.0.1:15353'
 
-/** The location of the daemon, as the `idp` commands look for it. */
+/** The location of the daemon, which the `idp` commands use, too. */
 export interface EdgeHome {
   readonly folder: string
   readonly socketPath: string
@@ -14,8 +14,9 @@ export interface EdgeHome {
 }
 
 /**
- * The folder in `DEVEDGE_HOME`, and the address in `DEVEDGE_ADDR`. @throws Failure for an address that others
- * can reach.
+ * Returns the folder in `DEVEDGE_HOME` and the address in `DEVEDGE_ADDR`.
+ *
+ * @throws Failure if other machines can reach the address.
  */
 export function edgeHome(env: NodeJS.ProcessEnv = process.env): EdgeHome {
   const folder = resolve(env['DEVEDGE_HOME'] || join(env['HOME'] || homedir(), '.devedge'))

@@ -1,18 +1,21 @@
-/** A host, or a part of it by path, and where its requests go. */
+/** The destination of requests to a host, or to a path of it. */
 export interface EdgeRoute {
   readonly host: string
-  /** Empty for the whole host. */
+  /** The path. Empty for the whole host. */
   readonly path: string
   readonly stripPrefix: boolean
   readonly upstream: string
-  /** Empty is http. */
+  /** The protocol. Empty means http. */
   readonly protocol: string
   readonly backendTls: boolean
   readonly project: string
   readonly tile: EdgeTile | undefined
-  /** Empty if it has no owner. */
+  /** The owner. Empty if there is none. */
   readonly owner: string
-  /** Nanoseconds. The route lapses so long after its last PUT; zero and less: it stays. */
+  /**
+   * The time in nanoseconds after the last PUT at which the route expires. Zero or a negative value means
+   * never.
+   */
   readonly ttl: bigint
 }
 
@@ -23,7 +26,7 @@ export interface EdgeTile {
   readonly launch_url: string
 }
 
-/** A route that is served. Times are milliseconds since the epoch. */
+/** A registered route. Times are in milliseconds since the epoch. */
 export interface KeptRoute extends EdgeRoute {
   readonly createdAt: number
   readonly renewedAt: number

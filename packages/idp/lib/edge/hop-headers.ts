@@ -6,15 +6,17 @@ const OF_A_HOP = [
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]
 
-/** Without these the other side would not know what the request is for, or where it ends. */
+/**
+ * Headers that are always forwarded, because the recipient needs them to identify and delimit the request.
+ */
 const NEEDED = ['host', 'content-length']
 
-/** Removes the headers of one connection, also those that `Connection` names. */
+/** Removes the headers of one connection, including those that `Connection` names. */
 export function removeHopHeaders(headers: IncomingHttpHeaders): void {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
   for (const name of [...OF_A_HOP, ...named]) if (!NEEDED.includes(name)) delete headers[name]
 }
 
-/** True if the body is coded for this connection in a way that is not undone here. */
+/** Returns true if the body has a transfer coding that this proxy does not decode. */
 export const isCoded = ({ 'transfer-encoding': coding }: IncomingHttpHeaders): boolean =>
   coding !== undefined && coding.trim().toLowerCase() !== 'chunked'

@@ -4,45 +4,50 @@ import type { EdgeRoute, KeptRoute } from './edge-route.js'
 import { routeJson } from './route-json.js'
 
 const MAX_ROUTES = 10_000
-/** Of the list of all routes. Its readers take no more than 8 MiB. */
+/** The maximum size of the list of all routes. Its readers accept 8 MiB. */
 const MAX_BYTES = 6 << 20
 const NANOSECONDS_PER_MS = 1_000_000
 
-/** Why a route is not registered. */
+/** A route was not registered because of another route or a limit. */
 export class RouteConflict extends Error {
   override readonly name = 'RouteConflict'
 }
 
-/** An invalid host is not registered. */
+/** A route was not registered because its host is invalid. */
 export class InvalidHost extends Error {
   override readonly name = 'InvalidHost'
 }
 
-/** A route, and what the registry knows of it. */
+/** A route with the registry's own data. */
 interface Entry {
   readonly route: KeptRoute
-  /** Bytes of its JSON in the list. */
+  /** The size of its JSON in the list, in bytes. */
   readonly size: number
-  /** Milliseconds since the epoch. */
+  /** The time of expiry in milliseconds since the epoch. */
   readonly lapsesAt: number
 }
 
 /**
- * The routes of the edge, in the order in which they came. Leases end by themselves. A host is registered in
- * its canonical form, so that all its forms are one route with one owner.
+ * The routes of the local HTTPS proxy, in order of registration. Leases expire automatically. Hosts are
+ * registered in canonical form, so that all their forms are one route with one owner.
  */
 export class Registry {
   readonly #entries = new Map<string, Entry>()
-  /** The keys of the entries of each host. */
+  /** The keys of the entries by host. */
   readonly #keys = new Map<string, Set<string>>()
   #bytes = 0
 
-  /** @param now - milliseconds since the epoch. */
+  /**
+   * @param now - returns the time in milliseconds since the epoch.
+   */
   constructor(private readonly now: () => number) {}
 
   /**
-   * Registers or renews the route of a host and path, and returns it. @throws RouteConflict while another
-   * owner has it; a route without owner takes none from an owner either. @throws InvalidHost.
+   * Registers or renews the route of a host and path, and returns it.
+   *
+   * @throws RouteConflict if another owner has the route. A route without an owner cannot replace an
+   *   owner's, either.
+   * @throws InvalidHost
    */
   register(asked: EdgeRoute): EdgeRoute {
     const host = canonicalHost(asked.host)
@@ -77,12 +82,12 @@ export class Registry {
     return [...this.#entries.values()].map(({ route }) => route)
   }
 
-  /** True if a route of the host is registered. */
+  /** Returns true if a route of the host is registered. */
   has(host: string): boolean {
     return this.#ofHost(host).length > 0
   }
 
-  /** The route whose path is the longest that the path begins with. */
+  /** Returns the route with the longest path that is a prefix of the given path. */
   lookup(host: string, path = '/'): KeptRoute | undefined {
     return this.#ofHost(host)
       .filter((route) => matches(route.path, path))
@@ -92,14 +97,14 @@ export class Registry {
       )
   }
 
-  /** Removes one route of the host, or all without a path. Returns whether there was one. */
+  /** Removes one route of the host, or all if no path is given. Returns true if one existed. */
   deregister(host: string, path?: string): boolean {
     const gone = this.#ofHost(host).filter((route) => path === undefined || route.path === path)
     for (const route of gone) this.#remove(keyOf(route.host, route.path))
     return gone.length > 0
   }
 
-  /** Removes the routes of a project, and returns how many. */
+  /** Removes the routes of a project. Returns the number of removed routes. */
   deregisterProject(project: string): number {
     const gone = this.list().filter((route) => route.project === project)
     for (const route of gone) this.#remove(keyOf(route.host, route.path))
@@ -137,7 +142,7 @@ export class Registry {
 
 const keyOf = (host: string, path: string): string => JSON.stringify([host, path])
 
-/** `/api` fits `/api` and `/api/x`, not `/apiary`. */
+/** Returns true if a prefix matches a path. `/api` matches `/api` and `/api/x`, but not `/apiary`. */
 const matches = (prefix: string, path: string): boolean =>
   prefix === '' ||
   (path.startsWith(prefix) &&

@@ -11,8 +11,9 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
 const LARGEST = (1n << 63n) - 1n
 
 /**
- * A duration as the daemon's protocol writes it, such as `1h30m` or `-1.5s`, in nanoseconds.
- * @throws SyntaxError with the daemon's own words.
+ * Parses a duration of the daemon's protocol, such as `1h30m` or `-1.5s`, to nanoseconds.
+ *
+ * @throws SyntaxError with the daemon's own message.
  */
 export function parseDuration(text: string): bigint {
   const wrong = (why: string): SyntaxError => new SyntaxError(`time: ${why}`)
@@ -37,7 +38,7 @@ export function parseDuration(text: string): bigint {
   return sign === '-' ? -total : total
 }
 
-/** The text in double quotes, as the daemon prints it. */
+/** Returns the string in double quotes, as the daemon prints it. */
 export const quoted = (text: string): string =>
   `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll(/\p{C}/gu, (character) => {
     const short = SHORT[character]

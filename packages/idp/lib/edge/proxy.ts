@@ -8,13 +8,13 @@ import { isLoopback } from '../clients/origins.js'
 import { canonicalHost } from './canonical-host.js'
 import { isCoded, removeHopHeaders } from './hop-headers.js'
 
-/** Marks what has been through an edge, so that a route to the edge itself does not go round for ever. */
+/** Marks forwarded requests, so that a route to the proxy itself does not cause a loop. */
 const VIA = '1.1 ashlar-edge'
 
-/** Requests of one connection at a time. Browsers send one. */
+/** The maximum number of concurrent requests of one connection. Browsers send one. */
 const MAX_PIPELINED = 10
 
-/** Passes requests and upgrades to the upstreams of their hosts. */
+/** Forwards requests and upgrades to the upstreams of their hosts. */
 export interface EdgeProxy {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
@@ -31,7 +31,7 @@ export function proxyOf(registry: Registry): EdgeProxy {
       socket.destroy()
       refuse(response, 502, 'the upstream switched to another protocol, which the request did not name')
     })
-    // A client may wait for the response before it sends its body.
+    // A client may wait for a response before it sends its body, so send the headers now.
     if (proxied.hasHeader('content-length') || proxied.hasHeader('transfer-encoding')) flush(proxied)
   })
   proxy.on('proxyRes', (proxied, _request, response) => passOn(proxied, response))
@@ -45,7 +45,7 @@ export function proxyOf(registry: Registry): EdgeProxy {
       const others = pending.get(socket) ?? 0
       if (others >= MAX_PIPELINED) return void socket.destroy()
       pending.set(socket, others + 1)
-      // Each of these requests waits for the end of the connection.
+      // Each of these requests listens for the end of the connection.
       socket.setMaxListeners(2 * MAX_PIPELINED)
       response.once('close', () => pending.set(socket, (pending.get(socket) ?? 1) - 1))
       const way = wayOf(request, registry)
@@ -57,7 +57,7 @@ export function proxyOf(registry: Registry): EdgeProxy {
     },
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy())
-      // The other side may never end the connection.
+      // Close the socket, because the other side may never close it.
       socket.once('finish', () => socket.destroy())
       const way = upgradeRefusal(request) ?? wayOf(request, registry)
       if ('refusal' in way) return refuseUpgrade(socket, way.status, way.refusal)
@@ -70,7 +70,10 @@ export function proxyOf(registry: Registry): EdgeProxy {
   }
 }
 
-/** The responses of a connection that waits for an earlier one are not closed with it. */
+/**
+ * Ends an upstream request with its client's connection. Responses that wait for an earlier one on the
+ * connection are not closed with it.
+ */
 function endWith(socket: Socket, proxied: ClientRequest): void {
   const end = () => void proxied.destroy()
   if (socket.destroyed) return end()
@@ -78,7 +81,7 @@ function endWith(socket: Socket, proxied: ClientRequest): void {
   proxied.once('close', () => socket.off('close', end))
 }
 
-/** A failure to send is an error of this exchange. */
+/** Sends the headers. A failure is an error of this exchange. */
 function flush(proxied: ClientRequest): void {
   try {
     proxied.flushHeaders()
@@ -87,7 +90,7 @@ function flush(proxied: ClientRequest): void {
   }
 }
 
-/** Sends the response of an upstream on. */
+/** Forwards the response of an upstream. */
 function passOn(proxied: IncomingMessage, response: ServerResponse): void {
   const { headers, statusCode = 0 } = proxied
   if (statusCode < 200 || isCoded(headers)) {
@@ -104,7 +107,10 @@ function passOn(proxied: IncomingMessage, response: ServerResponse): void {
   }
 }
 
-/** Both sides of an upgrade end together, and see no headers of the other's connection. */
+/**
+ * Connects both sides of an upgrade. They end together, and neither receives the connection headers of the
+ * other.
+ */
 function joinUpgrade(proxied: ClientRequest, socket: Socket, refusalOf: (error: Error) => string): void {
   let isAnswered = false
   socket.once('close', () => proxied.destroy())
@@ -129,7 +135,7 @@ function joinUpgrade(proxied: ClientRequest, socket: Socket, refusalOf: (error: 
   })
 }
 
-/** The destination of a request, or the reason why it is refused. */
+/** The destination of a request, or the reason for rejecting it. */
 type Way = { readonly route: KeptRoute; readonly target: URL } | Refusal
 
 interface Refusal {
@@ -137,7 +143,7 @@ interface Refusal {
   readonly refusal: string
 }
 
-/** A body would be taken for what follows the upgrade. */
+/** Returns why an upgrade is rejected. A body would be mistaken for data of the upgraded connection. */
 function upgradeRefusal({ method, headers }: IncomingMessage): Refusal | undefined {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket')
     return { status: 501, refusal: 'the edge only forwards upgrades to WebSocket' }
@@ -169,13 +175,16 @@ function wayOf({ headers, headersDistinct, url = '/' }: IncomingMessage, registr
   return { route, target }
 }
 
-/** The upstream sees the host that the browser asked for, and nothing that the browser says about the way. */
+/**
+ * Prepares the headers for the upstream. It receives the host that the browser requested, but no forwarding
+ * headers of the browser.
+ */
 function prepare(request: IncomingMessage, { path, stripPrefix }: KeptRoute): void {
   const { headers, socket } = request
   const isChunked = headers['transfer-encoding'] !== undefined
   removeHopHeaders(headers)
   if (isChunked) headers['transfer-encoding'] = 'chunked'
-  // Node has sent the answer to it.
+  // Node has already answered this header.
   delete headers.expect
   for (const name of Object.keys(headers)) if (/^(x-forwarded-.*|forwarded)$/.test(name)) delete headers[name]
   const host = headers.host ?? ''
@@ -190,7 +199,7 @@ function prepare(request: IncomingMessage, { path, stripPrefix }: KeptRoute): vo
   }
 }
 
-/** An upstream on this machine may have a self-signed certificate. */
+/** Returns the options for an upstream. On this machine it may have a self-signed certificate. */
 const optionsOf = (target: URL) => ({ target, secure: !isLoopback(target.hostname) })
 
 function unreachable(host: string | undefined, target: unknown, error: unknown): string {
@@ -199,7 +208,7 @@ function unreachable(host: string | undefined, target: unknown, error: unknown):
   return `${host} is routed to ${upstream}, which does not respond (${code ?? message}): is the app running?`
 }
 
-/** A response that has begun ends here. */
+/** Sends an error, or ends the response if it has already begun. */
 function refuse(response: ServerResponse, status: number, text: string): void {
   if (response.headersSent) return void response.destroy()
   response

@@ -3,7 +3,10 @@ import type { EdgeRoute, EdgeTile, KeptRoute } from './edge-route.js'
 /** The daemon's representation of an unset time. */
 const NO_TIME = '0001-01-01T00:00:00Z'
 
-/** A route as the daemon's protocol lists it: the same names, the same order, and nothing that is empty. */
+/**
+ * Returns a route as the daemon's protocol lists it: with the same names in the same order, and without empty
+ * values.
+ */
 export const routeJson = (route: EdgeRoute, kept?: Pick<KeptRoute, 'createdAt' | 'renewedAt'>): string => {
   const { host, path, stripPrefix, upstream, protocol, backendTls, project, tile, owner, ttl } = route
   const fields = [
@@ -36,11 +39,11 @@ const tileJson = (tile: EdgeTile): string => {
 const field = (name: string, value: string): string => `"${name}":${jsonText(value)}`
 const optional = (name: string, value: string): string => (value === '' ? '' : field(name, value))
 
-/** Without zeros at the end of a fraction. */
+/** Returns the time without trailing zeros in the fraction. */
 const timeOf = (ms: number | undefined): string =>
   ms === undefined ? NO_TIME : new Date(ms).toISOString().replace(/\.?0*Z$/, 'Z')
 
-/** The daemon's JSON can stand in a page: it escapes markup. */
+/** Returns a JSON string with markup escaped, as the daemon does, so that it can be part of a page. */
 const jsonText = (text: string): string =>
   JSON.stringify(text.toWellFormed()).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -48,9 +51,10 @@ const jsonText = (text: string): string =>
   )
 
 /**
- * The route in the body of a PUT. The first JSON value counts, unknown keys do not, and names of keys are
- * compared without case.
- * @throws SyntaxError in the daemon's own words.
+ * Parses the route in the body of a PUT. Only the first JSON value is read, unknown keys are ignored, and
+ * keys are case-insensitive.
+ *
+ * @throws SyntaxError with the daemon's own message.
  */
 export function routeInBody(body: string): Omit<EdgeRoute, 'ttl'> & { readonly ttl: string } {
   const fields = fieldsOf(parsed(body), 'RegisterRequest', '')
@@ -126,7 +130,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The text of the first value; undefined when an object or a list does not end. */
+/** Returns the text of the first value, or undefined if an object or list is not closed. */
 function firstValue(text: string): string | undefined {
   if (!/^[{[]/.test(text)) return /^("(?:[^"\\]|\\.)*"|[^\s,]+)/s.exec(text)?.[0]
   let depth = 0

@@ -13,34 +13,41 @@ import { proxyOf } from './proxy.js'
 import { Registry } from './kept-routes.js'
 
 export interface EdgeOptions {
-  /** The port for https. Default: 443 if permitted, or 8443. 0 selects a free one. */
+  /** The port for HTTPS. Default: 443 if permitted, otherwise 8443. 0 selects a free port. */
   readonly port?: number
-  /** Default: by `DEVEDGE_HOME` and `DEVEDGE_ADDR`. */
+  /** The daemon's location. Default: `DEVEDGE_HOME` and `DEVEDGE_ADDR`. */
   readonly home?: EdgeHome
   readonly warn?: (text: string) => void
-  /** Milliseconds since the epoch, for leases. */
+  /** Returns the time in milliseconds since the epoch, for leases. */
   readonly now?: () => number
 }
 
-/** An edge that runs in this process. */
+/** A local HTTPS proxy in this process. */
 export interface RunningEdge {
   readonly registry: Registry
   readonly authority: Authority
   readonly socketPath: string
-  /** The port of the daemon's protocol; undefined where another program has it. */
+  /** The port of the daemon's protocol. Undefined if another program uses it. */
   readonly daemonPort: number | undefined
-  /** The port for https. */
+  /** The port for HTTPS. */
   readonly port: number
   readonly close: () => Promise<void>
 }
 
 const PORTS = [443, 8443]
-/** Any user of the machine reaches the address of the daemon, and may send 1 MiB by each. */
+/**
+ * The maximum number of connections to the daemon. Every user of the machine can reach its address and send 1
+ * MiB per connection.
+ */
 const MAX_DAEMON_CONNECTIONS = 100
-/** Of each address for https, whether they carry requests or a WebSocket. */
+/** The maximum number of HTTPS connections per address, for requests or WebSockets. */
 const MAX_PROXY_CONNECTIONS = 500
 
-/** Starts the daemon and its proxy. @throws Failure where a daemon runs already, or the port is taken. */
+/**
+ * Starts the daemon and its proxy.
+ *
+ * @throws Failure if a daemon is already running, or if the port is in use.
+ */
 export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge> {
   const { home = edgeHome(), warn = printed, now = Date.now } = options
   const registry = new Registry(now)
@@ -75,7 +82,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge>
 }
 
 async function proxies4and6(registry: Registry, authority: Authority, wanted: number | undefined) {
-  // For clients that name no host.
+  // This certificate is for clients that send no host name.
   const { key, cert } = await authority.certificateFor('localhost')
   const make = (): TlsServer => proxyServer(registry, authority, { key, cert })
   for (const port of wanted === undefined ? PORTS : [wanted]) {
@@ -123,7 +130,11 @@ function proxyServer(
   return server
 }
 
-/** True if the server listens now. @throws Error for another reason than a port that is not to be had. */
+/**
+ * Resolves to true if the server listens, or to false if the port is unavailable.
+ *
+ * @throws Error for other failures.
+ */
 const listens = (server: Server | TlsServer, port: number, host: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -3,7 +3,10 @@ import type { ListedRoute } from './edge-client.js'
 
 const COLUMNS = ['host', 'path', 'upstream', 'project', 'owner', 'ttl'] as const
 
-/** The routes as lines of a table. Nothing in them can control a terminal. */
+/**
+ * Returns the routes as lines of a table. Control characters are escaped, so that routes cannot control the
+ * terminal.
+ */
 export function statusTable(routes: readonly ListedRoute[]): readonly string[] {
   if (routes.length === 0) return ['There are no routes.']
   const rows = [

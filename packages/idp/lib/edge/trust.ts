@@ -1,6 +1,6 @@
 /**
- * The steps to make programs trust the local HTTPS proxy. None of them is done here, because only the user
- * changes a trust store.
+ * Returns the steps to make programs trust the local HTTPS proxy. They are not performed here, because only
+ * the user should change a trust store.
  */
 export const trustLines = (path: string, home: string): readonly string[] => [
   `The edge signs its certificates with this machine's own authority: ${path}`,

@@ -4,24 +4,24 @@ const LARGEST_BYTES = 1 << 20
 
 /** The current value of a file, and its problems. */
 export interface Reading<T> {
-  /** Of the last text that could be read. */
+  /** The value of the last readable file. */
   readonly value: T
-  /** Why the present text is not in effect, or what of it is left out. */
+  /** The reasons why the current file is not used, or which parts of it are skipped. */
   readonly problems: readonly string[]
-  /** True if there was a good text at any time. */
+  /** True if a valid file was ever read. */
   readonly isKnown: boolean
 }
 
-/** The result of parsing a whole text. */
+/** The result of parsing a file. */
 export interface Parsed<T> {
   readonly value: T
   readonly problems: readonly string[]
 }
 
 /**
- * A file that is read again whenever its value is requested. It compares texts, not times: an edit that keeps
- * the file's time counts, and so does a file that appears later. If a text is invalid, the last valid value
- * stays.
+ * A file that is read again whenever its value is requested. Contents are compared, not times, so that edits
+ * that preserve the file's time and files that appear later are noticed. If the file is invalid, the last
+ * valid value is used.
  */
 export class LiveFile<T> {
   #text: string | undefined
@@ -30,9 +30,9 @@ export class LiveFile<T> {
 
   /**
    * @param shown - the name in messages.
-   * @param initial - the value before there is any good text.
-   * @param parse - gets undefined without a file, and throws where the last good value is to stay.
-   * @param report - gets each new problem of a text, once.
+   * @param initial - the value before a valid file was read.
+   * @param parse - receives undefined without a file, and throws if the last valid value is to be used.
+   * @param report - receives each new problem once.
    */
   constructor(
     private readonly path: string,
@@ -44,7 +44,7 @@ export class LiveFile<T> {
     this.#reading = { value: initial, problems: [], isKnown: false }
   }
 
-  /** The present value. The same text gives the same object. */
+  /** Returns the current value. An unchanged file returns the same object. */
   read(): Reading<T> {
     const { problems: before } = this.#reading
     let text: string | undefined

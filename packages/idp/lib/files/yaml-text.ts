@@ -1,11 +1,13 @@
 import { isScalar, parseDocument, Scalar, visit } from 'yaml'
 
-/** A value of a YAML file: every scalar is text, and null is a missing value. */
+/** A value of a YAML file. Every scalar is a string; null is a missing value. */
 export type YamlValue = string | null | readonly YamlValue[] | { readonly [key: string]: YamlValue }
 
 /**
- * The content of one YAML document. A plain scalar is the text that stands in the file, such as `0123`,
- * `1.50` or `true`. Merge keys (`<<`) count. @throws SyntaxError for text that is not whole YAML.
+ * Parses one YAML document. A plain scalar is the string in the file, such as `0123`, `1.50` or `true`. Merge
+ * keys (`<<`) are supported.
+ *
+ * @throws SyntaxError if the text is not a complete YAML document.
  */
 export function yamlText(text: string): YamlValue {
   const document = parseDocument(text, { logLevel: 'error', merge: true, stringKeys: false })

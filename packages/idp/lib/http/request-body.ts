@@ -4,12 +4,14 @@ import { Readable } from 'node:stream'
 const LARGEST_BYTES = 56 * 1024
 
 /**
- * The whole body. @throws RangeError for one that is larger than `most` bytes; no form of the provider is.
+ * Returns the whole body.
+ *
+ * @throws RangeError if it exceeds `most` bytes. Forms of the provider are smaller.
  */
 export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // The excess is read and dropped, so that the client receives the reason for the rejection.
+  // Read and discard the excess, so that the client receives the reason for the rejection.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes <= most) chunks.push(chunk)
@@ -18,7 +20,7 @@ export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Pr
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The fields of a form. A field that is sent twice counts as missing. */
+/** Returns the fields of a form. A field that is sent twice counts as missing. */
 export async function formOf(request: IncomingMessage): Promise<ReadonlyMap<string, string>> {
   const fields = new Map<string, string>()
   const repeated = new Set<string>()
@@ -30,7 +32,7 @@ export async function formOf(request: IncomingMessage): Promise<ReadonlyMap<stri
   return fields
 }
 
-/** The request again, with another body. */
+/** Returns the request with a different body. */
 export function withBody(request: IncomingMessage, text: string): IncomingMessage {
   const bytes = Buffer.from(text)
   request.headers['content-length'] = String(bytes.length)

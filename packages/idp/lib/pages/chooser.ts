@@ -3,18 +3,18 @@ import type { User } from '../users/user.js'
 import { type Html, html } from './html.js'
 import type { Page } from './page.js'
 
-/** A page that asks whom to be. */
+/** The account picker page. */
 export interface Chooser {
   readonly users: readonly User[]
-  /** The address that receives its forms. */
+  /** The address to which its forms are sent. */
   readonly action: string
-  /** The app that waits; undefined at the launchpad. */
+  /** The app that waits for the sign-in. Undefined in the app dashboard. */
   readonly app: string | undefined
-  /** The `sub` of who comes first. */
+  /** The `sub` of the user who is listed first. */
   readonly hint: string | undefined
-  /** The user who is signed in. */
+  /** The `sub` of the signed-in user. */
   readonly current: string | undefined
-  /** The address for canceling; undefined for a form that posts `cancel` to the action. */
+  /** The address for canceling. Undefined if the form posts `cancel` to the action. */
   readonly back: string | undefined
   readonly formOrigins: readonly string[]
 }

@@ -5,7 +5,7 @@ export class Html {
 
 type Part = Html | string | number | undefined | readonly Part[]
 
-/** Markup with values in it. Text is escaped; only what `html` made is taken as it is. */
+/** Returns markup with values. Strings are escaped; only results of `html` are inserted unchanged. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(strings.map((string, index) => string + rendered(parts[index])).join(''))
 
@@ -16,10 +16,7 @@ function rendered(part: Part): string {
   return escaped(String(part as string | number))
 }
 
-/**
- * The text without anything that markup gives a meaning, and without characters that change the direction of
- * the text around it.
- */
+/** Escapes markup characters, and removes characters that change the text direction. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

@@ -4,16 +4,16 @@ import type { User } from '../users/user.js'
 import { type Html, html } from './html.js'
 import type { Page } from './page.js'
 
-/** The content of the front page. */
+/** The content of the app dashboard. */
 export interface Launchpad {
-  /** Undefined if no user is signed in. */
+  /** The signed-in user, or undefined. */
   readonly user: User | undefined
   readonly tiles: readonly Tile[]
-  /** Of the files. */
+  /** The problems of the files. */
   readonly problems: readonly string[]
 }
 
-/** The front page: the apps, and who is signed in. */
+/** Returns the app dashboard: the apps and the signed-in user. */
 export function launchpadPage({ user, tiles, problems }: Launchpad): Page {
   return {
     title: 'Your apps',

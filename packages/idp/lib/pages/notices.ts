@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import type { Page } from './page.js'
 
-/** A page that says what went wrong. */
+/** Returns a page for an error. */
 export const errorPage = (message: string, detail: string | undefined): Page => ({
   title: 'That did not work',
   isNarrow: true,
@@ -10,7 +10,7 @@ export const errorPage = (message: string, detail: string | undefined): Page => 
     <div class="actions"><a class="button" href="/">Your apps</a></div>`,
 })
 
-/** A page with hidden fields that a person sends on. It takes the place of a script that would do it. */
+/** Returns a page with hidden fields that the user submits with a button, instead of a script. */
 export const continuePage = (form: Html, formOrigins: readonly string[]): Page => ({
   title: 'Continue',
   isNarrow: true,
@@ -18,7 +18,7 @@ export const continuePage = (form: Html, formOrigins: readonly string[]): Page =
   body: form,
 })
 
-/** Asks whether to sign out. */
+/** Returns a page that asks for confirmation of a sign-out. */
 export const signOutPage = (
   form: Html,
   formId: string,
@@ -45,14 +45,14 @@ export const signedOutPage = (): Page => ({
   body: html`<div class="actions"><a class="button" href="/">Your apps</a></div>`,
 })
 
-/** Asks for the code that a device shows. */
+/** Returns a page that asks for the code on a device. */
 export const deviceCodePage = (form: Html, mistake: string | undefined): Page => ({
   title: 'Sign in a device',
   isNarrow: true,
   body: html`${mistake === undefined ? undefined : html`<p class="note" role="alert">${mistake}</p>`}${form}`,
 })
 
-/** Asks whether the code is the one that the device shows. */
+/** Returns a page that asks if the code is the one on the device. */
 export const deviceConfirmPage = (form: Html, formId: string, app: string, code: string): Page => ({
   title: 'Is this the code of your device?',
   isNarrow: true,
@@ -73,7 +73,7 @@ export const deviceDonePage = (): Page => ({
     <div class="actions"><a class="button" href="/">Your apps</a></div>`,
 })
 
-/** Asks whether an app may have what it wants, where it insists on being asked about. */
+/** Returns a page that asks for consent to an app's request, if the app requires it. */
 export const consentPage = (
   action: string,
   app: string,

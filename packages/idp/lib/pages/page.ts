@@ -1,23 +1,23 @@
 import { Html, html } from './html.js'
 import { STYLE, STYLE_SOURCE } from './style.js'
 
-/** A page, and what it may load and submit to. */
+/** A page with the origins that it may load from and submit to. */
 export interface Page {
   readonly title: string
   readonly body: Html
-  /** Beside the page in the header, such as who is signed in. */
+  /** Content of the header, such as the signed-in user. */
   readonly aside?: Html
-  /** Origins beside its own that a form of the page may end at. */
+  /** Other origins to which a form of the page may lead. */
   readonly formOrigins?: readonly string[]
-  /** Origins of pictures. */
+  /** The origins of images. */
   readonly imageOrigins?: readonly string[]
   readonly isNarrow?: boolean
 }
 
-/** Byte for byte what the policy names. */
+/** The style element. It must match the policy's hash byte for byte. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
 
-/** The whole document. */
+/** Returns the complete document. */
 export const documentOf = ({ title, body, aside, isNarrow = false }: Page): string =>
   html`<!doctype html>
     <html lang="en">
@@ -46,7 +46,7 @@ export const documentOf = ({ title, body, aside, isNarrow = false }: Page): stri
       </body>
     </html> `.text
 
-/** Nothing but the style of the page, its forms, and the pictures that it names. */
+/** Returns a Content-Security-Policy that only allows the page's style, forms and images. */
 export const policyOf = ({ formOrigins = [], imageOrigins = [] }: Partial<Page>): string =>
   [
     `default-src 'none'`,

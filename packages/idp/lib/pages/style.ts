@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The style of all pages: light and dark, from the width of a phone on, without scripts. */
+/** The style of all pages. It supports light and dark mode and phones, and needs no scripts. */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --ink: #17202b; --soft: #556070; --line: #d5dae1; --accent: #1d5fd1; --on-accent: #fff; --mark: #e4ecfb; --mark-ink: #17438f; --warn: #fdf1d7; --warn-ink: #5c4206; }
 @media (prefers-color-scheme: dark) { :root { --ground: #12161c; --card: #1b212a; --ink: #e9edf2; --soft: #a6b1bf; --line: #37414e; --accent: #8bb4ff; --on-accent: #0b1a33; --mark: #233552; --mark-ink: #cfe0ff; --warn: #3a2f14; --warn-ink: #f6dfa6; } }

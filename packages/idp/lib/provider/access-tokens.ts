@@ -4,8 +4,8 @@ import type { Keys } from '../state/keys.js'
 import type { StateFile } from '../state/state-file.js'
 
 /**
- * The library knows an access token by its identifier alone, and rejects JWTs at introspection and
- * revocation. So such a request gets another form of the token, which only this provider reads back.
+ * The prefix of an access token in requests to the library, which identifies tokens by id and rejects JWTs at
+ * introspection and revocation. Such a request gets this form of the token, which only this provider reads.
  */
 const RESPELLED = 'jwt~'
 
@@ -19,8 +19,8 @@ export function respelled(token: string): string {
 }
 
 /**
- * The entry of an access token that this provider has signed and stores. A token in its own form is used at
- * userinfo, where the library accepts none with an audience.
+ * Returns the entry of an access token that this provider has signed and stores. An unprefixed token is used
+ * at userinfo, where the library does not accept tokens with an audience.
  */
 export async function accessTokenOf(
   text: string,

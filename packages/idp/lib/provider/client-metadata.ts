@@ -4,7 +4,8 @@ import type { Client } from '../clients/client.js'
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /**
- * The client as oidc-provider wants it. Both ways to send a secret will do; a client without one is public.
+ * Returns a client's metadata for oidc-provider. The secret may be sent in either way; a client without one
+ * is public.
  */
 export function metadataOf({ id, secret, redirectUris, tile }: Client): AdapterPayload {
   const hasRedirects = redirectUris.length > 0

@@ -11,10 +11,13 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 export const SESSION_SECONDS = 14 * DAY
-/** Short, because a service that verifies tokens by itself accepts a revoked one until it expires. */
+/**
+ * The lifetime of access tokens. It is short, because a service that verifies tokens itself accepts a revoked
+ * one until it expires.
+ */
 export const ACCESS_TOKEN_SECONDS = 5 * MINUTE
 
-/** The configuration of oidc-provider. */
+/** Returns the configuration of oidc-provider. */
 export function configurationOf(
   context: ProviderContext,
   keys: Keys,
@@ -40,7 +43,7 @@ export function configurationOf(
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     pkce: { required: () => true },
-    // If the authorization request had one, the token request must have it too.
+    // A redirect address in the authorization request is then required in the token request, too.
     allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => false,
     rotateRefreshToken: true,
@@ -102,8 +105,8 @@ export function configurationOf(
     },
     formats: {
       customizers: {
-        // A signed token is not stored by the library: this entry is what introspection, revocation and
-        // userinfo find.
+        // The library does not store signed tokens. Introspection, revocation and userinfo find this entry
+        // instead.
         jwt: async (_ctx, token, { payload }) => {
           const { accountId, clientId, grantId, sessionUid, expiresWithSession, sid, gty, scope, extra } =
             token as unknown as Record<string, unknown>
@@ -134,8 +137,9 @@ export function configurationOf(
 }
 
 /**
- * Browsers share cookies between ports, and two providers may run on one machine. With https, the prefix
- * keeps another host of the domain from setting the cookie of a session that it knows.
+ * Returns the names of cookies. Browsers share cookies between ports, and two providers may run on one
+ * machine. With https, the prefix prevents another host of the domain from setting the cookie of a session
+ * that it knows.
  */
 function cookieNames(issuer: string) {
   const { port, protocol } = new URL(issuer)
@@ -149,8 +153,8 @@ function cookieNames(issuer: string) {
 }
 
 /**
- * The scopes that a token can have: when it is issued, those granted that the user may have; before, those
- * requested.
+ * Returns the possible scopes of a token: when it is issued, the granted scopes that the user may have;
+ * before that, the requested scopes.
  */
 function possibleScopes(ctx: KoaContextWithOIDC | undefined, context: ProviderContext): readonly string[] {
   const { Account, Grant } = ctx?.oidc.entities ?? {}
@@ -161,8 +165,8 @@ function possibleScopes(ctx: KoaContextWithOIDC | undefined, context: ProviderCo
 }
 
 /**
- * The grant of the session for the client. It has what the user may have, without a question, and refuses the
- * rest.
+ * Returns the session's grant for the client. It contains everything the user may have, without asking, and
+ * rejects the rest.
  */
 async function grantOf(ctx: KoaContextWithOIDC, context: ProviderContext) {
   const { client, session, provider } = ctx.oidc
@@ -184,7 +188,7 @@ async function grantOf(ctx: KoaContextWithOIDC, context: ProviderContext) {
   return grant
 }
 
-/** When the user signed in, as the code or token says that the request redeems. */
+/** Returns the time of the sign-in, according to the redeemed code or token. */
 function authTimeOf(ctx: KoaContextWithOIDC | undefined): number | undefined {
   const { AuthorizationCode, RotatedRefreshToken, RefreshToken, DeviceCode } = ctx?.oidc.entities ?? {}
   const source = AuthorizationCode ?? RotatedRefreshToken ?? RefreshToken ?? DeviceCode

@@ -5,10 +5,10 @@ import type { ProviderContext } from './provider-context.js'
 const KIND = 'DevicePoll'
 /** The default polling interval, and the increment of each `slow_down` (RFC 8628). */
 const INTERVAL_SECONDS = 5
-/** A device code does not live longer. */
+/** The lifetime of a device code, after which its polling is forgotten. */
 const REMEMBERED_SECONDS = 10 * 60
 
-/** Answers `slow_down` to a device that asks again before its interval has passed (RFC 8628 section 3.5). */
+/** Answers `slow_down` to a device that polls before its interval has passed (RFC 8628 section 3.5). */
 export function slowDown(ctx: KoaContextWithOIDC, { state: { store }, now }: ProviderContext): void {
   const body = ctx.body as { readonly error?: unknown } | undefined
   if (body?.error !== 'authorization_pending') return

@@ -13,8 +13,10 @@ export interface IssuedToken {
 }
 
 /**
- * An access token of the user for the client. Without `scope` it has all that the user may have.
- * @throws Failure for a user or client that is not in the files.
+ * Issues an access token of the user for the client. Without `scope` it has all scopes that the user may
+ * have.
+ *
+ * @throws Failure if the files do not contain the user or client.
  */
 export async function issueToken(
   provider: Provider,

@@ -15,7 +15,7 @@ import type { ProviderContext } from './provider-context.js'
 
 type Features = NonNullable<Configuration['features']>
 
-/** The pages that the library asks for, in the look of the others. */
+/** Returns the library's pages in the style of the others. */
 export const sourcesOfPages = (context: ProviderContext) =>
   ({
     deviceFlow: {
@@ -52,7 +52,7 @@ export const sourcesOfPages = (context: ProviderContext) =>
       send(ctx, errorPage(error_description ?? 'The request cannot be processed.', error)),
   }) satisfies { readonly renderError: Configuration['renderError'] } & Readonly<Record<string, unknown>>
 
-/** A form that the library would submit by a script gets a button. */
+/** Adds a button to a form that the library would submit with a script. */
 export function withoutScript(ctx: KoaContextWithOIDC): void {
   if (typeof ctx.body !== 'string' || !ctx.body.includes('<title>Submitting Callback</title>')) return
   const [, action = '', fields = ''] =

@@ -13,8 +13,8 @@ import { isPublic } from './provider-handler.js'
 import { withoutScript } from './library-pages.js'
 
 /**
- * A provider of the library with the keys as they are now. All that it remembers is in the state, so a new
- * one goes on where another was.
+ * Returns a provider of the library with the current keys. Its state is stored elsewhere, so that a new
+ * provider can continue the work of an earlier one.
  */
 export function libraryOf(context: ProviderContext, keys: Keys): Provider {
   const adapter = adapterOf(context.state, context.now, {
@@ -44,8 +44,8 @@ export function libraryOf(context: ProviderContext, keys: Keys): Provider {
 }
 
 /**
- * After a mistake on a page for devices the library saves the session again, also one that was never saved:
- * that failed, and hid the mistake.
+ * Allows the library to save a session that was never saved. After an error on a device page it saves the
+ * session again, which would fail and hide the error.
  */
 function keepUnsavedSessions({ Session }: Provider): void {
   const prototype = Session.prototype as unknown as {
@@ -59,8 +59,8 @@ function keepUnsavedSessions({ Session }: Provider): void {
 }
 
 /**
- * The library takes whatever it has signed for the client as an ID token. An access token is with services,
- * which have no part in a sign-in or a sign-out (RFC 9068 section 5).
+ * Makes the library accept only ID tokens as such. It would accept every token that it has signed for the
+ * client, but services have access tokens and must not use them for sign-in or sign-out (RFC 9068 section 5).
  */
 function onlyIdTokens({ IdToken }: Provider): void {
   const validate = IdToken.validate.bind(IdToken)
@@ -72,8 +72,8 @@ function onlyIdTokens({ IdToken }: Provider): void {
 }
 
 /**
- * The library writes `at_hash` only into ID tokens of its authorization endpoint. It marks a token as an ID
- * token (OpenID Connect Core, 3.1.3.6).
+ * Adds `at_hash` to all ID tokens, which identifies them as such (OpenID Connect Core, 3.1.3.6). The library
+ * only adds it at the authorization endpoint.
  */
 function hashAccessTokens({ AccessToken, IdToken }: Provider): void {
   const saved = new WeakMap<object, string>()
@@ -94,7 +94,7 @@ function hashAccessTokens({ AccessToken, IdToken }: Provider): void {
   }
 }
 
-/** Members that the library's types do not declare. */
+/** The members that the library's types do not declare. */
 interface IssuedIdToken {
   readonly ctx?: KoaContextWithOIDC
   set(claim: string, value: string): void
@@ -104,7 +104,7 @@ interface IssuedFor {
   readonly use: string
 }
 
-/** Addresses are compared by the rules of the clients file, which the library does not know. */
+/** Compares addresses by the rules of the clients file, which the library does not know. */
 function allowAddresses(provider: Provider, { client }: ProviderContext): void {
   const prototype = provider.Client.prototype as unknown as {
     readonly clientId: string

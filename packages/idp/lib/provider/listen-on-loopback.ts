@@ -5,20 +5,24 @@ import { takenPort } from './taken-port.js'
 
 const IPV4 = '127.0.0.1'
 const IPV6 = '::1'
-/** Of each address. What they have sent of 16 KiB of headers and 56 KiB of a body each is 36 MiB. */
+/**
+ * The maximum number of connections per address. With 16 KiB of headers and 56 KiB of body each, they occupy
+ * 36 MiB.
+ */
 const MAX_CONNECTIONS = 500
 const TIMES = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 }
 
-/** Servers on the loopback addresses of this machine, with one port. */
+/** Servers on the loopback addresses of this machine, on the same port. */
 export interface LoopbackServers {
   readonly port: number
   readonly close: () => Promise<void>
 }
 
 /**
- * Listens on 127.0.0.1, and on ::1 where the machine has it, because `localhost` can be either. Port 0 takes
- * a free one.
- * @throws Failure for a port that is taken.
+ * Listens on 127.0.0.1, and on ::1 if the machine has it, because `localhost` can be either. Port 0 selects a
+ * free port.
+ *
+ * @throws Failure if the port is in use.
  */
 export async function listenOnLoopback(
   port: number,

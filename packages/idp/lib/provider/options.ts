@@ -3,28 +3,33 @@ import { isLoopback } from '../clients/origins.js'
 
 /** Options of `startProvider`. */
 export interface ProviderOptions {
-  /** The port. Default 8080; 0 chooses a free port. */
+  /** The port. Default: 8080; 0 selects a free port. */
   readonly port?: number
-  /** Default `http://127.0.0.1:<port>`. */
+  /** The issuer. Default: `http://127.0.0.1:<port>`. */
   readonly issuer?: string
-  /** The host name that the edge gives to the provider. Default `idp.dev.test`. */
+  /** The host name that the local HTTPS proxy assigns to the provider. Default: `idp.dev.test`. */
   readonly host?: string
-  /** Default `idp-clients.yaml`. The file beside it that ends in `.local.yaml` wins. */
+  /**
+   * The clients file. Default: `idp-clients.yaml`. A file that ends with `.local.yaml` next to it takes
+   * precedence.
+   */
   readonly clients?: string
-  /** Default `idp-users.yaml`. */
+  /** The users file. Default: `idp-users.yaml`. */
   readonly users?: string
-  /** The folder for keys and sessions. Default `.ashlar-idp`. */
+  /** The folder for keys and sessions. Default: `.ashlar-idp`. */
   readonly state?: string
-  /** Receives what a person should know. Default: stderr. */
+  /** Receives messages for the user. Default: they are printed to stderr. */
   readonly warn?: (text: string) => void
-  /** The time in milliseconds since the epoch. Default: the system's clock. */
+  /** Returns the time in milliseconds since the epoch. Default: the system's clock. */
   readonly now?: () => number
 }
 
 export const DEFAULT_PORT = 8080
 export const DEFAULT_HOST = 'idp.dev.test'
 
-/** @throws Failure unless it is an http or https origin. */
+/**
+ * @throws Failure unless the string is an http or https origin.
+ */
 export function issuerOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || text !== url.origin)
@@ -36,7 +41,9 @@ export function issuerOf(text: string): string {
   return url.origin
 }
 
-/** @throws Failure unless it is the name of a host. */
+/**
+ * @throws Failure unless the string is a host name.
+ */
 export function hostOf(text: string): string {
   const url = URL.canParse(`http://${text}/`) ? new URL(`http://${text}/`) : undefined
   const isAddress = url !== undefined && (/^[\d.]+$/.test(url.hostname) || url.hostname.startsWith('['))
@@ -47,7 +54,9 @@ export function hostOf(text: string): string {
   return url.hostname
 }
 
-/** @throws Failure for a number that is not a port. */
+/**
+ * @throws Failure unless the string is a port number.
+ */
 export function portOf(text: string, where: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1
   if (port < 0 || port > 65_535)

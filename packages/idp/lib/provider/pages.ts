@@ -21,7 +21,7 @@ const METHODS: ReadonlyMap<string, readonly string[]> = new Map([
   ['/sign-out', ['POST']],
 ])
 
-/** The provider's own pages: launchpad, chooser and what they post to. */
+/** Serves the provider's own pages: the app dashboard, the account picker, and the forms of both. */
 export class Pages {
   readonly #sessions: Sessions
 
@@ -32,12 +32,12 @@ export class Pages {
     this.#sessions = new Sessions(provider, context)
   }
 
-  /** The methods of one of these pages; undefined for another path. */
+  /** Returns the methods of one of these pages, or undefined for other paths. */
   static methodsOf(path: string): readonly string[] | undefined {
     return METHODS.get(path) ?? (INTERACTION.test(path) ? FORM : undefined)
   }
 
-  /** Responds to a request for one of the pages, by one of its methods. */
+  /** Responds to a request for one of the pages with one of its methods. */
   async respond(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const isRead = request.method !== 'POST'
     const uid = INTERACTION.exec(path)?.[1]
@@ -151,12 +151,12 @@ export class Pages {
       return sendPage(response, 400, errorPage('This user no longer exists.', undefined))
     const login = { accountId: sub, amr: AMR, ts: this.context.now() }
     const returnTo = await this.provider.interactionResult(request, response, { login, select_account: {} })
-    // The library would end the other user's session by a form that a script submits.
+    // End the session here. The library would end it with a form that a script submits.
     await this.#sessions.leaveFor(request, response, sub)
     redirect(response, returnTo)
   }
 
-  /** The interaction, if this browser began it. */
+  /** Returns the interaction if this browser began it. */
   async #detailsOf(request: IncomingMessage, response: ServerResponse, uid: string) {
     try {
       const details = await this.provider.interactionDetails(request, response)

@@ -3,11 +3,11 @@ import type { Tile } from '../clients/tiles.js'
 import type { StateFile } from '../state/state-file.js'
 import type { User } from '../users/user.js'
 
-/** The parts that the provider shares. Users and clients are as in the files now. */
+/** The parts that the provider's modules share. Users and clients are read from the current files. */
 export interface ProviderContext {
-  /** An origin, such as `http://127.0.0.1:8080`. */
+  /** The issuer, an origin such as `http://127.0.0.1:8080`. */
   readonly issuer: string
-  /** The host name that the edge gives to the provider. */
+  /** The host name that the local HTTPS proxy assigns to the provider. */
   readonly host: string
   readonly state: StateFile
   readonly user: (sub: string) => User | undefined
@@ -17,8 +17,8 @@ export interface ProviderContext {
   readonly tiles: () => readonly Tile[]
   /** The problems of the files. */
   readonly problems: () => readonly string[]
-  /** Seconds since the epoch. */
+  /** Returns the time in seconds since the epoch. */
   readonly now: () => number
-  /** Receives what a person should know. */
+  /** Receives messages for the user. */
   readonly warn: (text: string) => void
 }

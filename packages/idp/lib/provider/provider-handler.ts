@@ -8,8 +8,8 @@ import { bodyOf, withBody } from '../http/request-body.js'
 import { type Refusal, RequestGuard, setSafeHeaders } from './request-guard.js'
 
 /**
- * The endpoints whose parameters an app may post with a user's browser (OpenID Connect Core, 3.1.2.1;
- * RP-Initiated Logout, 2). Browsers send no cookie with such a form, so it is redirected to a GET.
+ * The endpoints to which an app may post parameters with a user's browser (OpenID Connect Core, 3.1.2.1;
+ * RP-Initiated Logout, 2). Browsers send no cookies with such a form, so it is redirected to a GET.
  */
 const POSTED = ['/auth', '/session/end']
 /** The parameters become a request line, which Node.js bounds. */
@@ -23,7 +23,8 @@ const TOKEN_ENDPOINTS = ['/token/introspection', '/token/revocation']
 const PUBLIC = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks']
 
 /**
- * The handler of every request. `library` is called each time, because a rotation of keys creates a new one.
+ * Returns the handler of every request. `library` is called each time, because a rotation of keys creates a
+ * new one.
  */
 export function handlerOf(context: ProviderContext, library: () => Provider): RequestListener {
   const guard = new RequestGuard(context.issuer, context.host)
@@ -59,13 +60,13 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
 
   async function getInstead(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '', context.issuer)
-    // A parameter that is sent twice stays, and the library rejects it.
+    // Keep a parameter that is sent twice; the library rejects it.
     for (const [name, value] of new URLSearchParams(await bodyOf(request, MAX_POSTED_BYTES)))
       searchParams.append(name, value)
     response.writeHead(303, { location: `${context.issuer}${pathname}?${searchParams}` }).end()
   }
 
-  /** The library makes its addresses of these headers. They are the issuer's, whatever the request says. */
+  /** Sets the headers from which the library derives addresses to the issuer's, regardless of the request. */
   function atTheIssuer({ headers }: IncomingMessage): void {
     for (const name of Object.keys(headers))
       if (/^(x-forwarded-.*|forwarded)$/.test(name)) delete headers[name]
@@ -74,10 +75,10 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
   }
 }
 
-/** Takes the CORS headers of endpoints that no page of another origin may call. */
+/** Returns true for the endpoints that pages of other origins may call. The others have no CORS headers. */
 export const isPublic = (path: string): boolean => PUBLIC.includes(path)
 
-/** The library takes a path in any case, and with a slash at its end. */
+/** Returns a path in lower case without a trailing slash, because the library accepts all these forms. */
 const canonical = (path: string): string => path.toLowerCase().replace(/\/$/, '')
 
 function respelledForm(body: string): string {
@@ -107,7 +108,7 @@ function fail(
   if (response.headersSent) return void response.destroy()
   if (error instanceof RangeError)
     return sendJson(response, 413, { error: 'invalid_request', error_description: error.message })
-  // A client that disconnects in the middle of its request is not an error of the provider.
+  // A client that disconnects during its request is not an error of the provider.
   if (request.destroyed && !request.complete) return void response.destroy()
   context.warn(String((error as Error).stack))
   sendJson(response, 500, { error: 'server_error' })

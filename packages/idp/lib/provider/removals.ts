@@ -3,7 +3,7 @@ import type { LiveFile } from '../files/live-file.js'
 import type { StateFile } from '../state/state-file.js'
 import type { Users } from '../users/users-file.js'
 
-/** Ends what users had who are not in the file any more. */
+/** Ends the sessions and grants of users who are no longer in the file. */
 export class Removals {
   #known: Users | undefined
 
@@ -13,7 +13,9 @@ export class Removals {
     private readonly now: () => number,
   ) {}
 
-  /** Compares with the users of the last time. At the first time it compares with all that is remembered. */
+  /**
+   * Compares the users with the previous ones. The first time, compares them with everything in the store.
+   */
   end(): void {
     const { value: users, isKnown } = this.users.read()
     if (users === this.#known || !isKnown) return

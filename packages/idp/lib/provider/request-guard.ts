@@ -1,28 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { policyOf } from '../pages/page.js'
 
-/** A request that is refused before anything else looks at it. */
+/** The response to a request that is rejected before it is processed. */
 export interface Refusal {
   readonly status: number
   readonly message: string
 }
 
-/** Headers of every response. Pages say in their own policy what else they need. */
+/** Sets the headers of every response. Pages extend the policy themselves. */
 export function setSafeHeaders(response: ServerResponse): void {
   response.setHeader('cache-control', 'no-store')
   response.setHeader('content-security-policy', policyOf({}))
   response.setHeader('x-frame-options', 'DENY')
   response.setHeader('x-content-type-options', 'nosniff')
-  // Not no-referrer: a browser would then hide the origin of forms.
+  // With no-referrer, a browser would hide the origin of forms.
   response.setHeader('referrer-policy', 'same-origin')
   response.setHeader('cross-origin-opener-policy', 'same-origin')
   response.setHeader('cross-origin-resource-policy', 'same-origin')
 }
 
-/** The name in a Host header, without its port. */
+/** Returns the name in a Host header without its port. */
 export const hostNameOf = (host: string): string => host.replace(/:\d*$/, '').toLowerCase()
 
-/** Refuses a request that another site's page could have had a browser send. */
+/** Rejects requests that another site's page may have caused a browser to send. */
 export class RequestGuard {
   readonly #hosts: ReadonlySet<string>
 
@@ -33,7 +33,7 @@ export class RequestGuard {
     this.#hosts = new Set([new URL(issuer).hostname, 'localhost', host.toLowerCase()])
   }
 
-  /** A name that a foreign domain could be made to point here is not one of these (DNS rebinding). */
+  /** Rejects unknown host names, because a foreign domain can resolve to this machine (DNS rebinding). */
   refuseHost({ headers, headersDistinct, url = '' }: IncomingMessage): Refusal | undefined {
     if (!url.startsWith('/')) return { status: 400, message: 'The request names no path of this provider.' }
     if ((headersDistinct['host']?.length ?? 0) > 1)
@@ -47,9 +47,7 @@ export class RequestGuard {
     }
   }
 
-  /**
-   * A form of a page here says so by its origin, and the browser says whether it comes from the same site.
-   */
+  /** Rejects forms of other sites, by the request's origin and the browser's own statement about the site. */
   refuseForeignForm({ headers }: IncomingMessage): Refusal | undefined {
     const { origin } = headers
     const site = headers['sec-fetch-site']
@@ -59,8 +57,8 @@ export class RequestGuard {
   }
 
   /**
-   * Pages are at the issuer's own address, so that there is one session. Undefined where the request is there
-   * already.
+   * Returns the address of a page at the issuer, so that there is only one session. Returns undefined if the
+   * request is already there.
    */
   elsewhere({ headers, method, url = '' }: IncomingMessage): string | undefined {
     const isPage = (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html')

@@ -7,24 +7,24 @@ import type { ProviderContext } from './provider-context.js'
 
 type Session = InstanceType<Provider['Session']>
 
-/** True if it was saved: only then it has an end. */
+/** Returns true if the session was saved. Only then it has an expiry. */
 const isKept = ({ exp }: Session): boolean => Number.isFinite(exp)
 
-/** The session of the browser, which the launchpad and the authorization endpoint share. */
+/** The browser's session, which the app dashboard and the authorization endpoint share. */
 export class Sessions {
   constructor(
     private readonly provider: Provider,
     private readonly context: ProviderContext,
   ) {}
 
-  /** The `sub` of who is signed in. */
+  /** Returns the `sub` of the signed-in user. */
   async subOf(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
     const { accountId } = await this.#session(request, response)
     return accountId !== undefined && this.context.user(accountId) !== undefined ? accountId : undefined
   }
 
   /**
-   * Signs in at the launchpad. Another user's session ends; a session never keeps its name over a sign-in.
+   * Signs in at the app dashboard. Ends another user's session. A sign-in always changes the session's id.
    */
   async signIn(request: IncomingMessage, response: ServerResponse, sub: string): Promise<void> {
     const session = await this.#session(request, response)
@@ -36,7 +36,8 @@ export class Sessions {
   }
 
   /**
-   * Ends what another user had in this browser, so that an authorization request can go on as the new one.
+   * Ends another user's session in this browser, so that an authorization request can continue as the new
+   * user.
    */
   async leaveFor(request: IncomingMessage, response: ServerResponse, sub: string): Promise<void> {
     const session = await this.#session(request, response)
@@ -55,7 +56,7 @@ export class Sessions {
     this.#setCookie(request, response, null)
   }
 
-  /** Grants without offline access end with the session. */
+  /** Ends grants without offline access, which end with the session. */
   #forgetApps(session: Session): void {
     for (const { grantId, persistsLogout } of Object.values(session.authorizations ?? {}))
       if (grantId !== undefined && persistsLogout !== true) endGrant(this.context.state, grantId)

@@ -18,19 +18,19 @@ import { DEFAULT_HOST, DEFAULT_PORT, hostOf, issuerOf, type ProviderOptions } fr
 import { printed } from '../printed.js'
 import { Removals } from './removals.js'
 
-/** A provider that runs in this process. */
+/** A provider in this process. */
 export interface RunningProvider {
   readonly issuer: string
   readonly port: number
-  /** The files that were missing and have been written. */
+  /** The files that were missing and have been created. */
   readonly written: readonly string[]
-  /** An access token of the user for the client, as `ashlar-idp token` prints it. */
+  /** Issues an access token of the user for the client, as `ashlar-idp token` does. */
   readonly token: (request: {
     readonly user: string
     readonly client: string
     readonly scope?: string
   }) => Promise<string>
-  /** The current problems of the files. */
+  /** Returns the current problems of the files. */
   readonly problems: () => readonly string[]
   readonly close: () => Promise<void>
 }
@@ -39,8 +39,9 @@ const WATCH_MS = 1_000
 const KEYS_MS = 60_000
 
 /**
- * Starts a provider on this machine. @throws Failure for options that are wrong, a port or a state that is
- * taken.
+ * Starts a provider on this machine.
+ *
+ * @throws Failure if an option is invalid, or if the port or the state is in use.
  */
 export async function startProvider(options: ProviderOptions = {}): Promise<RunningProvider> {
   const { port = DEFAULT_PORT, warn = printed } = options
@@ -53,7 +54,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
 
   const state = openState(folder, now, warn)
   const keys = await Keys.open(folder, now, warn)
-  // Problems of the start are printed by `serve` and `up`.
+  // Problems at startup are printed by `serve` and `up`.
   let isStarted = false
   const report = (problem: string): void => {
     if (isStarted) warn(problem)
@@ -117,7 +118,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
   const timers = [
     setInterval(() => {
       removals.end()
-      // An invalid edit is reported even if no page is opened.
+      // Report invalid edits even if no page is opened.
       context.problems()
       state.store.sweep()
     }, WATCH_MS).unref(),

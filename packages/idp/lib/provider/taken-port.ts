@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Reports the process that uses the port, as far as this machine shows it, and the remedy. */
+/** Describes the process that uses the port, as far as this machine shows it, with advice. */
 export async function takenPort(port: number): Promise<string> {
   const kind = (await isProvider(port)) ? 'another ashlar-idp' : undefined
   const holder = [kind, holderOf(port)].filter((part) => part !== undefined).join(', ') || 'another program'
@@ -24,7 +24,7 @@ async function isProvider(port: number): Promise<boolean> {
   }
 }
 
-/** The process that listens on the port of this machine; undefined where that cannot be seen. */
+/** Returns the process that listens on a port of this machine, or undefined if it is not visible. */
 function holderOf(port: number): string | undefined {
   try {
     const hex = port.toString(16).toUpperCase().padStart(4, '0')

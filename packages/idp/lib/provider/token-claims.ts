@@ -1,10 +1,10 @@
 import type { ProviderContext } from './provider-context.js'
 import type { User } from '../users/user.js'
 
-/** No authentication took place: users have no passwords. */
+/** Users have no passwords, so no authentication took place. */
 export const AMR = ['none']
 
-/** The claims about a user in ID tokens and userinfo. */
+/** Returns a user's claims for ID tokens and userinfo. */
 export const identityClaims = ({ tiles }: ProviderContext, user: User) => ({
   sub: user.sub,
   name: user.name,
@@ -12,7 +12,7 @@ export const identityClaims = ({ tiles }: ProviderContext, user: User) => ({
   apps: tiles().map(({ clientId }) => clientId),
 })
 
-/** The claims about a user in access tokens, besides RFC 9068's. */
+/** Returns a user's claims for access tokens, in addition to those of RFC 9068. */
 export const accessClaims = (user: User, authTime: number) => ({
   ...(user.tenant === '' ? {} : { tenant: user.tenant }),
   groups: [...user.groups],

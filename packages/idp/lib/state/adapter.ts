@@ -2,29 +2,32 @@ import { errors } from 'oidc-provider'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { StateFile } from './state-file.js'
 
-/** The source of entries that are not in the store. */
+/** Looks up entries that are not in the store. */
 export interface AdapterSources {
-  /** The metadata of a client, as of now. */
+  /** Returns the current metadata of a client. */
   readonly client: (id: string) => AdapterPayload | undefined
-  /** The access token that a text is, if this provider has signed it and remembers it. */
+  /** Returns the entry of an access token if this provider has signed and stored it. */
   readonly accessToken: (text: string) => Promise<AdapterPayload | undefined>
 }
 
 const VISIT = 'Visit'
-/** Names of sessions that have ended. A request that read one before its end would save it again. */
+/**
+ * The kind of entry for ended sessions. A request that has read a session before it ended would otherwise
+ * save it again.
+ */
 const ENDED = 'Ended'
 const ENDED_SECONDS = 60
 
-/** Kinds whose entries belong to a grant, and go with it. */
+/** The kinds of entries that belong to a grant and are deleted with it. */
 export const OF_GRANT = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'] as const
 
-/** The adapter of oidc-provider for one kind of entry. */
+/** Returns the adapter of oidc-provider for one kind of entry. */
 export const adapterOf =
   ({ store, written }: StateFile, now: () => number, sources: AdapterSources) =>
   (kind: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
       if (kind === 'Session' && store.get(ENDED, id) !== undefined) return
-      // A visitor who has not signed in must not push out the sessions of those who have.
+      // A visitor who has not signed in must not displace the sessions of users who have.
       const isVisit = kind === 'Session' && payload.accountId === undefined
       store.delete(isVisit ? kind : VISIT, id)
       store.set(isVisit ? VISIT : kind, id, payload, now() + (expiresIn || LONGEST_SECONDS))
@@ -52,8 +55,8 @@ export const adapterOf =
       await written()
     },
     /**
-     * The library looks whether a code is used before it gets here; of requests at the same time all would
-     * see that it is not.
+     * Marks a code as used. The library has already checked it, but concurrent requests would all find it
+     * unused, so it is checked again here.
      */
     async consume(id) {
       const payload = store.get(kind, id)
@@ -68,13 +71,13 @@ export const adapterOf =
     },
   })
 
-/** Ends a grant and all that came of it. */
+/** Ends a grant and all its tokens and codes. */
 export function endGrant({ store }: Pick<StateFile, 'store'>, grantId: string): void {
   for (const kind of OF_GRANT) store.deleteOfGrant(kind, grantId)
   store.delete('Grant', grantId)
 }
 
-/** Ends a session, also for requests that have read it before. */
+/** Ends a session, also for requests that have already read it. */
 export function endSession({ store }: Pick<StateFile, 'store'>, id: string, now: number): void {
   store.delete('Session', id)
   store.delete(VISIT, id)

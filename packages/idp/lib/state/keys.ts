@@ -4,14 +4,14 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPrivate, writePrivate } from './private-file.js'
 
-/** A signing key of the provider. Times are seconds since the epoch. */
+/** A signing key of the provider. Times are in seconds since the epoch. */
 interface SigningKey {
   readonly jwk: JWK
-  /** From then on every verifier could read it. */
+  /** The time from which verifiers could read the key. */
   readonly publishedAt: number
-  /** It signs from then on; undefined for the key that is next. */
+  /** The time from which it signs. Undefined for the next key. */
   readonly signsFrom?: number
-  /** It does not sign any more. */
+  /** The time from which it no longer signs. */
   readonly retiredAt?: number
 }
 
@@ -21,16 +21,22 @@ interface KeysFile {
 }
 
 const HOUR = 60 * 60
-/** So old a key gets before the next one signs. */
+/** The age at which a key is replaced by the next one. */
 const ROTATE_AFTER = 7 * 24 * HOUR
-/** Verifiers keep a set of keys for at most ten minutes: so long a key is published before it signs. */
+/**
+ * The time for which a key is published before it signs. Verifiers cache a set of keys for at most ten
+ * minutes.
+ */
 export const PUBLISHED_BEFORE = 10 * 60
-/** A logout may name an ID token that is as old as a session can be. */
+/**
+ * The time for which a retired key is retained. A logout may contain an ID token that is as old as a session
+ * can be.
+ */
 const KEPT_AFTER = 14 * 24 * HOUR
 
 /**
- * The signing keys: one signs, the next one is published already, and earlier ones are kept while tokens
- * live.
+ * The signing keys. One signs, the next one is already published, and earlier ones are retained while tokens
+ * are valid.
  */
 export class Keys {
   #file: KeysFile
@@ -43,7 +49,7 @@ export class Keys {
     this.#file = file
   }
 
-  /** Reads the keys of the folder, or makes them. */
+  /** Reads the keys from the folder, or creates them. */
   static async open(folder: string, now: () => number, warn: (text: string) => void): Promise<Keys> {
     const path = join(folder, 'keys.json')
     const file = stored(path, warn)
@@ -62,7 +68,7 @@ export class Keys {
     return keys
   }
 
-  /** Private keys, the one that signs first. */
+  /** The private keys. The first one signs. */
   get jwks(): { keys: JWK[] } {
     const order = [...this.#file.keys].sort((a, b) => rankOf(a) - rankOf(b))
     return { keys: order.map(({ jwk }) => jwk) }
@@ -72,7 +78,7 @@ export class Keys {
     return [...this.#file.cookieKeys]
   }
 
-  /** Rotates when the signing key is old. Returns whether the keys changed. */
+  /** Rotates the keys if the signing key is old. Resolves to true if the keys changed. */
   async keepFresh(): Promise<boolean> {
     this.#comeBack()
     const current = this.#file.keys.find(isSigning)
@@ -84,15 +90,16 @@ export class Keys {
     return this.#forget()
   }
 
-  /** The time until the next key has been published long enough to sign. */
+  /** Returns the time in seconds until the next key has been published long enough to sign. */
   secondsUntilRotation(): number {
     const next = this.#file.keys.find(isNext)
     return next === undefined ? 0 : Math.max(0, next.publishedAt + PUBLISHED_BEFORE - this.now())
   }
 
   /**
-   * The next key signs from now on, and another one is published. @throws RangeError while the next key is
-   * too young: verifiers may not have it.
+   * Makes the next key sign, and publishes another one.
+   *
+   * @throws RangeError if verifiers may not have the next key yet.
    */
   async rotate(): Promise<void> {
     if (this.secondsUntilRotation() > 0) throw new RangeError('the next key is too new')
@@ -106,7 +113,10 @@ export class Keys {
     this.#write()
   }
 
-  /** A clock that was ahead has left times that are still to come: nothing would rotate until then. */
+  /**
+   * Corrects times in the future, which a wrong clock has left. Otherwise there would be no rotation until
+   * then.
+   */
   #comeBack(): void {
     const now = this.now()
     const isAhead = (value: unknown): boolean => typeof value === 'number' && value > now
@@ -141,7 +151,7 @@ function stored(path: string, warn: (text: string) => void): KeysFile | undefine
     const file = JSON.parse(text) as Partial<KeysFile>
     if (file.keys?.some(isSigning) && (file.cookieKeys?.length ?? 0) > 0) return file as KeysFile
   } catch {
-    // It is put aside below.
+    // The damaged file is renamed below.
   }
   renameSync(path, `${path}.damaged`)
   warn(`${path} could not be read and is now ${path}.damaged. Tokens signed before are no longer valid.`)

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { privateFolder, readPrivate, replacePrivate, writePrivate } from './private-file.js'
 import { Store } from './store.js'
 
-/** A store whose lasting kinds are in a file. */
+/** A store whose permanent kinds of entries are in a file. */
 export interface StateFile {
   readonly store: Store
-  /** Resolves when all changes so far are on the disk. Changes that come together are written together. */
+  /** Resolves when all changes so far are on the disk. Concurrent changes are written together. */
   readonly written: () => Promise<void>
-  /** Writes what is not written yet, before the process ends. */
+  /** Writes pending changes before the process ends. */
   readonly close: () => void
 }
 
-/** Reads the state of the folder. An unreadable file is renamed, and `warn` receives the reason. */
+/** Reads the state from the folder. An unreadable file is renamed, and `warn` receives the reason. */
 export function openState(folder: string, now: () => number, warn: (text: string) => void): StateFile {
   privateFolder(folder)
   const path = join(folder, 'state.json')

@@ -1,25 +1,27 @@
 /**
- * An entry that the provider stores. `text` is JSON, so that no caller changes an entry from outside and its
- * size is known.
+ * An entry that the provider stores. `text` is JSON, so that callers cannot change an entry and its size is
+ * known.
  */
 interface Entry {
   readonly text: string
-  /** Seconds since the epoch. */
+  /** The expiry in seconds since the epoch. */
   readonly exp: number
   readonly grantId: string | undefined
-  /** The other name by which the entry is found: the uid of a session, the user code of a device. */
+  /** Another key of the entry: a session's uid or a device's user code. */
   readonly alias: string | undefined
 }
 
 export interface Bound {
   readonly entries: number
-  /** Characters of all entries together. */
+  /** The maximum number of characters of all entries together. */
   readonly characters: number
 }
 
 const MIB = 1 << 20
 
-/** Anybody may begin a sign-in: what has begun is bounded, and the oldest goes first. */
+/**
+ * The limits of entries that do not require a sign-in. When a limit is reached, the oldest entry is deleted.
+ */
 const BOUNDS: Readonly<Record<string, Bound>> = {
   Interaction: { entries: 2_000, characters: 4 * MIB },
   DeviceCode: { entries: 1_000, characters: MIB },
@@ -31,7 +33,9 @@ const BOUNDS: Readonly<Record<string, Bound>> = {
 }
 const OTHER: Bound = { entries: 2_000, characters: MIB }
 
-/** Kinds that are written to the disk. What is begun and not finished may begin again after a restart. */
+/**
+ * The kinds of entries that are written to the disk. Unfinished interactions can begin again after a restart.
+ */
 const LASTING: readonly string[] = ['Session', 'Grant', 'RefreshToken', 'AccessToken']
 
 type Payload = Readonly<Record<string, unknown>>
@@ -42,7 +46,9 @@ export class Store {
   readonly #characters = new Map<string, number>()
   readonly #aliases = new Map<string, string>()
 
-  /** @param changed - called for every change to a persistent kind. */
+  /**
+   * @param changed - called for every change of a permanent kind.
+   */
   constructor(
     private readonly now: () => number,
     private readonly changed: () => void,
@@ -92,7 +98,7 @@ export class Store {
       if (entry.grantId === grantId) this.delete(kind, id)
   }
 
-  /** Deletes the entries of every kind whose payload the test names. */
+  /** Deletes the entries of every kind whose payload the test matches. Returns their number. */
   deleteWhere(test: (payload: Payload, kind: string) => boolean): number {
     let deleted = 0
     for (const [kind, entries] of this.#kinds)
@@ -105,14 +111,14 @@ export class Store {
     return this.#kinds.get(kind)?.size ?? 0
   }
 
-  /** Forgets what has expired. */
+  /** Removes expired entries. */
   sweep(): void {
     const now = this.now()
     for (const [kind, entries] of this.#kinds)
       for (const [id, entry] of entries) if (entry.exp <= now) this.delete(kind, id)
   }
 
-  /** The kinds that last, as JSON. */
+  /** Returns the entries of permanent kinds as JSON. */
   toText(): string {
     this.sweep()
     const kinds = LASTING.map((kind) => {
@@ -124,7 +130,11 @@ export class Store {
     return `{${kinds.join(',\n')}}\n`
   }
 
-  /** @throws Error for a text that `toText` did not write. */
+  /**
+   * Replaces the entries with those in a string.
+   *
+   * @throws Error if `toText` did not write the string.
+   */
   fromText(whole: string): void {
     const kinds = JSON.parse(whole) as Readonly<Record<string, readonly [string, number, Payload][]>>
     for (const kind of LASTING)

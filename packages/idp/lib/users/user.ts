@@ -1,12 +1,12 @@
-/** An account to sign in with. */
+/** An account for signing in. */
 export interface User {
   readonly sub: string
   readonly name: string
-  /** Empty for none. */
+  /** The email address, or empty. */
   readonly email: string
-  /** Empty for none. */
+  /** The tenant, or empty. */
   readonly tenant: string
   readonly groups: readonly string[]
-  /** The most that a token of the user may have. Undefined for no bound. */
+  /** The maximum scopes of the user's tokens. Undefined for all scopes. */
   readonly scopes: readonly string[] | undefined
 }

@@ -10,8 +10,8 @@ const LONGEST_SUB = 255
 export type Users = ReadonlyMap<string, User>
 
 /**
- * The users of a file, by `sub`, in the order of the file. A file that is gone counts as a broken edit: an
- * editor may be about to write it.
+ * Returns the users of a file by `sub`, in the order of the file. A missing file counts as an invalid edit,
+ * because an editor may be about to write it.
  */
 export const usersFile = (path: string, shown: string, report?: (problem: string) => void): LiveFile<Users> =>
   new LiveFile<Users>(
@@ -25,7 +25,9 @@ export const usersFile = (path: string, shown: string, report?: (problem: string
     report,
   )
 
-/** @throws Error when one of the users cannot be used. */
+/**
+ * @throws Error if one of the users is invalid.
+ */
 export function parseUsers(text: string): Parsed<Users> {
   const list = yamlText(text)
   if (!Array.isArray(list))
@@ -67,7 +69,7 @@ function userOf(entry: YamlValue, where: string, problems: string[]): User {
   }
 }
 
-/** A list of texts, or one text. */
+/** Parses a list of strings, or a string of words. */
 function words(value: YamlValue | undefined, where: string): readonly string[] {
   const list = typeof value === 'string' ? value.split(/\s+/) : value
   if (!Array.isArray(list)) throw new TypeError(`${where} is not a list`)
@@ -78,7 +80,7 @@ function words(value: YamlValue | undefined, where: string): readonly string[] {
   })
 }
 
-/** Two users of one tenant, and one of another. */
+/** The initial users: two of one tenant, and one of another. */
 export const STARTER_USERS = `# Whom one can be on this machine. Edit it while the provider runs: every request reads it again.
 # scopes bound what a token of the user may have. Without them, any are allowed.
 - sub: alice
