@@ -6,7 +6,6 @@ import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { sharedWrites } from './row-access/tenantless-writes.js'
 import { relatedPermissions } from './row-access/related-permissions.js'
 
-/** A server as its authorizer sees it, with the rules of the moment. */
 export const authorizedServer = (
   { registry, recorded, rules }: Registrations,
   { logger, authorizer }: ResolvedConfig,
@@ -22,7 +21,7 @@ export const authorizedServer = (
         ...registry.services().flatMap(({ methods }) => methods.map(pathOf)),
         ...recorded,
       ])
-      // An authorizer that decides by row about a method is also asked about `get` of its resource.
+      // If the authorizer filters the rows of a method, it also decides about `get` on the method's resource.
       const byRow = new Set(
         [...registry.methods()]
           .filter(([, { handler }]) => authorizer.decidesByRow === true && handler.rowAccess !== 'none')

@@ -3,7 +3,7 @@ import { readTls, type TlsConfig, tlsFiles, type TlsNow, tlsProblems } from './c
 import type { Logger } from './observability/logger.js'
 
 const DEBOUNCE_MS = 200
-/** For file systems that report no changes. */
+/** Polls because some file systems do not report changes. */
 const RECHECK_MS = 10_000
 
 /** A listener that is notified of a renewed certificate. */
@@ -13,12 +13,13 @@ interface Listening {
 }
 
 /**
- * The certificate of a listener, used anew whenever one of its files changes. What cannot be used, such as a
- * key that does not belong to the certificate yet, is logged as an error once, and the last good one stays.
+ * A listener's certificate, reloaded when one of its files changes. If the new files are unusable, such as a
+ * key that does not match the certificate yet, an error is logged once and the last valid certificate stays
+ * in use.
  */
 export class CertificateFiles {
   #watched: readonly WatchedFile[] = []
-  /** The certificate in use; undefined before the files are watched. */
+  /** The certificate in use; undefined until the files are watched. */
   #used: string | undefined
   #problems = ''
 
@@ -47,7 +48,7 @@ export class CertificateFiles {
       return watched
     }
     certificate.#watched = await Promise.all(tlsFiles(tls).map(open))
-    // They may have changed since the listener was made.
+    // The files may have changed since the listener was created.
     if (certificate.#watched.length > 0) certificate.#read()
     return certificate
   }

@@ -17,7 +17,7 @@ import type { Telemetry } from './observability/telemetry.js'
 import type { MessageRules } from './validation/protovalidate.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
 
-/** The parts that the interceptors of the chain use. The interceptor of an absent part is left out. */
+/** The parts that the interceptors use. If a part is undefined, its interceptor is omitted. */
 export interface ChainParts {
   readonly logger: Logger
   readonly limits: Pick<ResolvedLimits, 'maxResponseBytes'>
@@ -38,6 +38,6 @@ export interface ChainParts {
   readonly otherReads: OtherReads
   readonly sharedWrites: ReadonlySet<string>
   readonly referenceDecisions: ReferenceDecisions
-  /** The rules of `buf.validate`; undefined where no message has any. */
+  /** The rules of `buf.validate`; undefined if no message has any. */
   readonly messageRules: MessageRules | undefined
 }

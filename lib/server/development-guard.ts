@@ -8,8 +8,8 @@ import type { Registry } from './methods/registry.js'
 export const FOR_DEVELOPMENT = 'for development only (set allowDevelopment, or NODE_ENV=development)'
 
 /**
- * Parts of a server that are for development only; none if NODE_ENV is `development` or `test` or the
- * configuration allows them.
+ * Returns a problem for each part of the server that is for development only. Returns none if NODE_ENV is
+ * `development` or `test`, or if the configuration allows such parts.
  */
 export const developmentProblems = (
   config: ResolvedConfig,

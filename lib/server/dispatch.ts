@@ -17,8 +17,8 @@ export interface Dispatched {
 }
 
 /**
- * Called by both listeners: finds the method once, and runs the call.
- * @param openCalls - the times of the calls that run.
+ * Returns the function through which both listeners run calls.
+ * @param openCalls - the deadlines of all running calls.
  */
 export const dispatcher = (
   methods: ReadonlyMap<DescMethod, Dispatched>,
@@ -36,7 +36,8 @@ export const dispatcher = (
         const reply = run(new Call(method, incoming, request, undefined, time, runner))
         return reply instanceof Promise ? reply : undefined
       } catch (error) {
-        // The deadline step ends the time of each call. A step before it may fail first.
+        // The deadline interceptor clears the deadline of each call. An outer interceptor may fail before it
+        // runs.
         time.clear()
         throw error
       }

@@ -21,8 +21,8 @@ import { validation } from './validation/validation.js'
 import type { ChainParts } from './chain-parts.js'
 
 /**
- * The framework's chain, outermost first. What is not configured is left out. An interceptor with nothing to
- * do for a method leaves itself out of its calls.
+ * Returns the framework's chain, outermost interceptor first. Interceptors without configuration are omitted.
+ * An interceptor that has nothing to do for a method does not run for its calls.
  */
 export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
   new Chain()

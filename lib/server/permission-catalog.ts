@@ -8,20 +8,20 @@ export interface Permission {
   /** Full name of the service, `package.Service`. */
   readonly service: string
   readonly method: string
-  /** Empty for a public method, and for one without a rule. */
+  /** Empty for a public method and for a method without a rule. */
   readonly verb: string
-  /** Resource type or template, such as `zone:{zone_id}`. */
+  /** A resource type or a template such as `zone:{zone_id}`. */
   readonly resource: string
-  /** Anyone may call it. */
+  /** True if anyone may call the method. */
   readonly public: boolean
-  /** False for a method that has neither a rule nor a public exemption: `serve` refuses it. */
+  /** False if the method has neither a rule nor `public`. A server with such a method does not start. */
   readonly declared: boolean
 }
 
 /**
- * The permission of every method, in the order of service and method names.
- * @param source - services with the rules of their .proto; or a server, with all its rules and the methods it
- * recorded.
+ * Returns the permission of every method, sorted by service and method name.
+ * @param source - services with the rules in their .proto files, or a server with all its rules and the
+ *   methods that it recorded.
  */
 export const permissionCatalog = (source: Server | readonly DescService[]): readonly Permission[] => {
   const isServer = 'services' in source
@@ -45,7 +45,7 @@ const permissionOf = (path: string, rules: RuleSet): Permission => {
   }
 }
 
-/** By code unit, so that no locale changes the order. */
+/** Compares by code unit, so that the order does not depend on the locale. */
 const byName = (a: Permission, b: Permission): number =>
   compare(a.service, b.service) || compare(a.method, b.method)
 

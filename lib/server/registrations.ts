@@ -8,12 +8,11 @@ import { References } from './references/declared-references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { Registry } from './methods/registry.js'
 
-/** Mounts handlers beside the gateway. */
+/** Adds HTTP handlers to the gateway before the server starts. */
 export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
 
 /**
- * The registrations of a server before it serves. Only the rules may grow afterwards: the chain reads the
- * live set.
+ * A server's registrations before it serves. Afterwards, only rules can be added, which take effect at once.
  */
 export class Registrations {
   readonly registry: Registry
@@ -32,12 +31,12 @@ export class Registrations {
     if (config.httpAddr !== '') this.openMux()
   }
 
-  /** The mux for HTTP handlers; undefined without a gateway. */
+  /** The HTTP handlers of the gateway; undefined without a gateway. */
   get mux(): GatewayMux | undefined {
     return this.#mux
   }
 
-  /** For a gateway without its own address. */
+  /** Returns the mux, creating it for a gateway without its own address. */
   openMux(): GatewayMux {
     if (this.#mux !== undefined) return this.#mux
     const mux = new GatewayMux()
@@ -47,8 +46,8 @@ export class Registrations {
 
   /**
    * Adds a service with its own rules.
-   * @throws DeclarationError for what other generators write, which has no descriptor, and for a repository
-   * of another copy of this package.
+   * @throws DeclarationError for a service of another generator, which has no descriptor, and for a
+   *   repository of another copy of this package.
    */
   add(service: DescService, parts: ServiceParts): void {
     requireService('server', 'register', service)
@@ -58,7 +57,7 @@ export class Registrations {
     this.references.recordService(service, parts)
   }
 
-  /** Adds a service of the framework, whose rules are not in its .proto. */
+  /** Adds a service of the framework. Its rules are not in its .proto file. */
   addBuiltIn(service: DescService, rules: readonly Rule[], implementation: object): void {
     this.rules.add(...rules)
     this.registry.add(service, { implementation })

@@ -14,14 +14,14 @@ import { CertificateFiles } from './certificate-files.js'
 import { shutdown } from './lifecycle/shutdown.js'
 import { type ServerPlan, timeoutMsOf } from './server-plan.js'
 
-/** The bound addresses; empty for a listener that does not exist. */
+/** The bound addresses; empty if the listener does not exist. */
 export interface Addresses {
   readonly grpc: string
   readonly http: string
   readonly metrics: string
 }
 
-/** A running plan: its listeners, its health, its shutdown. */
+/** A running server: its listeners, health and shutdown. */
 export class RunningServer {
   readonly #plan: ServerPlan
   readonly #grpc: GrpcListener
@@ -32,7 +32,7 @@ export class RunningServer {
   #certificates: readonly CertificateFiles[] = []
   #stopSlowLists = () => {}
 
-  /** @param mounted - the gateway inside of another HTTP server. */
+  /** @param mounted - the gateway inside another HTTP server. */
   constructor(plan: ServerPlan, mounted: MountedGateway | undefined) {
     const { config, services, gateway } = plan
     this.#plan = plan
@@ -46,8 +46,8 @@ export class RunningServer {
   }
 
   /**
-   * Binds, serves until the signal aborts, and shuts down.
-   * @param bound - called with the addresses.
+   * Binds the addresses, serves until the signal aborts, and shuts down.
+   * @param bound - called with the bound addresses.
    * @throws the first fatal error.
    */
   async run(signal: AbortSignal, bound: (addresses: Addresses) => void): Promise<void> {
@@ -92,7 +92,7 @@ export class RunningServer {
     )
   }
 
-  /** @param isAsked - whether load balancers get time to notice. */
+  /** @param isAsked - true if the shutdown was requested, so that load balancers need time to react. */
   async #end(isAsked: boolean): Promise<void> {
     const { config, health, runner, openCalls, externalTargets } = this.#plan
     health.stop()

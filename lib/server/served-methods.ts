@@ -7,13 +7,13 @@ import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
 import { type MethodShape, shapesIn } from './openapi/method-shape.js'
 
-/** A method as a check of the server sees it. */
+/** A method as the checks of a server use it. */
 export interface ServedMethod extends MethodShape {
   readonly desc: DescMethod
   /** gRPC full method name. */
   readonly path: string
   readonly rule: Rule | undefined
-  /** True if a function of the application implements it alone. */
+  /** True if only an application function implements it. */
   readonly isOwn: boolean
   /** True if it may write rows that every tenant reads. */
   readonly writesShared: boolean

@@ -20,7 +20,7 @@ import type { Worker } from './lifecycle/worker.js'
 type Registration = (server: Server) => void
 
 /**
- * The method that sets a field. It has the field's name, or the singular when it takes the parts of one item.
+ * The name of the builder method for a field: the field's name, or its singular if the method adds one item.
  */
 type MethodOf<Field> = Field extends 'httpHandlers'
   ? 'httpHandler'
@@ -28,18 +28,18 @@ type MethodOf<Field> = Field extends 'httpHandlers'
     ? 'readinessCheck'
     : Field
 
-/** The parameters of the method: the field, or the items of a list. */
+/** The parameters of the builder method: the field's value, or the items of a list. */
 type Setter<Field extends keyof Config> = Field extends 'httpHandlers' | 'readinessChecks'
   ? (...parts: never[]) => unknown
   : NonNullable<Config[Field]> extends readonly (infer Item)[]
     ? (...items: Item[]) => unknown
     : (value: NonNullable<Config[Field]>) => unknown
 
-/** A field of `Config` without a method does not compile. */
+/** Requires a method for every field of `Config`. */
 type Setters = { readonly [Field in keyof Config as MethodOf<Field>]-?: Setter<Field> }
 
 /**
- * Builds a {@link Server}: from a `Config`, from one call per field of it, or from both.
+ * Builds a {@link Server} from a `Config`, from one call per field, or from both.
  * @example
  * ```ts
  * import { oidc, ServerBuilder } from 'ashlar'
@@ -65,47 +65,47 @@ export class ServerBuilder implements Setters {
     this.#config = config
   }
 
-  /** Required: `DefaultGRPCAddr`, or `:0` for a free port. */
+  /** Sets the address of the gRPC listener, such as `DefaultGRPCAddr`, or `:0` for a free port. Required. */
   grpcAddr(address: string): this {
     return this.#set({ grpcAddr: address })
   }
 
-  /** The address of the HTTP listener. Without one there is none. */
+  /** Sets the address of the HTTP listener. Without it, there is no HTTP listener. */
   httpAddr(address: string): this {
     return this.#set({ httpAddr: address })
   }
 
-  /** The address of a listener for Prometheus. */
+  /** Sets the address of the Prometheus listener. */
   metricsAddr(address: string): this {
     return this.#set({ metricsAddr: address })
   }
 
-  /** Adds to the previous rules. */
+  /** Adds authorization rules. */
   rules(...rules: readonly Rule[]): this {
     return this.#set({ rules: [...(this.#config.rules ?? []), ...rules] })
   }
 
-  /** Decides who may call what. Without one everything is denied. */
+  /** Sets the authorizer. Without one, everything is denied. */
   authorizer(authorizer: Authorizer): this {
     return this.#set({ authorizer })
   }
 
-  /** Derives the principal of a call. */
+  /** Sets the function that derives a call's principal. */
   principalFunc(principalFunc: PrincipalFunc): this {
     return this.#set({ principalFunc })
   }
 
-  /** Verifies bearer tokens. */
+  /** Sets the authenticator, which verifies bearer tokens. */
   authenticator(authenticator: Authenticator): this {
     return this.#set({ authenticator })
   }
 
-  /** Adds after the previous interceptors. */
+  /** Adds interceptors after the previous ones. */
   interceptors(...interceptors: readonly UserInterceptor[]): this {
     return this.#set({ interceptors: [...(this.#config.interceptors ?? []), ...interceptors] })
   }
 
-  /** Mounts an HTTP handler beside the gateway. */
+  /** Adds an HTTP handler to the gateway's listener. */
   httpHandler(pattern: string, handler: FetchHandler): this
   httpHandler(pattern: string, handler: NodeHandler): this
   httpHandler(pattern: string, handler: HttpHandler): this
@@ -113,67 +113,67 @@ export class ServerBuilder implements Setters {
     return this.#set({ httpHandlers: [...(this.#config.httpHandlers ?? []), { pattern, handler }] })
   }
 
-  /** Keeps the responses of repeated calls. */
+  /** Sets the store for responses of repeated calls. */
   idempotencyStore(idempotencyStore: IdempotencyStore): this {
     return this.#set({ idempotencyStore })
   }
 
-  /** The same as `idempotencyStore`. */
+  /** Alias of `idempotencyStore`. */
   deduplicationStore(deduplicationStore: IdempotencyStore): this {
     return this.#set({ deduplicationStore })
   }
 
-  /** Keeps long-running operations. */
+  /** Sets the store for long-running operations. */
   operationStore(operationStore: OperationStore): this {
     return this.#set({ operationStore })
   }
 
-  /** The same as `operationStore`. */
+  /** Alias of `operationStore`. */
   lroStore(lroStore: OperationStore): this {
     return this.#set({ lroStore })
   }
 
-  /** Takes the records of the server. */
+  /** Sets the server's logger. */
   logger(logger: Logger): this {
     return this.#set({ logger })
   }
 
-  /** Adds a check to readiness. */
+  /** Adds a readiness check. */
   readinessCheck(name: string, check: ReadinessCheck['check']): this {
     return this.#set({ readinessChecks: [...(this.#config.readinessChecks ?? []), { name, check }] })
   }
 
-  /** Adds to the previous ones. */
+  /** Adds workers. */
   workers(...workers: readonly Worker[]): this {
     return this.#set({ workers: [...(this.#config.workers ?? []), ...workers] })
   }
 
-  /** Merges with the previous options. */
+  /** Merges resilience options with the previous ones. */
   resilience(resilience: ResilienceConfig): this {
     return this.#set({ resilience: { ...this.#config.resilience, ...resilience } })
   }
 
-  /** Options of the gateway; merges with the previous ones. */
+  /** Merges gateway options with the previous ones. */
   gateway(gateway: GatewayConfig): this {
     return this.#set({ gateway: { ...this.#config.gateway, ...gateway } })
   }
 
-  /** Encrypts both listeners. */
+  /** Sets TLS for both listeners. */
   tls(tls: TlsConfig): this {
     return this.#set({ tls })
   }
 
-  /** TLS of the HTTP listener, if it differs from `tls`. */
+  /** Sets TLS for the HTTP listener if it differs from `tls`. */
   httpTls(httpTls: TlsConfig | 'none'): this {
     return this.#set({ httpTls })
   }
 
-  /** Limits on what one client can use; merges with the previous ones. */
+  /** Merges limits with the previous ones. */
   limits(limits: LimitsConfig): this {
     return this.#set({ limits: { ...this.#config.limits, ...limits } })
   }
 
-  /** Tells any client what is served. */
+  /** Serves gRPC reflection. See `Config.reflection`. */
   reflection(reflection = true): this {
     return this.#set({ reflection })
   }
@@ -211,7 +211,9 @@ export class ServerBuilder implements Setters {
   }
 
   /**
-   * @param adjust - returns the configuration to build with instead; the builder keeps its own. For tests.
+   * Builds the server.
+   * @param adjust - returns the configuration to build with instead; the builder's own is not changed. For
+   *   tests.
    * @throws DeclarationError with every mistake in the configuration.
    */
   build(adjust: (config: Config) => Config = (config) => config): Server {

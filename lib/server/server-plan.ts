@@ -33,32 +33,32 @@ import { UnfinishedBytes } from '../bounds/unfinished-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
- * The services of a server, decided before it binds. Its parts stay the same while the server runs. Some of
- * them hold state that changes, such as the open calls, and the rules that authorization reads.
+ * The result of planning a server before it binds its addresses. The parts stay the same while the server
+ * runs. Some contain changing state, such as the open calls and the rules that authorization reads.
  */
 export interface ServerPlan {
   readonly config: ResolvedConfig
   readonly services: readonly DescService[]
-  /** The chains of all methods, with their handlers. */
+  /** The interceptor chains of all methods, with their handlers. */
   readonly dispatcher: Dispatcher
-  /** With its routes; undefined without a gateway. */
+  /** The gateway with its routes; undefined without a gateway. */
   readonly gateway: Gateway | undefined
   readonly unauthenticated: UnauthenticatedBytes
   readonly telemetry: Telemetry | undefined
-  /** Undefined where no metrics are served. */
+  /** Undefined if no metrics are served. */
   readonly prometheus: Prometheus | undefined
   readonly health: HealthState
   readonly runner: OperationRunner
-  /** The deadlines of open calls: each call adds its own, and removes it at its end. */
+  /** The deadlines of open calls. Each call adds its own and removes it when it ends. */
   readonly openCalls: readonly Deadline[]
-  /** Resources that other processes serve; each connection is closed when no call needs it. */
+  /** The processes that serve other resources. Each connection is closed when no call needs it. */
   readonly externalTargets: readonly ExternalTarget[]
 }
 
 /**
- * Decides what is served, and checks it.
- * @throws for what must not be served: a method without a rule, an invalid route, a repository that cannot
- * work, and development parts.
+ * Plans a server and checks it.
+ * @throws if something must not be served: a method without a rule, an invalid route, an unusable repository,
+ *   or development-only parts.
  */
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation
@@ -98,7 +98,10 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   })
 }
 
-/** The bytes of requests on their way in. The log reports once a minute that requests are rejected. */
+/**
+ * Returns the counter of bytes of requests that are being received. Rejected requests are logged once a
+ * minute.
+ */
 const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): UnauthenticatedBytes => {
   const { unauthenticatedBytes, maxTenantUnfinishedBytes } = limits
   const reported = (fields: object, message: string) => {
@@ -169,7 +172,7 @@ const dispatcherOf = (
   })
 }
 
-/** The headers that say who calls, where no authenticator does. */
+/** Returns the headers that identify the caller if there is no authenticator. */
 const identityHeaders = (config: ResolvedConfig): readonly string[] =>
   identityOf(config) === 'headers' ? IDENTITY_HEADERS : []
 

@@ -33,7 +33,7 @@ export type { ServerCheck } from './start-up-findings.js'
 
 /** Registers generated services with their implementations. */
 export interface Registrar {
-  /** Registers what serves a service. */
+  /** Registers the implementation of a service. */
   add<S extends DescService>(service: S, implementation: Implementation<S>): void
 }
 
@@ -44,8 +44,8 @@ export interface Readiness {
 }
 
 /**
- * A gRPC server, with a gateway if one is configured. Made by `ServerBuilder`. It collects registrations;
- * `serve` makes a checked and frozen plan of them, and runs the plan.
+ * A gRPC server, with a gateway if one is configured. Created by `ServerBuilder`. It collects registrations;
+ * `serve` turns them into a checked plan and runs it.
  */
 export class Server {
   readonly #config: ResolvedConfig
@@ -79,19 +79,19 @@ export class Server {
     const stores = () => [...registry.repositories(), idempotencyStore, operationStore]
     const checks = () => [...config.readinessChecks, ...writesCheck(stores())]
     this.#health = new HealthState(checks, config.logger)
-    // An operation's result can hold rows that other principals of the tenant may not get.
+    // An operation's result can contain rows that other principals of the tenant may not get.
     this.#runner = new OperationRunner(operationStore, logger, registry, authorizer.decidesByRow === true)
     this.#ready.catch(() => {}) // serve() reports it
     const names = () => registry.services().map(({ typeName }) => typeName)
     const knows = (name: string) => names().includes(name)
-    // Service names are public only if reflection is on.
+    // Service names are public only if reflection is enabled.
     const listed = () => (config.reflection ? names() : [])
     this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows, listed))
     if (config.reflection) this.#addReflection()
   }
 
   /**
-   * Adds a service with its rules. A repository, your functions, or both implement it; your functions take
+   * Adds a service with its rules. A repository, your functions, or both implement it. Your functions take
    * precedence.
    */
   register<S extends DescService>(service: S, implementation: Implementation<S>): this
@@ -110,11 +110,11 @@ export class Server {
 
   /**
    * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts. Then
-   * it shuts both down within 5 seconds after `shutdownDelayMs`.
-   * @returns a promise that resolves on a clean shutdown and rejects with the first fatal error.
+   * waits for `shutdownDelayMs` and shuts both down within 5 seconds.
+   * @returns a promise that resolves after a clean shutdown and rejects with the first fatal error.
    */
   async serve(signal: AbortSignal): Promise<void> {
-    // The server also logs uses outside of calls in this process, such as in a job.
+    // Also logs system access outside calls in this process, such as in a job.
     const { logger } = this.#config
     const endReports = RequestContext.onSystem(contextReports(logger).onSystem)
     const endDoubts = onDatabaseDoubt(({ report }) => {
@@ -140,8 +140,8 @@ export class Server {
   }
 
   /**
-   * Runs the checks of `serve` without starting anything, except those of the workers.
-   * @returns the problems that `serve` would reject with, and the warnings that it would log.
+   * Runs the checks of `serve` without starting anything, except the workers' own checks.
+   * @returns the problems with which `serve` would reject, and the warnings that it would log.
    */
   async check(): Promise<ServerCheck> {
     try {
@@ -151,30 +151,31 @@ export class Server {
     }
   }
 
-  /** Resolves when `serve` has bound its addresses; rejects when it fails before. */
+  /** Resolves when `serve` has bound its addresses; rejects if it fails earlier. */
   ready(): Promise<void> {
     return this.#ready
   }
 
-  /** Registers services after the server was built. */
+  /** Returns a registrar for services that are added after the server was built. */
   grpcServer(): Registrar {
     return { add: (service, implementation) => void this.register(service, implementation) }
   }
 
-  /** Runs `fn` with the gateway's mux when `serve` starts; never without a gateway. */
+  /** Runs `fn` with the gateway's mux when `serve` starts. Without a gateway, it is never called. */
   registerGateway(fn: GatewayRegistration): void {
     this.#registrations.gateway.push(fn)
   }
 
-  /** The mux for HTTP handlers; undefined without a gateway. */
+  /** The gateway's mux for HTTP handlers; undefined without a gateway. */
   gatewayMux(): GatewayMux | undefined {
     return this.#registrations.mux
   }
 
   /**
-   * The gateway for your own HTTP server, with or without an `httpAddr`: for `createServer`, or `app.use` of
-   * Express and Nest, where it passes on requests that have no route. It responds 503 until `serve` has
-   * checked everything, and again from the moment its signal aborts. Your server closes its own connections.
+   * Returns the gateway for your own HTTP server, with or without an `httpAddr`: for `createServer`, or for
+   * `app.use` of Express and Nest, where it passes on requests that match no route. It responds with 503
+   * until `serve` has completed its checks, and again after its signal aborts. Your server must close its own
+   * connections.
    */
   httpListener(): HttpListener {
     this.#registrations.openMux()
@@ -182,65 +183,65 @@ export class Server {
     return this.#mounted.listener
   }
 
-  /** Runs the readiness checks; `serving` is the resulting gRPC health. */
+  /** Runs the readiness checks. `serving` is the resulting gRPC health. */
   async readiness(): Promise<Readiness> {
     const checks = await this.#health.check()
     return { serving: this.#health.serving, checks }
   }
 
-  /** Adds authorization rules, at any time. */
+  /** Adds authorization rules. May be called at any time. */
   addRules(...rules: readonly Rule[]): void {
     this.#registrations.rules.add(...rules)
   }
 
-  /** Names further methods, in full, that the start-up check must know. */
+  /** Adds full names of methods that the startup check must include. */
   recordMethods(...methods: readonly string[]): void {
     this.#registrations.recorded.push(...methods)
   }
 
-  /** `Config.rules` and all rules that were added since. */
+  /** Returns `Config.rules` and all rules added since. */
   rules(): readonly Rule[] {
     return this.#registrations.rules.all()
   }
 
-  /** Every registered service, with its implementation. */
+  /** Returns every registered service with its implementation. */
   services(): ReadonlyMap<DescService, ServiceParts> {
     return this.#registrations.registry.parts()
   }
 
-  /** Full names of the methods that were recorded in addition to the services'. */
+  /** Returns the full names added with `recordMethods`. */
   recordedMethods(): readonly string[] {
     return [...this.#registrations.recorded]
   }
 
-  /** The bound address; empty before `serve` has bound it. */
+  /** Returns the bound gRPC address; empty before `serve` has bound it. */
   grpcAddr(): string {
     return this.#addresses.grpc
   }
 
-  /** The bound address; empty without a gateway. */
+  /** Returns the bound HTTP address; empty without a gateway. */
   httpAddr(): string {
     return this.#addresses.http
   }
 
-  /** The bound address of `metricsAddr`; empty without it. */
+  /** Returns the bound address of `metricsAddr`; empty without it. */
   metricsAddr(): string {
     return this.#addresses.metrics
   }
 
-  /** Adds references to other services, which `serve` makes sure of. */
+  /** Adds references to other services, which `serve` checks. */
   recordReferences(...references: readonly Reference[]): void {
     this.#registrations.references.record(...references)
   }
 
-  /** A resource type that a service of this process returns in batches. */
+  /** Records a resource type that a service of this process returns in batches. */
   recordBatchTarget(type: string): void {
     this.#registrations.references.recordBatchTarget(type)
   }
 
   /**
-   * A resource type of another process. Fields that show a resource of the type are read from there, with the
-   * credentials of the caller.
+   * Records a resource type that another process serves. Fields that show a resource of the type are read
+   * from that process, with the caller's credentials.
    * @param address - `host:port`.
    */
   recordExternalReferenceTarget(type: string, address?: string, options?: ExternalTargetOptions): void {
@@ -248,14 +249,14 @@ export class Server {
   }
 
   /**
-   * The OpenAPI document of what is registered so far; see `openApi`.
-   * @param info - before what the option `gateway.openapi` says.
+   * Returns the OpenAPI document of the services registered so far; see `openApi`.
+   * @param info - takes precedence over the option `gateway.openapi`.
    */
   openApi(info?: OpenApiInfo): Promise<string> {
     return documentOf(this.#config, this.#registrations, info)
   }
 
-  /** The references that were recorded. */
+  /** Returns the recorded references. */
   references(): readonly Reference[] {
     return this.#registrations.references.all()
   }

@@ -42,13 +42,13 @@ interface ServerFindings {
   readonly warnings: readonly ServedWarning[]
 }
 
-/** Problems with the subject of their error. */
+/** Problems with a common subject. */
 interface ProblemGroup {
   readonly subject: string
   readonly problems: readonly Problem[]
 }
 
-/** A server with methods that start operations also serves the operations. */
+/** Adds the operations service if a method starts operations. */
 export const addOperations = ({ config, registrations, runner }: Foundation): void => {
   const services = registrations.registry.services()
   if (services.some(({ typeName }) => typeName === Operations.typeName)) return
@@ -56,7 +56,7 @@ export const addOperations = ({ config, registrations, runner }: Foundation): vo
   registrations.addBuiltIn(Operations, operationRules, operationsService(config.operationStore, runner))
 }
 
-/** Runs every check of a server, so that one startup reports the problems of all of them. */
+/** Runs every check of a server, so that one startup reports all problems. */
 export async function startUpFindings(
   { config, registrations, authorized }: Foundation,
   ofMessages: readonly Problem[],
@@ -105,10 +105,10 @@ export async function startUpFindings(
   }
 }
 
-/** The findings of a server that is not started. */
+/** The result of checking a server without starting it. */
 export interface ServerCheck {
   readonly problems: readonly DeclaredProblem[]
-  /** Each with the class that it is about. */
+  /** The warnings, each with the entity class that it concerns. */
   readonly warnings: readonly { readonly entity: string; readonly text: string }[]
 }
 
@@ -121,7 +121,7 @@ export async function checked(foundation: Foundation): Promise<ServerCheck> {
   return { problems: problemsIn(found), warnings: found.warnings }
 }
 
-/** @throws for a server with problems, an error with all of them. */
+/** @throws an error with all problems, if there are any. */
 export function refuse({ undeclared, groups }: ServerFindings): void {
   const found = groups.filter(({ problems }) => problems.length > 0)
   const [first, second] = found
@@ -132,7 +132,7 @@ export function refuse({ undeclared, groups }: ServerFindings): void {
   if (all.length > 0) throw new DeclarationError('server', all)
 }
 
-/** The problems in one list; each says its subject, unless that is the server. */
+/** Returns all problems in one list. Each states its subject, unless that is the server. */
 const problemsIn = ({
   undeclared,
   groups,
@@ -154,7 +154,7 @@ function routeProblems({ registry, references }: Registrations): readonly Proble
   }
 }
 
-/** The methods of repositories. Your own functions fill what they return. */
+/** Returns the methods implemented by repositories. Your own functions fill their responses themselves. */
 const shownBy = (registry: Registry): readonly DescMethod[] =>
   [...registry.parts()].flatMap(([service, { repository }]) =>
     repository === undefined
@@ -162,7 +162,7 @@ const shownBy = (registry: Registry): readonly DescMethod[] =>
       : service.methods.filter((desc) => methodOf(desc).readable.message === repository.model.message),
   )
 
-/** True if the repository of a message reads the field itself. */
+/** Returns a test for fields that a repository fills with a related resource itself. */
 const isRelation = (registry: Registry) => {
   const models = registry.repositories().map(({ model }) => model)
   return ({ parent, name }: DescField): boolean =>

@@ -6,8 +6,8 @@ import type { Claim, IdempotencyStore } from './idempotency/idempotency-store.js
 import type { OperationStore } from './operations/operation-store.js'
 
 /**
- * The application's store. If it throws anything but an error for callers, that is an outage: Unavailable,
- * with the cause for the log.
+ * Wraps the application's store. Any error that is not meant for callers is an outage: it becomes
+ * Unavailable, with the cause for the log.
  */
 export function idempotencyStoreOf(store: IdempotencyStore): IdempotencyStore {
   const reported = telling('the store of responses failed: retry later')
@@ -27,7 +27,7 @@ export function idempotencyStoreOf(store: IdempotencyStore): IdempotencyStore {
   }
 }
 
-/** The same for long-running operations. */
+/** Wraps the application's operation store in the same way. */
 export function operationStoreOf(store: OperationStore): OperationStore {
   const reported = telling('the operation store failed: retry later')
   return {
@@ -45,8 +45,8 @@ const checkOf = (store: IdempotencyStore | OperationStore): { checkWrites?: () =
   store.checkWrites === undefined ? {} : { checkWrites: async () => store.checkWrites?.() }
 
 /**
- * An error of the effect is not the store's, and neither is a mistake of the code inside, such as a call that
- * was not awaited.
+ * Wraps the store's transaction. An error of the effect is not the store's, and neither is a mistake of the
+ * code inside, such as a call that was not awaited.
  */
 const transactionOf = (store: IdempotencyStore, reported: Telling): Pick<IdempotencyStore, 'transaction'> => {
   const transaction = store.transaction?.bind(store)

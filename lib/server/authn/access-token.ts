@@ -10,7 +10,7 @@ export type AccessTokenMark = (claims: JWTPayload) => boolean
  */
 const OF_ID_TOKENS = ['at_hash', 'c_hash', 's_hash', 'urn:openid:params:jwt:claim:rt_hash', 'nonce']
 
-/** The marks of access tokens: of a standard, or of a provider's profile. */
+/** Checks that mark a token as an access token. Each follows a standard or one provider's profile. */
 const MARKS: readonly AccessTokenMark[] = [
   // RFC 9068 (2.2.3) and RFC 8693 (4.2), and the lists of Entra and Okta
   ({ scope, scp }) => hasText(scope) || hasText(scp),
@@ -24,13 +24,16 @@ const MARKS: readonly AccessTokenMark[] = [
   ({ typ }) => typ === 'Bearer',
   // Auth0
   ({ gty }) => hasText(gty),
-  // Auth0 with RBAC and without scopes. `permissions` is also present if the caller has none.
+  // Auth0 with RBAC and without scopes. Auth0 also writes `permissions` if the caller has none.
   ({ iss, permissions }) => isOf(iss, AUTH0) && Array.isArray(permissions),
   // Entra: an application without roles
   ({ iss, idtyp }) => isOf(iss, ENTRA) && idtyp === 'app',
 ]
 
-/** Hosts of issuers, or their ends. Another provider may write the same claims into ID tokens. */
+/**
+ * Issuer hosts or host suffixes. The marks apply only to these hosts because another provider may write the
+ * same claims into ID tokens.
+ */
 const AUTH0 = ['.auth0.com']
 const ENTRA = [
   ...['login.microsoftonline.com', 'login.microsoftonline.us', 'login.partner.microsoftonline.cn'],
@@ -44,10 +47,10 @@ const isOf = (issuer: string | undefined, hosts: readonly string[]): boolean => 
 }
 
 /**
- * Rejects an ID token, a refresh token, and each token that does not show that it is an access token: an ID
- * token need not have a mark of its own. `ofIssuer` recognizes what only this issuer writes. `onUnmarked` is
- * called before a token without a mark is rejected.
- * @throws Unauthenticated that says what to send.
+ * Rejects ID tokens, refresh tokens, and tokens that do not identify themselves as access tokens, because an
+ * ID token need not carry a mark of its own. `ofIssuer` recognizes claims that only this issuer writes.
+ * `onUnmarked` is called before a token without a mark is rejected.
+ * @throws Unauthenticated with a message that says which token to send.
  */
 export const requireAccessToken = (
   claims: JWTPayload,
@@ -60,7 +63,7 @@ export const requireAccessToken = (
   if (saysOneOf(claims['typ'], REFRESH))
     throw new Unauthenticated('the bearer token is a refresh token: send the access token that came with it')
   if (isAccessType(typ) || MARKS.some((mark) => mark(claims))) return
-  // A promise is not an answer.
+  // Requires exactly `true`: a promise is truthy.
   if (ofIssuer?.(claims) === true) return
   onUnmarked()
   throw new Unauthenticated('the bearer token does not show that it is an access token: send an access token')
@@ -74,17 +77,17 @@ const isIdToken = (claims: JWTPayload): boolean =>
   )
 
 const ID = ['id']
-/** Of Keycloak, whose refresh tokens have a scope. */
+/** Keycloak's `typ` values for refresh tokens, which also carry a scope. */
 const REFRESH = ['refresh', 'offline']
 
 const saysOneOf = (value: unknown, types: readonly string[]): boolean =>
   typeof value === 'string' && types.includes(value.toLowerCase())
 
-/** RFC 9068 (2.1). */
+/** Returns true if `typ` is an access token type of RFC 9068 (2.1). */
 const isAccessType = (typ: unknown): boolean =>
   typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ)
 
-/** An empty text or list shows nothing. */
+/** Returns true for a string or a list that contains visible characters. An empty claim proves nothing. */
 const hasText = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.some((one) => typeof one === 'string' && hasText(one))

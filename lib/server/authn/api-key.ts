@@ -6,18 +6,18 @@ import type { Authenticator, Credentials } from './authenticator.js'
 export type ApiKeyVerification<R> =
   { readonly ok: true; readonly record: R } | { readonly ok: false; readonly record: undefined }
 
-/** Options of `apiKey`. */
+/** Options for `apiKey`. */
 export interface ApiKeyOptions<R> {
-  /** For example `(token) => keys.verifyApiKey(token)`. It searches all tenants. */
+  /** Looks up a key among all tenants, for example `(token) => keys.verifyApiKey(token)`. */
   readonly verify: (token: string, credentials: Credentials) => Promise<ApiKeyVerification<R>>
-  /** The principal of a record. Its tenant becomes the tenant of the call. */
+  /** Builds the principal from the verified record. The principal's tenant becomes the tenant of the call. */
   readonly principal: (record: R) => Pick<Principal, 'subject' | 'tenant'> & Partial<Principal>
 }
 
 /**
- * An authenticator for API keys, which are credential fields of a resource.
- * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record. The error does
- * not say which.
+ * Returns an authenticator for API keys that are stored as credential fields of a resource.
+ * @throws Unauthenticated if the key is unknown, wrong or expired, or if its record is deleted. The error
+ *   does not reveal which.
  * @example
  * ```ts
  * import { apiKey } from 'ashlar'

@@ -2,22 +2,19 @@ import type { Principal } from '../../context.js'
 import type { Metadata } from '../../call.js'
 import type { Logger } from '../observability/logger.js'
 
-/** The parts of a request that an authenticator can read besides the token. */
+/** The parts of a request that an authenticator can use in addition to the token. */
 export interface Credentials {
   readonly metadata: Metadata
   readonly peer: string
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
-  /** The server's logger. */
   readonly logger?: Logger
 }
 
 /** Verifies a bearer token: signature, issuer, audience, expiry. */
 export interface Authenticator {
-  /**
-   * The format of its tokens, such as `JWT`, for clients that read the OpenAPI document. Default: omitted.
-   */
+  /** The token format, such as `JWT`, that the OpenAPI document states. Omitted by default. */
   readonly bearerFormat?: string
-  /** @throws Unauthenticated when the token is not valid. */
+  /** @throws Unauthenticated if the token is invalid. */
   authenticate(token: string, credentials: Credentials): Promise<Principal>
 }

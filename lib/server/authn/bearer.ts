@@ -1,8 +1,8 @@
 import { Unauthenticated } from '../../errors.js'
 
 /**
- * The token of an `authorization` value. Another scheme counts as no bearer.
- * @throws Unauthenticated for a bearer that is not a token (RFC 6750 section 2.1).
+ * Returns the token of an `authorization` header, or undefined for another scheme.
+ * @throws Unauthenticated if the bearer value is not a token (RFC 6750 section 2.1).
  */
 export const bearerOf = (authorization: string | undefined): string | undefined => {
   const match = /^bearer(?:$| +(.*)$)/i.exec(authorization?.trim() ?? '')

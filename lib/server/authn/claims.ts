@@ -5,27 +5,26 @@ import { Unauthenticated } from '../../errors.js'
 /** A claim's name, or a function that reads the value from all claims. */
 export type ClaimReader<T> = string | ((claims: JWTPayload) => T)
 
-/** The claims of a token that hold the parts of a principal. */
+/** Maps token claims to the fields of a principal. */
 export interface ClaimMapping {
-  /** Default `sub`. */
+  /** Default: `sub`. */
   readonly subject?: ClaimReader<string>
-  /** Default `tenant`. */
+  /** Default: `tenant`. */
   readonly tenant?: ClaimReader<string>
-  /** Default `groups`. */
+  /** Default: `groups`. */
   readonly groups?: ClaimReader<readonly string[]>
-  /**
-   * Default `scopes`, or `scope` in the format of RFC 8693 (words separated by spaces) if that is missing.
-   */
+  /** Default: `scopes`, or `scope` (words separated by spaces, RFC 8693) if `scopes` is missing. */
   readonly scopes?: ClaimReader<readonly string[]>
 }
 
-/** The most groups, and the most scopes, of a principal. */
+/** The maximum number of groups, and of scopes, in one principal. */
 export const MAX_GROUPS = 1000
 
 /**
- * The principal of verified claims. An absent claim leaves its part empty. A claim of a wrong type counts as
- * absent, so it can never grant anything.
- * @throws Unauthenticated without a subject, and with more than {@link MAX_GROUPS} groups or scopes.
+ * Builds the principal from verified claims. A claim of the wrong type counts as absent, so it can never
+ * grant anything.
+ * @throws Unauthenticated if the subject is missing, or if there are more than {@link MAX_GROUPS} groups or
+ *   scopes.
  */
 export const toPrincipal = (claims: JWTPayload, mapping: ClaimMapping): Principal => {
   const subject = text(read(claims, mapping.subject ?? 'sub'))

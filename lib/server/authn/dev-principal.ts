@@ -4,8 +4,8 @@ import type { Metadata } from '../../call.js'
 import { MAX_GROUPS } from './claims.js'
 
 /**
- * Trusts the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or both). For
- * development only: `serve` refuses it elsewhere, because any client can send them.
+ * Builds a principal from the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or
+ * both). Any client can send these headers, so `serve` accepts this function in development only.
  */
 export const devPrincipal = ({ metadata }: { readonly metadata: Metadata }): Principal => {
   const tenant = metadata.get('account-id') ?? ''

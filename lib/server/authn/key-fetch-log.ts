@@ -4,8 +4,8 @@ const FIRST_PAUSE_MS = 60_000
 const LONGEST_PAUSE_MS = 3_600_000
 
 /**
- * Logs that the keys of an issuer could not be fetched: at once, then after a minute, then after twice as
- * long each time, an hour at most. Also logs when they can be fetched again.
+ * Logs that an issuer's keys could not be fetched. It logs the first failure at once, the next after one
+ * minute, and then doubles the interval up to one hour. It also logs the recovery.
  */
 export class KeyFetchLog {
   readonly #loggerOf: () => Logger
@@ -49,7 +49,7 @@ export class KeyFetchLog {
   }
 }
 
-/** `fetch` gives the reason of a failure only as the cause. */
+/** Returns the name of an error and its message. `fetch` reports the reason of a failure only in `cause`. */
 const withCause = (error: unknown): { readonly name: string; readonly message: string } => {
   if (!(error instanceof Error))
     return { name: typeof error, message: 'it threw a value that is not an error' }

@@ -2,14 +2,15 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { Unavailable } from '../../errors.js'
 import type { KeyFetchLog } from './key-fetch-log.js'
 
-/**
- * A source of keys that can verify a signature, and of no others. What is fetched without one is rejected.
- */
+/** Fetches the keys that can verify a signature. Rejects if the response contains none. */
 export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
-/** The time keys are used before they are fetched again. */
+/** Keys older than this are fetched again in the background. */
 const FRESH_MS = 10 * 60_000
-/** The minimum time between two fetches, whatever keys the tokens name. Shorter until the first keys. */
+/**
+ * The minimum time between two fetches, so that tokens with unknown keys cannot cause a fetch each. The first
+ * keys use the shorter time.
+ */
 const COOL_DOWN_MS = 30_000
 const FIRST_COOL_DOWN_MS = 1_000
 const FETCH_TIMEOUT_MS = 5_000
@@ -17,8 +18,8 @@ const FETCH_TIMEOUT_MS = 5_000
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 
 /**
- * The keys of an issuer. They are cached, fetched again when a token names an unknown key, and kept while
- * their source is down.
+ * Caches an issuer's keys. They are fetched again when a token names an unknown key, and stay in use while
+ * their source is unavailable.
  */
 export class KeySet {
   readonly #source: KeySource
@@ -36,10 +37,10 @@ export class KeySet {
     this.#log = log
   }
 
-  /** @throws Unavailable while no key could be fetched yet. */
+  /** @throws Unavailable if no keys have been fetched yet. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.#keys === undefined) await this.#load()
-    // A call does not wait when keys are only old: they stay in use while their source is down.
+    // Old keys stay in use during the fetch, so no call waits for it.
     else if (this.#now() - this.#fetchedAt > FRESH_MS) void this.#reload()
     try {
       return await this.#among(header, token)
@@ -76,7 +77,7 @@ export class KeySet {
       this.#fetchedAt = this.#now()
       this.#log.fetched()
     } catch (error) {
-      // Existing keys stay in use. Without any, find() throws.
+      // The existing keys stay in use. If there are none, find() throws.
       this.#log.failed(error, this.#keys !== undefined)
     }
   }

@@ -4,13 +4,16 @@ import { usableKeys } from './usable-key.js'
 
 const MAX_BYTES = 1024 * 1024
 
-/** Keys from a fixed address. */
+/** Returns a source that reads keys from a fixed address. */
 export const keysAt =
   (jwksUri: string, algorithms: readonly string[], fetchIt: typeof fetch): KeySource =>
   (signal) =>
     keySet(jwksUri, algorithms, fetchIt, signal)
 
-/** The keys of an issuer, found through its OpenID configuration (OpenID Connect Discovery 1.0 section 4). */
+/**
+ * Returns a source that finds an issuer's keys through its OpenID configuration (OpenID Connect Discovery 1.0
+ * section 4).
+ */
 export const keysOfIssuer =
   (issuer: string, algorithms: readonly string[], fetchIt: typeof fetch): KeySource =>
   async (signal) => {
@@ -22,7 +25,7 @@ export const keysOfIssuer =
     return keySet(jwksUri, algorithms, fetchIt, signal)
   }
 
-/** An issuer that returns no usable key is broken: its response must not replace keys that work. */
+/** Fetches a key set. An empty response is an error, because it must not replace working keys. */
 const keySet = async (
   url: string,
   algorithms: readonly string[],
@@ -35,8 +38,8 @@ const keySet = async (
 }
 
 /**
- * @throws TypeError for an address that is not https, or http on this host: an attacker on the network could
- * replace the keys.
+ * @throws TypeError unless the address is https, or http on this host. On other addresses an attacker on the
+ *   network could replace the keys.
  */
 export const assertSafe = (name: string, address: string): void => {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -11,8 +11,8 @@ import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
 import { usableKeys } from './usable-key.js'
 
 /**
- * Signatures that only the issuer can make. Shared secrets and `none` are missing on purpose and cannot be
- * allowed.
+ * Algorithms whose signatures only the issuer can create. Shared secrets and `none` are excluded deliberately
+ * and cannot be enabled.
  */
 const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -25,49 +25,49 @@ const LEEWAY_SECONDS = 30
 
 /** Options of `oidc`. */
 export interface OidcOptions {
-  /** Must be the token's `iss`. https, or http on the local host. */
+  /** Must equal the token's `iss`. An https address, or http on the local host. */
   readonly issuer: string
-  /** One of these must be in the token's `aud`. */
+  /** The token's `aud` must contain at least one of these values. */
   readonly audience: string | readonly string[]
   /** Default: the address in the issuer's OpenID configuration. */
   readonly jwksUri?: string
-  /** The keys themselves, instead of an address. */
+  /** Fixed keys, used instead of an address. */
   readonly jwks?: JSONWebKeySet
-  /** Default: every asymmetric algorithm that is registered. */
+  /** Default: all supported asymmetric algorithms. */
   readonly algorithms?: readonly string[]
   /**
-   * Accepted `typ` values of tokens, compared without case; `''` is a token without one. Default: none, `JWT`
-   * and `at+jwt` (RFC 9068). Another kind of token (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
+   * Accepted `typ` values, compared without case; `''` accepts tokens without `typ`. Default: `''`, `JWT` and
+   * `at+jwt` (RFC 9068). Tokens of another type (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) are rejected.
    */
   readonly types?: readonly string[]
   /**
-   * Recognizes the access tokens of an issuer of your own by their claims. It is called for a token that has
-   * neither a mark of an ID token nor one of these: `typ` `at+jwt` in its header, a claim `scope` or `scp`,
-   * what Entra, Cognito, Okta, Keycloak or Auth0 writes into access tokens.
+   * Recognizes your own issuer's access tokens by their claims. It is called for a token that has no mark of
+   * an ID token and none of these marks of an access token: `typ: at+jwt` in the header, a `scope` or `scp`
+   * claim, or the claims that Entra, Cognito, Okta, Keycloak or Auth0 write into access tokens.
    */
   readonly accessTokenMark?: AccessTokenMark
   /**
-   * Also accepts ID tokens, which say who signed in and not what a caller may do, and tokens without a mark.
-   * Default false: a token has to show that it is an access token, and must not have a mark of an ID token:
-   * `at_hash`, `c_hash`, `s_hash`, `urn:openid:params:jwt:claim:rt_hash`, `nonce`, `typ: ID` (Keycloak), or
-   * `token_use: id` (Cognito).
+   * If true, the authenticator also accepts ID tokens, which state who signed in rather than what a caller
+   * may do, and tokens without a mark. Default false: a token must have a mark of an access token and none of
+   * an ID token (`at_hash`, `c_hash`, `s_hash`, `urn:openid:params:jwt:claim:rt_hash`, `nonce`, `typ: ID` in
+   * Keycloak, `token_use: id` in Cognito).
    */
   readonly idTokens?: boolean
   readonly claims?: ClaimMapping
   /**
-   * Receives key fetch failures, and the first rejected token without a mark. Default: the server's logger.
+   * Receives key fetch failures and the first rejected token without a mark. Default: the server's logger.
    */
   readonly logger?: Logger
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   readonly now?: () => Date
 }
 
 /**
- * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725). Issuer, audience and
- * expiry are required, with 30 seconds of leeway. Keys are cached and follow the provider's rotation.
- * @throws TypeError when the options are not safe.
+ * Returns an authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725). It verifies
+ * issuer, audience and expiry, with 30 seconds of leeway. Keys are cached and follow the provider's rotation.
+ * @throws TypeError if an option is unsafe.
  * @example
  * ```ts
  * import { oidc } from 'ashlar'
@@ -101,14 +101,14 @@ export const oidc = (options: OidcOptions): Authenticator => {
     clockTolerance: LEEWAY_SECONDS,
     requiredClaims: ['exp', 'iss', 'aud'],
   }
-  // Loaded only when tokens are verified, so that other servers start faster.
+  // Imported on demand, so that servers without OIDC start faster.
   const clock = () => now().getTime()
   let logger = options.logger
   const log = new KeyFetchLog(issuer, () => (logger ??= jsonLogger()), clock)
   const verifier = import('./token-verifier.js').then(
     ({ TokenVerifier }) => new TokenVerifier(source, clock, verification, types, log),
   )
-  verifier.catch(() => {}) // reported to the caller of `authenticate`
+  verifier.catch(() => {}) // `authenticate` reports the failure to its caller
   let isLogged = false
   const logUnmarked = (): void => {
     if (isLogged) return
@@ -119,7 +119,7 @@ export const oidc = (options: OidcOptions): Authenticator => {
     bearerFormat: 'JWT',
     async authenticate(token, credentials): Promise<Principal> {
       logger ??= credentials.logger
-      // Stricter than lenient base64 decoders, so that a token has only one valid form.
+      // Lenient base64 decoders accept several forms of one token. This accepts only one.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
       return (await verifier).verify(token, now(), (payload, header) => {
         if (!idTokens) requireAccessToken(payload, header, accessTokenMark, logUnmarked)

@@ -10,7 +10,6 @@ import { AshlarError, Unauthenticated } from '../../errors.js'
 import type { KeyFetchLog } from './key-fetch-log.js'
 import { KeySet, type KeySource } from './key-set.js'
 
-/** Verifies JSON Web Tokens with the keys of one source. */
 export class TokenVerifier {
   readonly #keys: KeySet
   readonly #verification: JWTVerifyOptions
@@ -33,8 +32,8 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns what `read` makes of the claims and the header.
-   * @throws Unauthenticated for an invalid token, Unavailable while no key could be fetched yet.
+   * Verifies the token and returns the result of `read` for its claims and header.
+   * @throws Unauthenticated if the token is invalid, Unavailable if no keys have been fetched yet.
    */
   async verify<T>(
     token: string,
@@ -46,7 +45,7 @@ export class TokenVerifier {
         ...this.#verification,
         currentDate,
       })
-      // Other kinds of tokens, such as logout tokens, are signed with the same keys.
+      // The issuer signs other token types, such as logout tokens, with the same keys.
       if (!this.#types.has(typeOf(protectedHeader.typ))) throw new TypeError('the token has another type')
       checkTimes(payload)
       return read(payload, protectedHeader)
@@ -60,10 +59,13 @@ export class TokenVerifier {
 const typeOf = (typ: unknown): string | undefined =>
   typ === undefined ? undefined : typeof typ === 'string' ? mediaType(typ) : ''
 
-/** `JWT` is short for `application/jwt` (RFC 7515 section 4.1.9). */
+/** Expands a short media type: `JWT` stands for `application/jwt` (RFC 7515 section 4.1.9). */
 const mediaType = (type: string): string => (type.includes('/') ? type : `application/${type}`).toLowerCase()
 
-/** JSON reads `1e999` as infinity: a token that never expires is not valid. */
+/**
+ * Rejects times that are not safe integers. JSON parses `1e999` as Infinity, which would be a token that
+ * never expires.
+ */
 const checkTimes = ({ exp, nbf, iat }: JWTPayload): void => {
   for (const time of [exp, nbf, iat] as readonly unknown[]) {
     if (time === undefined) continue
@@ -81,7 +83,7 @@ const verified = async (token: string, keys: KeySet, options: JWTVerifyOptions):
   }
 }
 
-/** Any of the fitting keys may have signed a token without `kid`. */
+/** Tries every candidate key, because a token without `kid` may be signed by any of them. */
 const verifyWithAny = async (
   token: string,
   candidates: errors.JWKSMultipleMatchingKeys,
@@ -91,7 +93,7 @@ const verifyWithAny = async (
     try {
       return await jwtVerify(token, key, options)
     } catch (error) {
-      // A key that cannot be used is as one that did not sign. Claims are read when the signature is good.
+      // An unusable key counts as one that did not sign. A claim error means that the signature was correct.
       if (CLAIM_ERRORS.some((kind) => error instanceof kind)) throw error
     }
   }

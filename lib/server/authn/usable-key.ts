@@ -7,8 +7,8 @@ const MIN_RSA_BITS = 2048
 const KTY: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 'EC', Ed: 'OKP' }
 
 /**
- * The members of a JSON Web Key Set that can verify a signature with one of the algorithms; others are
- * ignored (RFC 7517 section 5).
+ * Returns the members of a JSON Web Key Set that can verify a signature with one of the algorithms. Other
+ * members are ignored (RFC 7517 section 5).
  */
 export const usableKeys = (set: unknown, algorithms: readonly string[]): JWK[] => {
   const { keys } = (set ?? {}) as { readonly keys?: unknown }

@@ -1,7 +1,10 @@
 import type { Message } from '@bufbuild/protobuf'
 import { PermissionDenied } from '../../errors.js'
 
-/** The stream, its first message already drawn and checked, each further one checked as it is drawn. */
+/**
+ * Reads and checks the first message of a stream, then returns the whole stream. Each further message is
+ * checked when it is read.
+ */
 export const checkedFromFirst = async (
   requests: AsyncIterable<Message>,
   check: (message: Message) => Promise<void> | undefined,

@@ -2,28 +2,28 @@ import type { Message } from '@bufbuild/protobuf'
 import { type Filter, filter } from '../../persistence/query/filter-template.js'
 import type { AuthorizationRequest, Authorizer } from './authorizer.js'
 
-/** The call and its request, as the function of {@link authorizeEntity} receives them. */
+/** The input of an {@link authorizeEntity} function: the decision's input and the request message. */
 export interface EntityRequest extends AuthorizationRequest {
   readonly message: Message
 }
 
-/** A decision that knows the row: the call reaches the rows for which `where` is true, and no other. */
+/** A row-level decision: the call can access only the rows for which `where` is true. */
 export interface RowDecision {
   readonly where: Filter
   /**
-   * Must hold for each row after a create or update; otherwise the call is denied and rolled back. If it is
-   * omitted, `where` must hold then too. The argument is the entity.
+   * Must return true for each row after a create or update; otherwise the call is denied and rolled back. If
+   * it is omitted, `where` must be true for the written row. The argument is the entity.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an authorizer serves entities of all types
   readonly check?: (entity: any) => boolean | Promise<boolean>
 }
 
-/** `true` allows the call, `false` denies it, anything else allows it for some rows. */
+/** `true` allows the call, `false` denies it, and an object allows it for some rows. */
 export type Decision = boolean | RowDecision | EntityDecision
 
 type EntityTest = (entity: object, request: EntityRequest) => boolean | Promise<boolean>
 
-/** A decision that a function makes for each row. Made by {@link authorizeEntity}. */
+/** A row-level decision made by code. Create one with {@link authorizeEntity}. */
 export class EntityDecision {
   constructor(
     readonly allows: EntityTest,
@@ -32,12 +32,14 @@ export class EntityDecision {
 }
 
 /**
- * A row-level decision made by code: `allows` is called with every entity that the call reaches. Before a
- * write the row is locked first. After a create or update it is called again with the entity as it is then,
- * unless there is a `check`.
- * A list cannot call it, because its pages would not be full. A list returns the rows of `where`, so state
- * there for which rows `allows` can hold. Without `where`, a list is a server error, which is logged.
- * @param options - `where` holds beside `allows`; `check` as of {@link RowDecision}.
+ * Returns a row-level decision made by code: `allows` is called with every entity that the call accesses.
+ * Before a write, the row is locked first. After a create or update, `allows` is called again with the
+ * written entity unless `check` is given.
+ *
+ * A list cannot call `allows`, because its pages would not be full. It returns the rows that match `where`,
+ * so state there for which rows `allows` can be true. If `where` is missing, a list fails with a server
+ * error, which is logged.
+ * @param options - `where` must hold in addition to `allows`; for `check` see {@link RowDecision}.
  * @example
  * ```ts
  * import type { Authorizer } from 'ashlar/server'
@@ -57,9 +59,9 @@ export const authorizeEntity = <E extends object>(
 ): EntityDecision => new EntityDecision(allows as EntityTest, options)
 
 /**
- * The decision that an authorizer returned. Anything but `true` and an object is a denial, because JavaScript
- * code can return anything.
- * @throws TypeError for a row-level decision of an authorizer that does not declare `decidesByRow`.
+ * Validates what an authorizer returned. JavaScript code can return anything, so every value except `true`
+ * and an object is a denial.
+ * @throws TypeError for a row-level decision from an authorizer that does not declare `decidesByRow`.
  */
 export const decisionOf = (
   returned: unknown,
@@ -71,18 +73,21 @@ export const decisionOf = (
   return returned as RowDecision | EntityDecision
 }
 
-/** A decision as a restricted repository carries it out. */
+/** A decision in the form that a restricted repository applies. */
 export interface Restriction {
-  /** No row at all. */
+  /** True if the caller may access no row. */
   readonly isNone: boolean
   readonly where: Filter | undefined
-  /** Asked about each entity that is reached. */
+  /** Called with each entity that the call accesses. */
   readonly test: ((entity: object) => boolean | Promise<boolean>) | undefined
-  /** Asked about each entity after it was written. */
+  /** Called with each entity after it was written. */
   readonly check: ((entity: object) => boolean | Promise<boolean>) | undefined
 }
 
-/** @throws TypeError if the value is not a decision, so that nothing is mistaken for a permission. */
+/**
+ * Converts a decision to a restriction.
+ * @throws TypeError for an unknown value, which must not count as a permission.
+ */
 export const restrictionOf = (decision: Decision, request: () => EntityRequest): Restriction => {
   const all: Restriction = { isNone: false, where: undefined, test: undefined, check: undefined }
   if (decision === true) return all
@@ -97,9 +102,9 @@ export const restrictionOf = (decision: Decision, request: () => EntityRequest):
 }
 
 /**
- * A decision as a list carries it out, of which code cannot see each row.
- * @param type - of the resource.
- * @throws TypeError where code alone decides.
+ * Returns the restriction that a list applies. A list cannot call code for each row.
+ * @param type - the resource type, for the error message.
+ * @throws TypeError if code alone decides.
  */
 export const listable = (restriction: Restriction, type: string): Restriction => {
   if (restriction.test !== undefined && restriction.where === undefined)
@@ -117,7 +122,10 @@ const given = (where: Filter | undefined): Filter => {
   return where
 }
 
-/** Both predicates. @throws TypeError if one is invalid: the authorizer wrote it, not the caller. */
+/**
+ * Combines two predicates with AND.
+ * @throws TypeError if one is invalid. The error is the authorizer's, not the caller's.
+ */
 export const both = (a: Filter | undefined, b: Filter | undefined): Filter | undefined => {
   if (a === undefined || b === undefined) return a ?? b
   try {
@@ -127,7 +135,10 @@ export const both = (a: Filter | undefined, b: Filter | undefined): Filter | und
   }
 }
 
-/** Anything but `true` is a denial: code in JavaScript can return anything. */
+/**
+ * Returns true if the test returns exactly `true` for every entity. JavaScript code can return anything, so
+ * any other value is a denial.
+ */
 export const allPass = async (entities: readonly object[], test: Restriction['test']): Promise<boolean> => {
   if (test === undefined) return true
   for (const entity of entities) if ((await test(entity)) !== true) return false

@@ -2,13 +2,13 @@ import type { AuthorizationRequest, Authorizer } from './authorizer.js'
 import { type Grant, isFor, permits, refusalOf } from './grant.js'
 
 /**
- * The development authorizer: allows what a grant allows. Without grants it denies everything, which makes it
- * the safe default; with grants `serve` accepts it in development only.
+ * An authorizer that allows what its grants allow. Without grants it denies everything, which makes it a safe
+ * default. With grants, `serve` accepts it in development only.
  */
 export class DevAuthorizer implements Authorizer {
   constructor(readonly grants: readonly Grant[] = []) {}
 
-  /** True if a grant allows it. */
+  /** Returns true if one of the grants allows the request. */
   authorize(request: AuthorizationRequest): boolean {
     const groups = new Set(request.principal.groups)
     for (const grant of this.grants) {
@@ -23,7 +23,7 @@ export class DevAuthorizer implements Authorizer {
 }
 
 /**
- * An authorizer of grants, for development and tests: it denies what no grant allows.
+ * Returns an authorizer for development and tests that denies everything its grants do not allow.
  * @example
  * ```ts
  * import { devAuthorizer } from 'ashlar'

@@ -3,24 +3,24 @@ import type { AuthorizationRequest } from './authorizer.js'
 
 /** Allows `verbs` on `resource` to `subjects` of `tenant`. */
 export interface Grant {
-  /** `*` is any tenant. */
+  /** A tenant, or `*` for every tenant. */
   readonly tenant: string
   /** `*`, a subject, or `group:<name>`. */
   readonly subjects: readonly string[]
-  /** `*` is every verb. */
+  /** Verbs, or `*` for every verb. */
   readonly verbs: readonly string[]
-  /** `*`, a type, or a filled template such as `zone:7`. */
+  /** `*`, a resource type, or a filled template such as `zone:7`. */
   readonly resource: string
 }
 
-/** True if the permission allows the request to a principal that has it. */
+/** Returns true if the permission covers the request's resource and verb. */
 export const permits = ({ resource, verbs }: Permitted, request: AuthorizationRequest): boolean =>
   (resource === '*' || resource === request.type || resource === request.resource) &&
   (verbs.includes(request.verb) || verbs.includes('*'))
 
 type Permitted = Pick<Grant, 'verbs' | 'resource'>
 
-/** Why no grant allows it, and which verbs are allowed instead. */
+/** Explains why no grant allows the request and lists the verbs that are allowed. */
 export const refusalOf = (grants: readonly Grant[], request: AuthorizationRequest): string => {
   const groups = new Set(request.principal.groups)
   return refusal(
@@ -30,7 +30,7 @@ export const refusalOf = (grants: readonly Grant[], request: AuthorizationReques
   )
 }
 
-/** The reason why none of a principal's permissions allows the request. */
+/** Explains why none of a principal's permissions allows the request. */
 export const refusal = (
   of: 'grant' | 'role',
   permissions: readonly Permitted[],
@@ -45,10 +45,10 @@ export const refusal = (
   return `no ${of} allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
 }
 
-/** The prefix of a group's name in a list of subjects. */
+/** The prefix of group names in a list of subjects. */
 export const GROUP = 'group:'
 
-/** True if the grant is for the principal. */
+/** Returns true if the grant applies to the principal. */
 export const isFor = (
   { tenant, subjects }: Grant,
   principal: Principal,
@@ -56,7 +56,8 @@ export const isFor = (
 ): boolean => (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
 
 /**
- * True if one of the subjects is the principal. One that calls itself `group:admins` is not of that group.
+ * Returns true if the list contains the principal's subject or one of its groups. A subject named
+ * `group:admins` does not count as a member of that group.
  */
 const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {
   for (const one of granted) {

@@ -6,16 +6,16 @@ import { typeOf } from './resource-template.js'
 import { type Rule, RuleSet, rulesOf } from './rules.js'
 import { ruleFindings } from './start-up-check.js'
 
-/** The rules of services that no server has yet. */
+/** The findings about rules of services that are not part of a running server. */
 export interface RuleInspection {
   readonly problems: readonly Problem[]
-  /** The resource types that rules name and that no class has, one sentence each. */
+  /** Resource types that appear in rules but have no entity class, one sentence each. */
   readonly notes: readonly string[]
 }
 
 /**
  * Checks the rules in the .proto files of services.
- * @param types - the resource types that classes have.
+ * @param types - the resource types that have an entity class.
  */
 export function inspectRules(services: readonly DescService[], types: ReadonlySet<string>): RuleInspection {
   const methods = services.flatMap((service) => service.methods)
@@ -25,7 +25,10 @@ export function inspectRules(services: readonly DescService[], types: ReadonlySe
   return { problems: [...undeclaredProblems(undeclared), ...problems], notes: unknownTypes(rules, types) }
 }
 
-/** The resource types that rules name and that no class has, one sentence each with the methods. */
+/**
+ * Returns the resource types that appear in rules but have no entity class, one sentence each with the
+ * methods.
+ */
 export function unknownTypes(rules: readonly Rule[], types: ReadonlySet<string>): readonly string[] {
   const found = new Map<string, string[]>()
   for (const { method, resource, public: isPublic } of rules) {

@@ -6,15 +6,17 @@ import { snakeCase } from '../../text/snake-case.js'
 export interface Undeclared {
   /** gRPC full method name. */
   readonly path: string
-  /** Undefined when only the name was recorded. */
+  /** Undefined if the method was registered by name only. */
   readonly desc: DescMethod | undefined
-  /** Resource type of the repository of its service. */
+  /** The resource type of its service's repository. */
   readonly resourceType: string | undefined
 }
 
 const MAX_SHOWN = 20
 
-/** The error of a server with undeclared methods: their names, and what to write for each. */
+/**
+ * Returns the startup error for methods without a rule. It lists their names and the rule to write for each.
+ */
 export const undeclaredError = (undeclared: readonly Undeclared[]): TypeError =>
   Object.assign(new TypeError(textOf(undeclared)), { values: undeclaredProblems(undeclared) })
 
@@ -51,14 +53,17 @@ function adviceFor({ path, desc, resourceType }: Undeclared): string {
 
 const NAME = /^(Batch(?:Get|Update|Delete)|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]*)(.*)$/
 
-/** Words in method names that are checked as another verb. */
+/** Method name prefixes that are authorized as another verb. */
 const VERBS: Readonly<Record<string, string>> = {
   BatchGet: 'get',
   BatchUpdate: 'update',
   BatchDelete: 'delete',
 }
 
-/** The resource of a method: of its messages, the one that its name contains. */
+/**
+ * Finds the message of a method's resource: the first related message whose name is part of the method's
+ * name.
+ */
 const messageOf = ({ name, input, output, parent }: DescMethod): DescMessage | undefined =>
   [output, ...inside(output), ...inside(input), ...parent.methods.map((other) => other.output)].find(
     (message) => name.includes(message.name),

@@ -2,23 +2,23 @@ import { readTextFile } from '../../files/text-file.js'
 import { type PolicyPath, policyProblems, textOfPath } from './policy-problems.js'
 import type { RolePolicy } from './role-policy.js'
 
-/** A policy, and where its parts are in their file. */
+/** A policy and the positions of its parts in the file. */
 export interface PolicyFile {
-  /** The content of the file, to notice a change. */
+  /** The file's content, used to detect a change. */
   readonly text: string
-  /** Undefined where the file has `problems`. */
+  /** Undefined if the file has `problems`. */
   readonly policy: RolePolicy | undefined
   readonly problems: readonly string[]
-  /** `<file>:<line>: <path>`, for an error about a part. */
+  /** Returns `<file>:<line>: <path>` for an error about one part. */
   placeOf(path: PolicyPath): string
 }
 
-/** Parsing holds up every call of the process, and takes seconds for a megabyte. */
+/** Parsing blocks all calls of the process and takes seconds for a megabyte. */
 const MAX_BYTES = 128 * 1024
 
 /**
- * Reads a policy from YAML or JSON.
- * @throws Unavailable that says what to do when the file cannot be read.
+ * Reads a policy from a YAML or JSON file.
+ * @throws Unavailable if the file cannot be read, with advice.
  */
 export const readPolicyFile = async (path: string): Promise<PolicyFile> => {
   const text = await readTextFile(path, 'the policy', MAX_BYTES)
@@ -46,7 +46,7 @@ export const readPolicyFile = async (path: string): Promise<PolicyFile> => {
     )
   let value: unknown
   try {
-    // Aliases would let a small file stand for a huge policy.
+    // With aliases, a small file could expand to a huge policy.
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
     return refused([`${path}: has aliases or is nested too deeply: write every part in full`])

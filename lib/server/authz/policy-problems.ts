@@ -8,19 +8,19 @@ import type { RolePermission, RolePolicy } from './role-policy.js'
 /** A position in a policy: `['roles', 'editor', 0, 'verbs']`. */
 export type PolicyPath = readonly (string | number)[]
 
-/** A problem at a path, and its remedy. */
+/** A problem at one position, with advice. */
 export interface PolicyProblem {
   readonly path: PolicyPath
   readonly text: string
 }
 
-/** The path as code writes it: `roles.editor[0].verbs`. */
+/** Formats a path as code writes it: `roles.editor[0].verbs`. */
 export const textOfPath = (path: PolicyPath): string =>
   path
     .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('')
 
-/** The problems that make a value invalid as a policy. */
+/** Returns every problem of a value that must be a policy. */
 export const policyProblems = (value: unknown): readonly PolicyProblem[] => {
   const check = new Check()
   check.policy(value)
@@ -30,7 +30,7 @@ export const policyProblems = (value: unknown): readonly PolicyProblem[] => {
 /** The maximum number of problems reported for one policy. */
 const MAX_REPORTED = 20
 
-/** At most 20 of the problems, and how many more there are. */
+/** Returns at most 20 problems, and the number of the others. */
 export const firstProblems = (problems: readonly string[]): readonly string[] =>
   problems.length <= MAX_REPORTED
     ? problems
@@ -71,7 +71,7 @@ class Check {
         this.#say([...path, 'roles', index], `"${name}" is not in \`roles\`${didYouMean(name, known)}`)
   }
 
-  /** The object, if it is one; it has these fields and no others. */
+  /** Returns the value if it is an object with exactly these fields, and otherwise records a problem. */
   #fields(value: unknown, path: PolicyPath, names: readonly string[]): Record<string, unknown> | undefined {
     if (!isObject(value)) {
       this.#say(path, `is not an object: write one with ${names.join(', ')}`)
@@ -91,7 +91,7 @@ class Check {
     return []
   }
 
-  /** The texts of the list that are names, with their positions. */
+  /** Returns the valid names in the list with their positions, and records the others as problems. */
   #names(value: unknown, path: PolicyPath): readonly (readonly [number, string])[] {
     return [...this.#list(value, path).entries()].flatMap(([index, one]) =>
       this.#name(one, [...path, index]) ? [[index, one as string] as const] : [],
@@ -116,7 +116,7 @@ const NAME = 'write a name that is not empty and has no spaces around it'
 
 const isName = (text: string): boolean => text !== '' && text.trim() === text && text !== GROUP
 
-/** The permissions of a policy that the server never asks about, such as a misspelt verb or resource type. */
+/** Returns the permissions that no method requires, such as a misspelt verb or resource type. */
 export const unknownPermissions = (
   { roles }: RolePolicy,
   asked: AuthorizedServer['permissions'],
@@ -130,7 +130,7 @@ export const unknownPermissions = (
     ),
   )
 
-/** For each method that writes what all tenants share, the roles that a permission lets call it. */
+/** Returns, for each method that writes rows of all tenants, the roles that may call it. */
 export const sharedWriters = (
   { roles }: RolePolicy,
   writes: AuthorizedServer['sharedWrites'],
@@ -169,10 +169,11 @@ const unknownIn = (
   )
 }
 
-/** True if a grant of `resource` may allow a call whose rule has the template. */
+/** Returns true if a grant on `resource` may allow a call whose rule has the template. */
 const canBe = (template: string, resource: string): boolean => {
   if (typeOf(template) === resource) return true
-  // Braces are for a template, and a template as it stands is the resource of no call. No value has a colon.
+  // Braces are valid only in a template, and an unfilled template never equals a call's resource. Values
+  // contain no colon.
   const [parts, given] = [template.split(':'), resource.split(':')]
   const isFilled = template.includes('{') === (template !== resource)
   return isFilled && parts.length === given.length && parts.every((part, at) => fits(part, given[at] ?? ''))

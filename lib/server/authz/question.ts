@@ -6,7 +6,7 @@ import type { AuthorizationRequest } from './authorizer.js'
 import { type ResourceTemplate, resourceTemplate } from './resource-template.js'
 import type { Rule } from './rules.js'
 
-/** The question about one call, as the authorizer gets it. */
+/** The authorization request for one call. */
 export class Question implements AuthorizationRequest {
   constructor(
     readonly principal: Principal,
@@ -22,16 +22,16 @@ export class Question implements AuthorizationRequest {
     return this.time.signal
   }
 
-  /** The same about another verb. */
+  /** Returns the same request for another verb. */
   about(verb: string): Question {
     return new Question(this.principal, this.method, verb, this.resource, this.type, false, this.time)
   }
 }
 
 /**
- * The question of a rule about a call.
- * @param message - the request, or one of the messages of a client's stream; undefined where the resource of
- * the rule has no fields.
+ * Builds the authorization request for a rule and a call.
+ * @param message - the request, or one message of a client's stream; undefined if the rule's resource has no
+ *   fields.
  */
 export const questionOf = (
   { method, time }: { readonly method: Method; readonly time: Deadline },
@@ -43,7 +43,7 @@ export const questionOf = (
 ): Question =>
   new Question(principal, method.path, verb, template.fill(message), template.type, writesShared, time)
 
-/** The resource of a rule, and which fields of the request it names. */
+/** Returns the compiled resource template of a rule. The result is cached. */
 export const templateOf = (method: Method, rule: Rule): ResourceTemplate => {
   const known = templates.get(rule)
   if (known !== undefined) return known

@@ -3,20 +3,20 @@ import type { Reader } from '../../resource/messages/field-readers.js'
 import { valueOf } from '../chain/method.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
 
-/** A rule's resource: its type, and the text for a request. */
+/** A compiled resource template of a rule. */
 export interface ResourceTemplate {
-  /** The text before the first colon: `zone` of `zone:{zone_id}`. */
+  /** The part before the first colon: `zone` in `zone:{zone_id}`. */
   readonly type: string
-  /** Paths of the request fields that fill the text, such as `book.id`. */
+  /** Paths of the request fields that fill the template, such as `book.id`. */
   readonly fields: readonly string[]
   fill(request: Message | undefined): string
 }
 
 /**
- * Compiles `zone:{zone_id}` or `book:{book.id}` for the request's message. A `:` in a value is written `%3A`,
- * and a `%` is `%25`, so that no two requests about different resources fill it alike.
- * @throws TypeError for an unmatched brace, for two fields without a colon in between, and when a field is
- * not in the message or is not a single value.
+ * Compiles `zone:{zone_id}` or `book:{book.id}` for the request's message. A `:` in a value is written `%3A`
+ * and a `%` is written `%25`, so that requests about different resources never produce the same string.
+ * @throws TypeError for an unmatched brace, for two fields without a colon between them, and for a field that
+ *   is missing in the message or is not a single value.
  */
 export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
   const type = typeOf(template)
@@ -35,7 +35,7 @@ export const resourceTemplate = (template: string, request: DescMessage): Resour
 }
 
 const checkBraces = (template: string): void => {
-  // The same length, so that positions stay correct.
+  // Replaced by the same number of characters, so that positions stay correct.
   const rest = template.replace(/\{[^{}]*\}/g, (field) => ' '.repeat(field.length))
   const at = rest.search(/[{}]/)
   if (at < 0) return
@@ -43,7 +43,7 @@ const checkBraces = (template: string): void => {
   throw new TypeError(`character ${at + 1}: ${cause}`)
 }
 
-/** Only a colon, which no value contains, can separate two values. */
+/** Values never contain a colon, so only a colon can separate two values. */
 const checkBorders = (parts: readonly string[]): void => {
   for (let at = 2; at < parts.length - 1; at += 2)
     if (parts[at]?.includes(':') !== true)
@@ -57,7 +57,7 @@ const escaping =
   (value) =>
     escapedValue(read(value))
 
-/** A value as it stands in a filled resource, such as `plan%3A2025` for `plan:2025`. */
+/** Escapes a value for a filled resource: `plan:2025` becomes `plan%3A2025`. */
 const escapedValue = (text: string): string =>
   /[:%]/.test(text) ? text.replaceAll('%', '%25').replaceAll(':', '%3A') : text
 
@@ -81,5 +81,5 @@ const pathReader = (path: string, message: DescMessage): Reader<string> => {
   return (value) => String((valueOf(value, field) ?? '') as string | number | bigint | boolean)
 }
 
-/** The type of a resource: what stands before its first colon. */
+/** Returns the resource type: the part before the first colon. */
 export const typeOf = (resource: string): string => resource.split(':', 1)[0] ?? ''

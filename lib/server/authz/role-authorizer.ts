@@ -18,17 +18,17 @@ const NAME = 'roleAuthorizer'
 const NAMED = 'resource "*" does not grant writes to shared resources, so a permission must name the resource'
 
 /**
- * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject
- * or to one of its groups, in its tenant. Everything else is denied.
+ * Returns an authorizer for production. A principal may do what the roles bound to its subject or groups
+ * allow in its tenant. Everything else is denied.
  *
- * `resource: '*'` covers no write of a resource with `shared: true`, which every tenant reads: a permission
- * has to name that. The server logs at its start which roles may write one.
+ * `resource: '*'` does not allow writes to a resource with `shared: true`, which every tenant reads; a
+ * permission must name that resource. At startup the server logs the roles that may write one.
  *
- * A server does not start with a policy that allows a verb on a resource type if neither a method nor a
- * relation requires it. A file is YAML or JSON of at most 128 KiB. It is read when the server starts, and
- * again whenever it changes; a call is decided by one version of it. A changed file that cannot be used, or
- * that is gone, is logged as an error once, and the last good version stays.
- * @throws DeclarationError with every mistake in a policy of code.
+ * A server does not start if the policy allows a verb on a resource type that neither a method nor a relation
+ * requires. A policy file is YAML or JSON of at most 128 KiB. It is read at startup and after every change;
+ * each call is decided by one version of it. If a changed file is invalid or missing, an error is logged once
+ * and the last valid version stays in use.
+ * @throws DeclarationError with every mistake in a policy written in code.
  * @example
  * ```ts
  * import { roleAuthorizer } from 'ashlar'
@@ -98,17 +98,17 @@ class CodeAuthorizer extends RoleAuthorizer {
 }
 
 const DEBOUNCE_MS = 100
-/** For file systems that report no changes. */
+/** Polls because some file systems do not report changes. */
 const RECHECK_MS = 10_000
 
 class FileAuthorizer extends RoleAuthorizer {
-  /** The servers that have started with it: those that a builder builds share it. */
+  /** The servers that have started with this authorizer. Servers built by the same builder share it. */
   readonly #servers = new Set<AuthorizedServer>()
-  /** The same, and those that are starting: the file is watched while there is one. */
+  /** The started and starting servers. The file is watched while there is at least one. */
   readonly #users = new Set<AuthorizedServer>()
   #watched: Promise<WatchedFile> | undefined
   #file: PolicyFile | undefined
-  /** Of the last reading; empty when what was read is used. */
+  /** The problems of the last read; empty if its policy is in use. */
   #problems: readonly string[] = []
 
   constructor(private readonly path: string) {
@@ -116,8 +116,8 @@ class FileAuthorizer extends RoleAuthorizer {
   }
 
   /**
-   * @throws TypeError if `startUpCheck` was not called, so that denials caused by a missing file are not
-   * mistaken for decisions.
+   * @throws TypeError if `startUpCheck` was not called, so that denials caused by a missing file do not look
+   *   like decisions.
    */
   override authorize(request: AuthorizationRequest): boolean {
     if (this.#file === undefined)
@@ -179,7 +179,7 @@ class FileAuthorizer extends RoleAuthorizer {
       this.#tell((logger) => logger.info({ file: this.path }, 'the roles file is used'))
   }
 
-  /** The file, or why it cannot be read. */
+  /** Returns the file, or the reason why it cannot be read. */
   async #readNow(): Promise<PolicyFile | string> {
     try {
       await (await this.#watched)?.follow()
@@ -204,7 +204,7 @@ const unknownIn = (file: PolicyFile, permissions: AuthorizedServer['permissions'
     ? []
     : unknownPermissions(file.policy, permissions).map(({ path, text }) => `${file.placeOf(path)}: ${text}`)
 
-/** Logs who may change rows that every tenant reads. */
+/** Logs which roles may change rows that every tenant reads. */
 const tellSharedWriters = (
   policy: RolePolicy | undefined,
   { logger, sharedWrites }: AuthorizedServer,

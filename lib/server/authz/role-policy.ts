@@ -2,33 +2,32 @@ import type { Principal } from '../../context.js'
 import type { AuthorizationRequest } from './authorizer.js'
 import { type Grant, GROUP, permits } from './grant.js'
 
-/** Allows `verbs` on `resource`, as a {@link Grant} does, to all who are bound to its role. */
+/** Allows `verbs` on `resource` to everyone bound to the role. See {@link Grant}. */
 export type RolePermission = Pick<Grant, 'verbs' | 'resource'>
 
 /**
- * Gives `roles` to `subjects` of `tenant`. With the permissions of the roles it is a {@link Grant} for each
- * of them.
+ * Gives `roles` to `subjects` of `tenant`. Together with each permission of a role it forms a {@link Grant}.
  */
 export interface RoleBinding extends Pick<Grant, 'tenant' | 'subjects'> {
   /** Names of roles in the policy. */
   readonly roles: readonly string[]
 }
 
-/** Roles and their bindings. What no role allows is denied. */
+/** Roles and their bindings. Everything that no role allows is denied. */
 export interface RolePolicy {
-  /** The permissions of each role, by its name. */
+  /** The permissions of each role, by role name. */
   readonly roles: Readonly<Record<string, readonly RolePermission[]>>
   readonly bindings: readonly RoleBinding[]
 }
 
 /**
- * A checked policy, indexed by tenant and subject: a decision costs what its principal holds, however many
- * others there are.
+ * A checked policy, indexed by tenant and subject. The time for a decision depends only on the principal's
+ * own bindings.
  */
 export class PolicyIndex {
   readonly #held = new Map<string, Map<string, (readonly RolePermission[])[]>>()
 
-  /** Without a policy everything is denied. */
+  /** If `policy` is omitted, everything is denied. */
   constructor(policy: RolePolicy = { roles: {}, bindings: [] }) {
     const roles = new Map(Object.entries(policy.roles))
     for (const { tenant, subjects, roles: names } of policy.bindings) {
@@ -49,7 +48,7 @@ export class PolicyIndex {
     return false
   }
 
-  /** All that a principal may do, for a request. */
+  /** Returns every permission of the principal that can apply to the request. */
   permissionsFor(request: AuthorizationRequest): readonly RolePermission[] {
     const all = [...this.#of(request.principal)].flat()
     return request.writesShared === true ? all.filter(({ resource }) => resource !== ANY) : all
@@ -64,14 +63,17 @@ export class PolicyIndex {
   }
 }
 
-/** Of all resources, it covers no write of rows that every tenant reads: a permission names those. */
+/**
+ * Returns true if the permission allows the request. `*` does not cover writes to rows that every tenant
+ * reads; a permission must name that resource.
+ */
 const covers = (permission: RolePermission, request: AuthorizationRequest): boolean =>
   permits(permission, request) && !(request.writesShared === true && permission.resource === ANY)
 
 const ANY = '*'
 
 /**
- * The names by which a binding may refer to a principal. A subject called `group:admins` is not in that
+ * Returns the subjects in bindings that match a principal. A subject named `group:admins` does not match that
  * group.
  */
 const namesOf = (subject: string, groups: readonly string[]): ReadonlySet<string> =>

@@ -3,19 +3,19 @@ import { rule as ruleOption } from 'ashlar-annotations/ashlar/api/v1/annotations
 import { goRule } from '../../resource/messages/go-options.js'
 import { pathOf } from '../chain/method.js'
 
-/** The callers of a method: principals with a grant of `verb` on `resource`, or everyone. */
+/** States who may call a method: principals with a grant of `verb` on `resource`, or everyone. */
 export interface Rule {
   /** gRPC full method name, `/package.Service/Method`. */
   readonly method: string
-  /** get, list, watch, create, update, delete, or your own word. */
+  /** get, list, watch, create, update, delete, or a verb of your own. */
   readonly verb?: string
-  /** Resource type, or a template such as `zone:{zone_id}` that is filled from the request. */
+  /** A resource type, or a template such as `zone:{zone_id}` that is filled from the request. */
   readonly resource?: string
-  /** Anyone may call the method, with or without an identity. */
+  /** If true, anyone may call the method, with or without an identity. */
   readonly public?: boolean
 }
 
-/** The rule in a method's `ashlar.api.v1.rule` option, or in the Go framework's option. */
+/** Returns the rule in a method's `ashlar.api.v1.rule` option or in the Go framework's option. */
 export const ruleOf = (desc: DescMethod): Rule | undefined => {
   const found = hasOption(desc, ruleOption) ? getOption(desc, ruleOption) : goRule(desc)
   if (found === undefined) return undefined
@@ -23,11 +23,11 @@ export const ruleOf = (desc: DescMethod): Rule | undefined => {
   return { method: pathOf(desc), verb, resource, public: isPublic }
 }
 
-/** The rules in the options of a service's methods. */
+/** Returns the rules in the options of a service's methods. */
 export const rulesOf = (service: DescService): Rule[] =>
   service.methods.map(ruleOf).filter((rule): rule is Rule => rule !== undefined)
 
-/** All rules, looked up by full method name. Rules can be added at any time; the chain uses them at once. */
+/** All rules by full method name. Rules can be added at any time and take effect at once. */
 export class RuleSet {
   readonly #byMethod = new Map<string, Rule>()
   readonly #rules: Rule[] = []
@@ -55,13 +55,13 @@ export class RuleSet {
     return this.#byMethod.get(method)
   }
 
-  /** The rule, where it says who may call the method: one with neither a verb nor `public` says nothing. */
+  /** Returns the rule if it declares who may call the method: it must have a verb or be public. */
   declared(method: string): Rule | undefined {
     const rule = this.#byMethod.get(method)
     return rule?.public === true || (rule?.verb ?? '') !== '' ? rule : undefined
   }
 
-  /** True if two methods have the same rule, or none of them has one. */
+  /** Returns true if two methods have equal rules or both have none. */
   agree(method: string, other: string): boolean {
     const [a, b] = [this.of(method), this.of(other)]
     return a === undefined || b === undefined ? a === b : agree(a, b)
@@ -71,7 +71,7 @@ export class RuleSet {
     return [...this.#rules]
   }
 
-  /** Methods with two contradicting rules, one text each. */
+  /** Returns one sentence for each method with contradicting rules. */
   contradictions(): readonly string[] {
     return this.#contradictions
   }

@@ -4,17 +4,17 @@ import type { Undeclared } from './missing-rules.js'
 import { resourceTemplate } from './resource-template.js'
 import type { RuleSet } from './rules.js'
 
-/** The problems of the rules of a server's methods. */
+/** Problems in the rules of a server's methods. */
 export interface RuleFindings {
-  /** Methods that have neither a rule nor a public exemption. */
+  /** Methods that have neither a rule nor `public`. */
   readonly undeclared: readonly Undeclared[]
-  /** Rules that contradict each other, and templates that name no field. */
+  /** Rules that contradict each other, and invalid templates. */
   readonly problems: readonly Problem[]
 }
 
 /**
  * Checks the rules of all methods.
- * @param recorded - full names of methods that are served without a descriptor.
+ * @param recorded - full names of methods served without a descriptor.
  * @param resourceTypeOf - the resource type of a service's repository, for the suggested rule.
  */
 export const ruleFindings = (

@@ -24,9 +24,9 @@ import type {
 } from './row-access.js'
 
 /**
- * A call on its way through the chain: which method is called, from where, with what, and until when. The
- * other fields are set by the steps of the chain, each by the step that is named beside it. Until then they
- * are undefined: a step says in its type which of them it adds, and which it needs.
+ * A call on its way through the interceptor chain: its method, metadata, request and deadline. The other
+ * fields are undefined until the interceptor named in their comment sets them. The type of each interceptor
+ * states which fields it adds and which it requires.
  */
 export class Call {
   readonly path: string
@@ -34,26 +34,28 @@ export class Call {
   readonly headers: Metadata
   readonly trailers: Metadata
   readonly peer: string
-  /** The mask paths that must write nothing. */
+  /** Mask paths for which nothing is written. */
   ignoredMask: readonly string[]
-  /** The part of the request that is not read yet; undefined from authorization on. */
+  /** The part of the request that has not been read yet; undefined from authorization on. */
   rest: RestOfRequest | undefined
 
-  /** tracing */
+  /** Set by tracing. */
   trace: TraceIds | undefined = undefined
-  /** requestId */
+  /** Set by requestId. */
   requestId: string | undefined = undefined
-  /** tenantId: the tenant that the caller names, which is not verified */
+  /** Set by tenantId: the unverified tenant that the caller names. */
   tenantHint: string | undefined = undefined
-  /** rateLimit: charges the call to the principal's tenant; undefined where nothing is left to charge */
+  /**
+   * Set by rateLimit: charges the call to the principal's tenant. Undefined if there is nothing to charge.
+   */
   charge: ((principal: Principal) => Promise<void>) | undefined = undefined
-  /** authentication: the principal of the verified bearer token; undefined without a token */
+  /** Set by authentication: the principal of the verified bearer token. Undefined without a token. */
   verified: Principal | undefined = undefined
-  /** authorization: set before the call is allowed or denied */
+  /** Set by authorization before the call is allowed or denied. */
   principal: Principal | undefined = undefined
-  /** authorization, of a call that is denied */
+  /** Set by authorization if the call is denied. */
   denial: string | undefined = undefined
-  /** authorization, as all that follow: the verb of the method's rule */
+  /** The verb of the method's rule. This field and those below are set by authorization. */
   verb: string | undefined = undefined
   operations: CallOperations | undefined = undefined
   rowAccess: RowAccess | undefined = undefined
@@ -61,22 +63,24 @@ export class Call {
   references: CallReferences | undefined = undefined
   related: RelatedDecisions | undefined = undefined
   filterAccess: FilterAccess | undefined = undefined
-  /** authorization; within a transaction of idempotency or of a wrapped method, that of the transaction */
+  /**
+   * Set by authorization. In a transaction of idempotency or of a wrapped method, this is the transaction's
+   * context.
+   */
   context: RequestContext | undefined = undefined
-  /** etag: the precondition of the request, undefined for none */
+  /** Set by etag: the request's precondition. Undefined without one. */
   ifMatch: IfMatch | undefined = undefined
-  /** validateOnly: true if the call must write nothing */
+  /** Set by validateOnly: true if the call must write nothing. */
   validateOnly = false
-  /** idempotency: the key that the call holds; undefined without one */
+  /** Set by idempotency: the key that the call holds. Undefined without one. */
   key: { runs(reply: ReplyOrPromise): void } | undefined = undefined
 
   /**
-   * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the
-   * client streams.
-   * @param requests - the client's stream; undefined when it sends one request.
+   * @param request - the single request; undefined if the client streams or nothing has been read yet.
+   * @param requests - the client's stream; undefined if the client sends one request.
    * @param time - limits every step of the call.
    * @param runner - runs the operations that the handler starts.
-   * @param unreadable - why the request cannot be read; undefined when it can.
+   * @param unreadable - why the request cannot be read; undefined if it can.
    */
   constructor(
     readonly method: Method,
@@ -104,12 +108,12 @@ export class Call {
     return this.time.at
   }
 
-  /** Why the call ended before its reply; undefined while it is open. */
+  /** The error that ended the call before its reply; undefined while the call runs. */
   get ended(): AshlarError | undefined {
     return this.time.ended
   }
 
-  /** As {@link ServerCall} has it; only authorization knows to what the call is restricted. */
+  /** Implements {@link ServerCall}. Only authorization knows the call's restrictions. */
   restricted<R extends object>(this: Restrictions, repository: R): RestrictedOperations<R> {
     return restrictedTo(
       this,
@@ -119,7 +123,7 @@ export class Call {
   }
 }
 
-/** The limits that authorization set for a call. */
+/** The limits that authorization sets for a call. */
 export interface Restrictions {
   /** The row-level restriction; omitted if the authorizer allowed all rows. */
   readonly rowAccess?: RowAccess | undefined
@@ -129,11 +133,11 @@ export interface Restrictions {
   readonly references?: CallReferences | undefined
   /** The caller's permissions on related resources; omitted if the call cannot affect any. */
   readonly related?: RelatedDecisions | undefined
-  /** Which relations a filter and an order may lead through; left out where none can. */
+  /** The relations that a filter and a sort order may use; omitted if the call can use none. */
   readonly filterAccess?: FilterAccess | undefined
 }
 
-/** The repository as the call may use it. */
+/** Returns the repository with the call's restrictions applied. */
 export const restrictedTo = (
   { rowAccess, ownAccess, references }: Restrictions,
   repository: Repository<object>,
@@ -143,7 +147,7 @@ export const restrictedTo = (
   references?.restrict(repository, kind) ??
   repository
 
-/** Starts the operations of calls; the work continues after its call has ended. */
+/** Starts operations for calls. Their work continues after the call has ended. */
 export interface OperationStarter {
   start(
     method: Method,

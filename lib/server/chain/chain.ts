@@ -5,8 +5,8 @@ import type { Registered } from './registered.js'
 type AnyInterceptor = (next: Next<Call>, registered: Registered) => Next<Call>
 
 /**
- * Interceptors in the order in which a call meets them. `Has` is what the interceptors so far have put on the
- * call.
+ * The interceptors in the order in which a call passes them. `Has` is the type of what they have added to the
+ * call so far.
  */
 export class Chain<Has = unknown> {
   readonly #interceptors: readonly AnyInterceptor[]
@@ -16,11 +16,11 @@ export class Chain<Has = unknown> {
   }
 
   /**
-   * The chain with one more interceptor inside. Does not compile when the interceptor needs what none before
-   * it adds.
+   * Returns the chain with one more inner interceptor. It does not compile if no outer interceptor adds what
+   * this one requires.
    * @param _name - the name that inner interceptors require with `Passed`.
-   * @param interceptor - undefined when it is not configured: its place is kept in the types, and no call
-   * meets it. That compiles only when no other interceptor needs what it adds.
+   * @param interceptor - undefined if it is not configured. That compiles only if no other interceptor
+   *   requires what it adds.
    */
   add<Name extends string, Adds, Needs>(
     _name: Name,
@@ -28,7 +28,7 @@ export class Chain<Has = unknown> {
       | (Interceptor<Adds, Needs> & (Call & Has extends Needs ? unknown : never))
       | (object extends Adds ? undefined : never),
   ): Chain<Has & Adds & Passed<Name>> {
-    // Its type says what it needs on the call; the signature has checked that it is there.
+    // The signature has checked that the call has what the interceptor requires.
     return new Chain(
       interceptor === undefined
         ? this.#interceptors
@@ -36,7 +36,7 @@ export class Chain<Has = unknown> {
     )
   }
 
-  /** The interceptors around a handler, as one function per method. */
+  /** Wraps a handler with the interceptors. The result is one function for each method. */
   around(handlerOf: (registered: Registered) => Next<Call & Has>): (registered: Registered) => Next<Call> {
     return (registered) =>
       this.#interceptors.reduceRight(

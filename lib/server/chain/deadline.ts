@@ -5,16 +5,16 @@ import type { Method } from './method.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /**
- * A caller's clock starts before its headers are sent, so its deadline passes first: a disconnect this
- * shortly before our deadline counts as expired.
+ * A caller's clock starts before its headers are sent, so its deadline passes before the server's. A
+ * disconnect that comes at most this long before the server's deadline counts as an expired deadline.
  */
 const TRAVEL_MS = 20
 
 type OnEnd = (reason: AshlarError) => void
 
 /**
- * The time of a call. It ends when the deadline passes, the client disconnects or the server ends it. It has
- * at most one timer, and creates a signal only when one is used.
+ * The remaining time of a call. It ends when the deadline passes, the client disconnects or the server ends
+ * it. It uses at most one timer, and creates an AbortSignal only on demand.
  */
 export class Deadline implements CallEnd {
   readonly #caller: Caller
@@ -29,12 +29,12 @@ export class Deadline implements CallEnd {
   #place: number
 
   /**
-   * @param at - milliseconds since the epoch, undefined for no deadline.
-   * @param caller - may disconnect before.
-   * @param open - the times of all calls that run; this one is in it until `clear`. An array, because V8
-   * gives a `Set` a new table every few calls, and each old table keeps the calls of its day alive until the
-   * old generation is collected.
-   * @param stepMs - the time of one step without a deadline, as in a stream.
+   * @param at - milliseconds since the epoch; undefined for no deadline.
+   * @param caller - the client, which may disconnect earlier.
+   * @param open - the deadlines of all running calls; this one is included until `clear`. An array, because
+   *   V8 allocates a new table for a `Set` every few calls, and each old table keeps its calls alive until
+   *   the old generation is collected.
+   * @param stepMs - the limit of one step if there is no deadline, as in a stream.
    */
   constructor(
     readonly at: number | undefined,
@@ -49,8 +49,8 @@ export class Deadline implements CallEnd {
   }
 
   /**
-   * The time of a call: until the sooner of its caller's deadline and the timeout of its method. A stream has
-   * its caller's deadline alone; without one, each of its steps before the handler has the timeout.
+   * Returns the deadline of a call: the earlier of the caller's deadline and the method's timeout. A stream
+   * has only the caller's deadline; without one, the timeout limits each step before the handler.
    */
   static of(incoming: Incoming, { isStreaming }: Method, timeoutMs: number, open: Deadline[]): Deadline {
     const { caller, deadline = Number.POSITIVE_INFINITY, since = Date.now() } = incoming
@@ -71,9 +71,7 @@ export class Deadline implements CallEnd {
     return this.#caller.isGone
   }
 
-  /**
-   * The error with which the time ended, as reported to the caller; undefined while the call may continue.
-   */
+  /** The error that ended the call, as reported to the caller; undefined while the call may continue. */
   get ended(): AshlarError | undefined {
     if (this.#reason !== undefined) return this.#reason
     if (this.#caller.reason !== undefined) this.#reason = this.#whyGone(this.#caller.reason)
@@ -81,18 +79,18 @@ export class Deadline implements CallEnd {
     return this.#reason
   }
 
-  /** @throws the error reported to the caller if the time is over. */
+  /** @throws the error reported to the caller, if the call has ended. */
   mustGoOn(): void {
     const { ended } = this
     if (ended !== undefined) throw ended
   }
 
-  /** True if the time is over. After the call nothing ends it any more. */
+  /** True if the call was aborted. A completed call is never aborted. */
   get aborted(): boolean {
     return (this.#isOver ? this.#reason : this.ended) !== undefined
   }
 
-  /** As the signal has it. */
+  /** The abort reason, equal to `signal.reason`; undefined for a disconnect. */
   get reason(): AshlarError | undefined {
     return this.#reason?.code === 'CANCELLED' ? undefined : this.#reason
   }
@@ -105,7 +103,7 @@ export class Deadline implements CallEnd {
     this.#watchers.delete(listener)
   }
 
-  /** Aborts when the time is over. */
+  /** Aborts when the deadline passes, the client disconnects or the server ends the call. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -117,8 +115,8 @@ export class Deadline implements CallEnd {
   }
 
   /**
-   * Calls back when the time is over, or at once when it already is. @returns a function that removes the
-   * callback.
+   * Calls back when the call ends early, or at once if it already has.
+   * @returns a function that removes the callback.
    */
   onEnd(callback: OnEnd): () => void {
     const { ended } = this
@@ -128,10 +126,9 @@ export class Deadline implements CallEnd {
   }
 
   /**
-   * Waits for the work, or until the time is over. The result and error of work that settles later are
-   * dropped.
-   * @param what - of a `reply`, the work's own error at the end of the time takes precedence, as long as the
-   * caller is connected. With the reply of a `call`, its time ends, too.
+   * Waits for the work until the call ends. If the work settles later, its result or error is dropped.
+   * @param what - for a `reply`, the work's own error takes precedence over an expired deadline while the
+   *   caller is connected. The reply of a `call` also clears the deadline.
    */
   bound<T>(work: Promise<T>, what: 'step' | 'reply' | 'call' = 'step'): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -155,7 +152,7 @@ export class Deadline implements CallEnd {
     })
   }
 
-  /** One step of a call without a deadline; other calls have a limit as a whole. */
+  /** Limits one step of a call that has no deadline. Other calls are limited as a whole. */
   step<T>(work: Promise<T>): Promise<T> {
     if (this.#stepMs >= MAX_TIMER_MS) return work
     return new Promise((resolve, reject) => {
@@ -164,13 +161,13 @@ export class Deadline implements CallEnd {
     })
   }
 
-  /** Ends the time before its deadline. */
+  /** Ends the call with an error. */
   end(reason: AshlarError): void {
     if (this.#isOver || this.ended !== undefined) return
     this.#finish(reason)
   }
 
-  /** The call has ended: no timer or callback runs any more. */
+  /** Marks the call as completed. No timer or callback runs afterwards. */
   clear(): void {
     const last = this.#isOver ? undefined : this.#open.pop()
     if (last !== undefined && last !== this) {
@@ -183,7 +180,7 @@ export class Deadline implements CallEnd {
     if (this.#isWatched) this.#caller.onGone(undefined)
   }
 
-  /** A timer runs only when there is a callback for it. */
+  /** Starts a timer only once there is a callback. */
   #watch(callback?: OnEnd): void {
     if (callback !== undefined && !this.#isOver) this.#watchers.add(callback)
     if (this.#isWatched || this.#isOver) return
@@ -192,7 +189,7 @@ export class Deadline implements CallEnd {
     const delay = this.at === undefined ? MAX_TIMER_MS : this.at - Date.now()
     if (delay >= MAX_TIMER_MS) return
     this.#timer = setTimeout(() => this.#finish(this.#reason ?? new DeadlineExceeded()), Math.max(delay, 0))
-    // The connection of a call keeps the process alive. After a disconnect, the deadline must not.
+    // The call's connection keeps the process alive. After a disconnect, the timer must not.
     this.#timer.unref()
   }
 
@@ -205,7 +202,7 @@ export class Deadline implements CallEnd {
     for (const callback of watchers) callback(reason)
   }
 
-  /** For a disconnect, the reason is the standard AbortError. */
+  /** Aborts the signal. For a disconnect, the reason is the standard AbortError. */
   #abort(reason: AshlarError): void {
     if (reason.code === 'CANCELLED') this.#controller?.abort()
     else this.#controller?.abort(reason)

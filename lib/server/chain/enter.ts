@@ -1,7 +1,7 @@
 import { RequestContext } from '../../context.js'
 
 /**
- * Runs `fn` in the context of its call, and inside the transaction that an interceptor has opened around it.
+ * Runs `fn` in the context of its call, inside the transaction that an interceptor has opened for the call.
  */
 export const enter = <T>(context: RequestContext, fn: () => T): T => {
   const around = RequestContext.current()

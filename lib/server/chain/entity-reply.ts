@@ -6,24 +6,24 @@ import { ByteWriter } from '../../resource/wire/byte-writer.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { WriteEntity } from '../../resource/wire/write-entity.js'
 
-/** Builds a method's response from what its repository returns; compiled once per method. */
+/** Builds a method's response from the entity that its repository returns. Compiled once for each method. */
 export interface ReplyForm<T extends object = object> {
   readonly desc: DescMessage
   toMessage(value: T): Message
-  /** Writes the bytes of `toMessage(value)`; may throw where `toBinary` does. */
+  /** Writes the bytes of `toMessage(value)`. Throws if `toBinary` throws. */
   readonly write: WriteEntity
-  /** Writes the proto3 JSON of `toMessage(value)`; may throw where the writer of the message does. */
+  /** Returns the proto3 JSON of `toMessage(value)`. Throws if the message's own JSON writer throws. */
   writeJson(value: T, options: JsonWriteOptions): string
-  /** The property of the value that is the etag in the response; undefined where none is. */
+  /** The entity's property that the response returns as its etag; undefined if the response has no etag. */
   readonly etag: string | undefined
 }
 
 /**
- * A response that still holds the repository's entity. It becomes a message only if something reads one: an
- * interceptor, the log, a read mask, or a listener that sends JSON.
+ * A response that still holds the repository's entity. It is converted to a message only when an interceptor,
+ * the log, a read mask or a JSON listener reads it.
  */
 export class EntityReply implements EntityResponse {
-  /** The etag in the response; empty for none. */
+  /** The etag in the response; empty if there is none. */
   readonly etag: string
   private made: Message | undefined = undefined
   private written: Uint8Array | undefined = undefined
@@ -37,15 +37,18 @@ export class EntityReply implements EntityResponse {
   }
 
   /**
-   * Always the same message. Once the bytes exist, the message is decoded from them, so that all readers see
-   * the same response.
+   * Returns the message, always the same object. If the bytes exist, the message is decoded from them, so
+   * that all readers observe the same response.
    */
   get message(): Message {
     const { form, value, written } = this
     return (this.made ??= written === undefined ? form.toMessage(value) : fromBinary(form.desc, written))
   }
 
-  /** The bytes of the message. @throws Error as `messageBytes` does. */
+  /**
+   * Returns the bytes of the message.
+   * @throws Error as `messageBytes` does.
+   */
   bytes(maxBytes: number): Uint8Array {
     const { form, value, made } = this
     if (made !== undefined) return (this.written ??= messageBytes(form.desc, made, maxBytes))
@@ -57,7 +60,10 @@ export class EntityReply implements EntityResponse {
     }
   }
 
-  /** The proto3 JSON of the message. @throws Error as the writer of the message does. */
+  /**
+   * Returns the proto3 JSON of the message.
+   * @throws Error as the message's JSON writer does.
+   */
   json(options: JsonWriteOptions): string {
     const { form, value } = this
     if (this.made === undefined && this.written === undefined)
@@ -65,7 +71,7 @@ export class EntityReply implements EntityResponse {
         return form.writeJson(value, options)
       } catch (error) {
         if (error instanceof ResourceExhausted) throw error
-        // The writer of the message says what is wrong.
+        // The message's own writer throws an error with a better message.
       }
     return messageWriter(form.desc)(this.message, options)
   }
@@ -74,6 +80,6 @@ export class EntityReply implements EntityResponse {
 /** The response to a unary call. */
 export type SingleReply = Message | EntityReply
 
-/** The response as a message. */
+/** Returns the reply as a message. */
 export const messageOfReply = (reply: SingleReply): Message =>
   reply instanceof EntityReply ? reply.message : reply

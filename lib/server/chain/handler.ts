@@ -18,36 +18,38 @@ import type { Next } from './interceptor.js'
 import type { Named } from './named-errors.js'
 import type { RowAccessUse } from './row-access.js'
 
-/** A call as a handler gets it. */
+/** The call object that handlers receive. */
 export type HandledCall = ServerCall & Call & Restrictions
 
-/** The implementation of a method as the chain sees it. */
+/** A method's implementation as the chain calls it. */
 export interface Handler {
-  /** Implements `validate_only` itself; any other handler does not run for such a call. */
+  /** True if it implements `validate_only`. Other handlers do not run for such a call. */
   readonly supportsValidateOnly: boolean
-  /** Compares the etags of `If-Match`; any other handler does not run for a call with `If-Match`. */
+  /** True if it compares the etags of `If-Match`. Other handlers do not run for a call with `If-Match`. */
   readonly supportsIfMatch: boolean
   /**
-   * Reads the `validate_only` of requests inside of the request, such as the items of a batch; for any other
-   * they are refused.
+   * True if it reads `validate_only` in nested requests, such as batch items. Other handlers reject such
+   * calls.
    */
   readonly readsNestedValidateOnly: boolean
-  /** The way in which it applies a row-level decision; `none` is not run for such a call. */
+  /**
+   * The way in which it applies a row-level decision. With `none` it does not run for calls that have one.
+   */
   readonly rowAccess: RowAccessUse
   /**
-   * The change it makes to related resources, each of which needs the authorizer's permission; omitted if it
-   * makes none.
+   * The change it makes to related resources, for which the authorizer must allow each one; omitted if it
+   * changes none.
    */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
-  /** True if it may write references to other resources, each of which needs the authorizer's permission. */
+  /** True if it may write references to other resources. The authorizer must allow each reference. */
   readonly refers?: boolean | undefined
   /**
-   * True if the authorizer may be asked what the caller may list: where filters and orders name relations,
-   * and where a deleted row may have a new key. Left out where nothing asks.
+   * True if the authorizer may have to decide what the caller may list: for filters and sort orders that use
+   * relations, and for deleted rows that may have a new key.
    */
   readonly asksLists?: boolean | undefined
   /**
-   * Rejects a replay for a caller who may not get the resource in the reply; omitted if that cannot be
+   * Rejects a replay if the caller may not get the resource in the reply; omitted if this cannot be
    * determined.
    */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
@@ -58,7 +60,7 @@ export interface Handler {
   readonly run: Next<HandledCall>
 }
 
-/** The function that you write for one method. */
+/** The function that you implement for one method. */
 export type MethodHandler<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> =
   M['methodKind'] extends 'unary'
     ? (request: MessageShape<M['input']>, call: ServerCall) => MaybePromise<MessageInitShape<M['output']>>
@@ -88,8 +90,8 @@ const comparing = new WeakSet<object>()
 const restricting = new WeakSet<object>()
 
 /**
- * Marks a function that reads `call.validateOnly` and then writes nothing, so that it also runs for such
- * calls.
+ * Marks a handler that reads `call.validateOnly` and writes nothing if it is true. The server also calls a
+ * marked handler for `validate_only` requests.
  * @example
  * ```ts
  * import { InvalidArgument, type ServerCall, supportsValidateOnly } from 'ashlar'
@@ -109,8 +111,8 @@ export const supportsValidateOnly = <F extends object>(handler: F): F => {
 }
 
 /**
- * Marks a function that reads `call.ifMatch` and does nothing when the etag does not match, so that it also
- * runs for such calls.
+ * Marks a handler that reads `call.ifMatch` and does nothing if the etag does not match. The server also
+ * calls a marked handler for requests with `If-Match`.
  * @example
  * ```ts
  * import { type ServerCall, supportsIfMatch } from 'ashlar'
@@ -130,7 +132,7 @@ export const supportsIfMatch = <F extends object>(handler: F): F => {
   return handler
 }
 
-/** A marked function that names its repository. */
+/** A marked function and the repository that it names. */
 export interface RestrictedTo {
   readonly repository: Repository<object>
   readonly fn: object
@@ -139,12 +141,12 @@ export interface RestrictedTo {
 const restrictedTo = new WeakMap<object, RestrictedTo>()
 
 /**
- * Marks a function as one that reaches resources by a restricted repository alone, so that it runs for calls
- * too whose authorizer decided by row. Only a method with one request and one response can.
+ * Marks a handler that accesses resources only through a restricted repository. The server also runs a marked
+ * handler for calls with a row-level decision. Only methods with one request and one response can be marked.
  *
- * Name the repository, and the function gets it as its call may use it: it reaches no row that the decisions
- * about the call and about `get` exclude. Leave the name out where there are several, and take each of them
- * from `call.restricted(repository)`. What the function reaches in any other way is not restricted.
+ * If you name the repository, the handler receives it with the call's restrictions: it cannot access rows
+ * that the decisions about the call and about `get` exclude. If the handler uses several repositories, omit
+ * the argument and call `call.restricted(repository)` for each. Any other access is not restricted.
  * @example
  * ```ts
  * import { supportsRowAccess } from 'ashlar'
@@ -183,13 +185,15 @@ type RestrictedFunction = (
   restricted: RestrictedOperations<object>,
 ) => unknown
 
-/** The parts of a marked function, if it names its repository. */
+/** Returns the repository and the function, if the marked function names its repository. */
 export const restrictedToOf = (handler: object): RestrictedTo | undefined => restrictedTo.get(handler)
 
-/** True if the function says itself what it supports. */
+/** Returns true if the function was marked with one of the `supports…` functions. */
 export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn) || restricting.has(fn)
 
-/** Your function as a handler; it may return a plain object in the shape of the message. */
+/**
+ * Converts your function to a handler. The function may return a plain object in the shape of the message.
+ */
 export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
   supportsValidateOnly: marked.has(fn),
   supportsIfMatch: comparing.has(fn),
@@ -207,7 +211,10 @@ export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): H
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** @throws TypeError for a value that is not a message of the method's output. */
+/**
+ * Returns the value as a message of the method's output type.
+ * @throws TypeError if it cannot be one.
+ */
 export const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
   const message = messageOf(value, output)
   const withhold = withholding(output)
@@ -215,7 +222,7 @@ export const asMessage = (value: unknown, { output, parent, name }: DescMethod):
   throw new TypeError(`${parent.typeName}.${name} returned no ${output.typeName}`)
 }
 
-/** The value, or a message made from a plain object; undefined for other values. */
+/** Returns the value, or a message created from a plain object; undefined for other values. */
 export const messageOf = (value: unknown, desc: DescMessage): Message | undefined => {
   if (isMessage(value, desc)) return value
   if (typeof value !== 'object' || value === null) return undefined
@@ -226,7 +233,7 @@ async function* eachAsMessage(values: AsyncIterable<unknown>, desc: DescMethod):
   for await (const value of values) yield asMessage(value, desc)
 }
 
-/** A generator runs when it is read, so each step enters the context of its call. */
+/** A generator runs when it is read, so each step enters the call's context. */
 const inContext = (values: AsyncIterable<unknown>, { context }: ServerCall): AsyncIterable<unknown> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = values[Symbol.asyncIterator]()

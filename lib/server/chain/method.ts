@@ -14,24 +14,25 @@ import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflec
 import { nestedValidateOnly } from './nested-validate-only.js'
 
 /**
- * The maximum length of a service or type name in a public request, because the name is stored or repeated.
+ * The maximum length of a service or type name in a public request. Such names are stored or repeated in
+ * replies.
  */
 export const MAX_NAME_CHARACTERS = 1024
 
-/** The maximum size of a request of a public service whose requests hold names. */
+/** The maximum size of a request to a public framework service, whose requests contain only names. */
 const MAX_NAME_BYTES = 8 * 1024
-/** The services of the framework that anybody may call. */
+/** Framework services that need no authorization. */
 const OF_EVERYBODY: ReadonlySet<string> = new Set(
   [Health, ServerReflection, ServerReflectionAlpha].map(({ typeName }) => typeName),
 )
 
-/** Bytes that a message of a request may have, of which the methods of others may have `limit`. */
+/** Returns the maximum size in bytes of a request message. Public framework services have a lower limit. */
 export const requestBytes = ({ parent }: DescMethod, limit: number): number =>
   OF_EVERYBODY.has(parent.typeName) ? Math.min(limit, MAX_NAME_BYTES) : limit
 
 /**
- * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when
- * its field is missing.
+ * An rpc and the message fields that interceptors read, computed once. A reader is undefined if its field is
+ * missing.
  */
 export interface Method {
   readonly desc: DescMethod
@@ -43,20 +44,18 @@ export interface Method {
   readonly updateMask: Reader<readonly string[]> | undefined
   readonly readMask: Reader<readonly string[]> | undefined
   readonly validateOnly: Reader<boolean> | undefined
-  /**
-   * The path of a `validate_only` that is set in a request inside of the request, such as an item of a batch.
-   */
+  /** Reads the path of a `validate_only` that is set in a nested request, such as a batch item. */
   readonly nestedValidateOnly: Reader<string | undefined> | undefined
-  /** The AIP-155 `request_id`. */
+  /** Reads the AIP-155 `request_id`. */
   readonly requestId: Reader<string> | undefined
-  /** The request's `etag`, or the etag of the resource in an update request. */
+  /** Reads the request's `etag`, or the resource's etag in an update request. */
   readonly requestEtag: Reader<string> | undefined
   readonly responseEtag: Reader<string> | undefined
-  /** The message that a read mask applies to: the items of a list, or the response itself. */
+  /** The message to which a read mask applies: the list items, or the response itself. */
   readonly readable: Readable
 }
 
-/** Returns the same object for the same descriptor. */
+/** Returns the description of an rpc, the same object for the same descriptor. */
 export const methodOf = (desc: DescMethod): Method => {
   const known = methods.get(desc)
   if (known !== undefined) return known
@@ -65,10 +64,10 @@ export const methodOf = (desc: DescMethod): Method => {
   return method
 }
 
-/** gRPC full method name. */
+/** Returns the gRPC full method name. */
 export const pathOf = (desc: DescMethod): string => `/${desc.parent.typeName}/${desc.name}`
 
-/** The value of a field outside of a oneof. */
+/** Returns the value of a field that is not in a oneof. */
 export const valueOf = (message: Message, field: DescField): unknown => (message as Local)[field.localName]
 
 // Keyed by descriptor, which lives as long as its module.
@@ -92,7 +91,7 @@ const describeMethod = (desc: DescMethod): Method => {
   }
 }
 
-/** The etag of an update is inside the resource (AIP-154). */
+/** Returns a reader for the etag in an update's resource (AIP-154). */
 const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined => {
   if (fieldNamed(input, 'update_mask') === undefined) return undefined
   const resource = input.fields.find(

@@ -1,20 +1,20 @@
 import type { Message } from '@bufbuild/protobuf'
 import { type AshlarError, ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 
-/** The subject of a request, as errors name it. */
+/** The resource that a request is about, for error messages. */
 export interface RequestSubject {
-  /** Names the resource, by its message and what the caller sent. */
+  /** Returns the resource's name, built from its message and what the caller sent. */
   readonly nameOf: (request: Message) => string
-  /** The key fields that a create sends, by proto name; empty if the request creates nothing. */
+  /** The key fields that a create request sends, by proto name; empty if the request creates nothing. */
   readonly keys: readonly string[]
 }
 
-/** Names what a request is about in an error. */
+/** Returns the error with the request's subject in its message. */
 export type Named = <E>(error: E, request: Message) => E
 
 /**
- * Names the resource of a request in errors of its repository that have no text of their own; undefined for a
- * method that is about none.
+ * Returns a function that adds the resource's name to generic repository errors; undefined if the method has
+ * no resource.
  */
 export const namedErrors = (subject: RequestSubject | undefined): Named | undefined =>
   subject &&
@@ -25,7 +25,7 @@ export const namedErrors = (subject: RequestSubject | undefined): Named | undefi
 
 type Said = (name: string, error: unknown, keys: readonly string[]) => string
 
-/** True if the fields of a conflict are the fields of a key. */
+/** Returns true if the fields of a conflict are key fields. */
 export const isKeyTaken = ({ fields, excludesKey }: ErrConflict, keys: readonly string[]): boolean =>
   !excludesKey && keys.length > 0 && fields.every((field) => keys.includes(field))
 
@@ -37,7 +37,7 @@ const taken: Said = (name, error, keys) => {
   return `${name}: ${fields.join(' and ')} ${fields.length > 1 ? 'are' : 'is'} already taken`
 }
 
-/** The public messages of repository errors once the subject of the request is known. */
+/** Builds public messages for repository errors once the request's subject is known. */
 const GENERIC = (
   [
     [ErrNotFound, (name: string) => `${name} not found`],
@@ -46,7 +46,7 @@ const GENERIC = (
   ] as const satisfies readonly (readonly [new () => AshlarError, Said])[]
 ).map(([type, of]) => ({ type, of: of as Said, text: new type().wireMessage }))
 
-/** Others may wait for the same error, so that it stays as it is. */
+/** Copies the error, because other callers may wait for the same object. */
 const copyOf = <E>(error: E, wireMessage: string): E => {
   const copy = new Error((error as Error).message)
   Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object)

@@ -13,9 +13,9 @@ interface Way {
 }
 
 /**
- * Reads the path of a `validate_only` that is set in a request inside of the request, such as an item of a
- * batch, at whatever depth; undefined where no request can be in there. A message is a request when a method
- * takes it, or its name says so.
+ * Returns a reader for the path of a `validate_only` that is set in a nested request, such as a batch item,
+ * at any depth; undefined if the input can contain none. A message counts as a request if a method accepts it
+ * or if its name says so.
  */
 export const nestedValidateOnly = ({ input, parent }: DescMethod): Reader<string | undefined> | undefined => {
   const known = new Map<DescMessage, readonly Way[]>()
@@ -42,7 +42,7 @@ const wayOf = (field: DescField, service: DescService): Way[] => {
   return [{ field, message, isFlagged: flagOf(message, service) }]
 }
 
-/** True if the message is a request with the flag, or can hold one. */
+/** Returns true if the message is a request with the flag, or can contain one. */
 const leads = (desc: DescMessage, service: DescService, seen: Set<DescMessage>): boolean => {
   if (seen.has(desc)) return false
   seen.add(desc)

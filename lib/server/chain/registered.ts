@@ -1,7 +1,7 @@
 import type { Handler } from './handler.js'
 import type { Method } from './method.js'
 
-/** A method with what implements it. */
+/** A method and its handler. */
 export interface Registered {
   readonly method: Method
   readonly handler: Handler

@@ -4,15 +4,16 @@ import type { Call } from './call.js'
 import type { Deadline } from './deadline.js'
 import type { Next, Reply, ReplyOrPromise } from './interceptor.js'
 
-/** The reply, read or changed when it arrives. */
+/** Applies `onReply` to the reply, at once or when it resolves. */
 export const withReply = (
   reply: ReplyOrPromise,
   onReply: (reply: Reply) => ReplyOrPromise,
 ): ReplyOrPromise => (reply instanceof Promise ? reply.then(onReply) : onReply(reply))
 
 /**
- * Runs the inner chain and reports the end of its reply: at once for a single message; for a stream when it
- * ended, failed or was cancelled by its reader. Reports the error, or the error that the caller received.
+ * Runs the inner chain and reports the end of its reply: at once for a single message, and for a stream when
+ * it ends, fails or is cancelled by its reader. `settled` receives the thrown error, or the error that the
+ * caller received.
  */
 export const untilSettled = <C extends Call>(
   call: C,
@@ -51,13 +52,13 @@ async function* watched(call: Call, stream: AsyncIterable<Message>, settled: (er
 }
 
 /**
- * The stream, until the call's time is over. A pending message is then no longer awaited, and the stream is
- * closed.
+ * Yields the messages of a stream until the call ends. Then it stops waiting for a pending message and closes
+ * the stream.
  */
 export async function* untilEnd(stream: AsyncIterable<Message>, time: Deadline): AsyncIterable<Message> {
   const iterator = stream[Symbol.asyncIterator]()
   const leave = () => void endOf(iterator).catch(() => {})
-  // At once, and not with the next message: a reader that has stopped reading requests none.
+  // Closes the stream at once, because a reader that has stopped requests no further message.
   const stop = time.onEnd(leave)
   let isDone = false
   try {
@@ -78,7 +79,7 @@ const endOf = async (iterator: AsyncIterator<Message>): Promise<void> => {
   await iterator.return?.()
 }
 
-/** The stream with its errors replaced. */
+/** Yields the messages of a stream and replaces its errors. */
 export async function* mapStreamError(
   stream: AsyncIterable<Message>,
   fail: (error: unknown) => never,
@@ -90,7 +91,10 @@ export async function* mapStreamError(
   }
 }
 
-/** The one message of a stream. @throws Unimplemented where there is none. */
+/**
+ * Returns the only message of a stream.
+ * @throws Unimplemented if the stream is empty.
+ */
 export async function onlyOne(messages: AsyncIterable<Message>): Promise<Message> {
   for await (const message of messages) return message
   throw new Unimplemented('the call contains no message')

@@ -3,9 +3,9 @@ import { EntityReply, type SingleReply } from './entity-reply.js'
 import type { Reply } from './interceptor.js'
 
 /**
- * Has the response of a unary call encoded for its listener, with the etag of the reply as the trailer
- * `etag`. A stream is encoded and checked message by message, by its listener.
- * @throws Error for what cannot be encoded, or has more than `maxBytes`.
+ * Encodes a unary reply for its listener and sets the trailer `etag`. The listener encodes and checks streams
+ * message by message.
+ * @throws Error if the reply cannot be encoded or exceeds `maxBytes`.
  */
 export const encoded =
   (maxBytes: number) =>
@@ -17,10 +17,7 @@ export const encoded =
     return reply
   }
 
-/**
- * Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the
- * reply.
- */
+/** Sets the trailer `etag` unless it is set. A read mask may remove the etag from the reply itself. */
 export const announceEtag = ({ method, trailers }: Call, reply: SingleReply): void => {
   const current = reply instanceof EntityReply ? reply.etag : (method.responseEtag?.(reply) ?? '')
   if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)

@@ -8,64 +8,72 @@ import type { ReferenceAccess, RowLimits } from '../../persistence/contract/rela
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
-/** The restriction of a call's rows; undefined if the call reaches all rows of its tenant. */
+/** The restriction of a call's rows. A call without one can access all rows of its tenant. */
 export interface RowAccess {
   /**
-   * The repository as this call may use it.
-   * @param kind - what the repository is for.
-   * @param references - left out where nothing is written that refers to something.
+   * Returns the repository with the call's restriction applied.
+   * @param kind - how the method uses the repository.
+   * @param references - omitted if the method writes no references.
    */
   restrict(repository: Repository<object>, kind: RowAccessKind, references?: CallReferences): Restricted
 }
 
 /**
- * Of a method that `reads`, the decision about the call counts; one that `writes` reads what `get` allows. A
- * function of its own `acts` on rows, whether it reads or writes them: both decisions hold all of it.
+ * The way in which a method uses a repository. A method that `reads` is limited by the decision about the
+ * call. A method that `writes` reads the rows that `get` allows. A custom function `acts` on rows, and both
+ * decisions limit everything it does.
  */
 export type RowAccessKind = 'reads' | 'writes' | 'acts'
 
 /** A caller's permissions on the resources related to a call's resource. */
 export interface RelatedDecisions extends RelatedAccess {
-  /** The same for work that goes on when the call has ended. */
+  /** Returns the same permissions for work that continues after the call has ended. */
   during(signal: AbortSignal): RelatedAccess
 }
 
-/** The other resources that a caller may list. */
+/** The related resources that a caller may list. */
 export interface FilterAccess {
   /**
-   * The deleted rows of a resource that a List would show to this caller; undefined where it shows none.
-   * @throws TypeError where code alone decides.
+   * Returns the limits of the deleted rows that a List would return to this caller; undefined if it returns
+   * none.
+   * @throws TypeError if code alone decides.
    */
   deleted(model: ResourceModel): Promise<Pick<RowLimits, 'where'> | undefined>
-  /** Those whose resources the caller may list, with what is there of them for this caller. */
+  /** Returns the relations whose resources the caller may list, with the limits for this caller. */
   through(named: readonly NamedRelation[]): Promise<readonly Through[]>
 }
 
 export interface Restricted extends Repository<object> {
-  /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
+  /**
+   * Rejects unless the caller may get all of the entities, including deleted ones.
+   * @throws ErrNotFound
+   */
   mustSee(keys: readonly string[], options: OperationOptions): Promise<void>
 }
 
-/** Writes of one repository for one call, whose caller may not refer to everything. */
+/** The writes of one repository for a call whose caller may not refer to every resource. */
 export interface ReferringWrites {
-  /** @param write - with the entities that the request has, before an override or a hook changes them. */
+  /**
+   * Returns the reference limits of one write.
+   * @param write - its entities are as the request states them, before an override or a hook changes them.
+   */
   of(write: { readonly kind: string; readonly named?: () => readonly object[] }): {
     readonly references: ReferenceAccess
-    /** True if there is a limit to what the rows of the write may be. */
+    /** Returns true if there is a limit on the rows that the write may produce. */
     readonly isLimited: () => Promise<boolean>
   }
 }
 
-/** The resources that the caller may refer to. */
+/** The resources to which the caller may refer. */
 export interface CallReferences {
-  /** Undefined where the resource of the repository refers to nothing. */
+  /** Returns the reference limits of a repository; undefined if its resource has no references. */
   of(repository: Repository<object>, kind: RowAccessKind): ReferringWrites | undefined
-  /** The repository as this call may use it, if the authorizer did not decide by row. */
+  /** Returns the repository with reference limits applied. For calls without a row-level decision. */
   restrict(repository: Repository<object>, kind: RowAccessKind): Repository<object>
 }
 
 /**
- * The way in which a handler applies a row-level decision. A standard method restricts its repository itself;
- * a function around a read may also restrict other repositories.
+ * The way in which a handler applies a row-level decision. A standard method restricts its own repository. A
+ * function that wraps a read may also restrict other repositories.
  */
 export type RowAccessUse = 'reads' | 'wrapsRead' | 'writes' | 'restricted' | 'none'

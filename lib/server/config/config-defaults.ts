@@ -21,7 +21,7 @@ const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
 const orDefault = (ms: number | undefined): number =>
   ms === undefined || ms === 0 ? DEFAULT_REQUEST_TIMEOUT_MS : ms
 
-/** Every field of `ResilienceConfig`, once. */
+/** All fields of `ResilienceConfig`. */
 export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
   requestTimeoutMs: {
     documented: documentedNumber(DEFAULT_REQUEST_TIMEOUT_MS),
@@ -36,7 +36,7 @@ export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
   circuitBreaker: { documented: 'none', resolve: ({ circuitBreaker }) => circuitBreaker },
 }
 
-/** Every field of `OpenApiInfo`, once. */
+/** All fields of `OpenApiInfo`. */
 const OPENAPI_FIELDS: Fields<OpenApiInfo, OpenApiInfo & Record<keyof OpenApiInfo, unknown>> = {
   title: { documented: 'the packages of the services', resolve: ({ title }) => title },
   version: { documented: 'the version of the first package', resolve: ({ version }) => version },
@@ -47,7 +47,7 @@ const OPENAPI_FIELDS: Fields<OpenApiInfo, OpenApiInfo & Record<keyof OpenApiInfo
   image: { documented: 'none', resolve: ({ image }) => image },
 }
 
-/** Every field of `GatewayConfig`, once. */
+/** All fields of `GatewayConfig`. */
 export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   updateMask: { documented: '`spec`', resolve: ({ updateMask = 'spec' }) => updateMask },
   maxBodyBytes: { documented: documentedNumber(MIB), resolve: ({ maxBodyBytes = MIB }) => maxBodyBytes },
@@ -74,8 +74,8 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
 }
 
 /**
- * Every field of `Config`, once, second names aside: names, defaults and what the documentation says of them
- * come from here.
+ * All fields of `Config` except aliases. Names, defaults and the documentation's table are derived from this
+ * object.
  */
 export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
   grpcAddr: { documented: 'required', resolve: ({ grpcAddr = '' }) => grpcAddr },

@@ -4,17 +4,20 @@ import type { Config } from './config.js'
 import type { FieldTable } from './config-field.js'
 import { CONFIG_FIELDS } from './config-defaults.js'
 
-/** One problem for each unknown name of a configuration, because a misspelled limit would have no effect. */
+/**
+ * Returns one problem for each unknown name in a configuration. A misspelt limit would otherwise have no
+ * effect.
+ */
 export const unknownNames = (config: Config): Problem[] =>
   unknownIn('the configuration', underOneName(config), CONFIG_FIELDS as FieldTable)
 
-/** Names that differ in the specification. Both names stay. */
+/** Pairs of an alias and its main name. The specification uses both names, so both are accepted. */
 const SAME = [
   ['deduplicationStore', 'idempotencyStore'],
   ['lroStore', 'operationStore'],
 ] as const
 
-/** A configuration without second names. */
+/** A configuration without aliases. */
 export type PlainConfig = Omit<Config, (typeof SAME)[number][0]>
 
 /** Returns one problem for each option that is given under both of its names. */
@@ -23,7 +26,7 @@ export const doubleNames = (config: Config): Problem[] =>
     problem('option', `${name} and ${other} are the same`, 'set one of them'),
   )
 
-/** The configuration with one name for each field. */
+/** Renames aliases to their main names. */
 export const underOneName = ({ deduplicationStore, lroStore, ...config }: Config): PlainConfig => ({
   ...config,
   ...(deduplicationStore !== undefined && { idempotencyStore: deduplicationStore }),

@@ -23,28 +23,30 @@ import { type TlsConfig, tlsProblems } from './tls.js'
 import type { UserInterceptor } from '../chain/user-interceptor.js'
 import type { Worker } from '../lifecycle/worker.js'
 
-/** The usual address of the gRPC listener. */
+/** The conventional address of the gRPC listener. */
 export const DefaultGRPCAddr = ':9090'
 
-/** As a timeout: no timeout. */
+/** Disables a timeout. */
 export const NoTimeout = Number.POSITIVE_INFINITY
 
-/** No platform waits longer than an hour for a process to end. */
+/** The maximum shutdown delay. No platform waits longer than an hour for a process to end. */
 const LONGEST_DELAY_MS = 3_600_000
 
-/** Options for load and failing handlers. */
+/** Options for overload and for failing handlers. */
 export interface ResilienceConfig {
   /**
-   * Timeout of every unary call, and of each step before the handler of a stream, in milliseconds. Default 30
-   * s, also for 0; `NoTimeout` disables it.
+   * Timeout in milliseconds of every unary call, and of each step before the handler of a stream. Default: 30
+   * seconds, also for 0. `NoTimeout` disables it.
    */
   readonly requestTimeoutMs?: number
   /**
-   * gRPC full method name → milliseconds, instead of `requestTimeoutMs`; `NoTimeout` disables it for the
-   * method.
+   * Maps a full gRPC method name to a timeout in milliseconds that replaces `requestTimeoutMs`. `NoTimeout`
+   * disables the timeout of that method.
    */
   readonly perMethodTimeoutMs?: Readonly<Record<string, number>>
-  /** Rejects excess load: by the caller's tenant if it is known, or else by address. Default: none. */
+  /**
+   * Rejects excess load for each tenant, or for each client address if the tenant is unknown. Default: none.
+   */
   readonly rateLimiter?: RateLimiter
   /** Wraps handlers just inside the framework's chain. Default: none. */
   readonly circuitBreaker?: CircuitBreaker
@@ -53,96 +55,97 @@ export interface ResilienceConfig {
 /** Options of the HTTP/JSON gateway. */
 export type GatewayConfig = Partial<ResolvedGateway>
 
-/** The configuration of a server, as you write it. */
+/** The configuration of a server. Every field except `grpcAddr` is optional. */
 export interface Config {
-  /** TCP address such as `:9090`, or `:0` for a free port. Required; `DefaultGRPCAddr` is the usual one. */
+  /**
+   * TCP address such as `:9090`, or `:0` for a free port. Required. `DefaultGRPCAddr` is the conventional
+   * value.
+   */
   readonly grpcAddr?: string
-  /** Address of the HTTP/JSON gateway. Default: no gateway. */
+  /** TCP address of the HTTP/JSON gateway. Default: no gateway. */
   readonly httpAddr?: string
   /** Authorization rules in addition to the registered services' rules. Default: none. */
   readonly rules?: readonly Rule[]
   /** Decides who may do what. Default: a development authorizer without grants, which denies everything. */
   readonly authorizer?: Authorizer
   /**
-   * Derives the principal. Default: the verified principal with an authenticator; without one, none (every
-   * non-public call is denied).
+   * Derives the principal from the request. Default: the principal that the authenticator verified. Without
+   * an authenticator there is no principal, and every non-public call is denied.
    */
   readonly principalFunc?: PrincipalFunc
   /** Verifies bearer tokens before authorization. Default: none. */
   readonly authenticator?: Authenticator
   /** Run around unary handlers, after authorization and validation. Default: none. */
   readonly interceptors?: readonly UserInterceptor[]
-  /** Served beside the gateway; needs `httpAddr`. Default: none. */
+  /** HTTP handlers served on the gateway's listener; requires `httpAddr`. Default: none. */
   readonly httpHandlers?: readonly HTTPHandler[]
-  /** Stores responses, which are replayed for repeated calls. Default: in memory, for 10 minutes. */
+  /** Stores responses and replays them for repeated calls. Default: in memory, for 10 minutes. */
   readonly idempotencyStore?: IdempotencyStore
-  /** The same as `idempotencyStore`. */
+  /** Alias of `idempotencyStore`. */
   readonly deduplicationStore?: IdempotencyStore
   /** Stores long-running operations (AIP-151). Default: in memory, for 1 hour. */
   readonly operationStore?: OperationStore
-  /** The same as `operationStore`. */
+  /** Alias of `operationStore`. */
   readonly lroStore?: OperationStore
-  /** Default: JSON lines on stderr. */
   readonly logger?: Logger
   /**
-   * Run for every `/readyz` probe and for gRPC health. Default: none; the server is ready unless a database
-   * refuses writes.
+   * Run for every `/readyz` probe and for gRPC health. Default: none, so that the server is ready unless a
+   * database rejects writes.
    */
   readonly readinessChecks?: readonly ReadinessCheck[]
   /**
-   * Started when the server serves, and drained when it shuts down: relays and consumers of `ashlar/events`.
-   * Default: none.
+   * Started with the server and drained when it shuts down, such as the relays and consumers of
+   * `ashlar/events`. Default: none.
    */
   readonly workers?: readonly Worker[]
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
   readonly gateway?: GatewayConfig
   /**
-   * `host:port` of a listener of its own that serves metrics to Prometheus at `/metrics`: plain text, without
-   * authorization, so bind what only Prometheus reaches. Default: none.
+   * `host:port` of a separate listener that serves Prometheus metrics at `/metrics` as plain text without
+   * authorization. Choose an address that only Prometheus can reach. Default: none.
    */
   readonly metricsAddr?: string
-  /** Encrypts both listeners. Default: none, plain text. */
+  /** Encrypts both listeners with TLS. Default: no TLS. */
   readonly tls?: TlsConfig
   /**
-   * TLS of the HTTP listener, if it differs from `tls`. `'none'` serves plain HTTP, as behind a proxy on the
-   * same machine. Default: `tls`.
+   * TLS of the HTTP listener if it differs from `tls`. `'none'` serves plain HTTP, for example behind a proxy
+   * on the same machine. Default: `tls`.
    */
   readonly httpTls?: TlsConfig | 'none'
-  /** Limits on what one client can use. */
+  /** Limits on the resources that one client can use. */
   readonly limits?: LimitsConfig
   /**
-   * The log has a warning of lists whose statement takes as long, in milliseconds, with the index that would
-   * serve; `Infinity` for none. Default: 1,000.
+   * The server logs a warning for a list whose statement takes at least this many milliseconds, and suggests
+   * an index. `Infinity` disables the warning. Default: 1,000.
    */
   readonly slowListMs?: number
   /**
-   * The time the server continues to serve after a shutdown begins and health says NOT_SERVING, in
-   * milliseconds. It gives load balancers time to notice. The 5 seconds of the shutdown begin after it.
-   * Default: 0.
+   * The time for which the server keeps serving after a shutdown begins and health reports NOT_SERVING, in
+   * milliseconds. It gives load balancers time to react. The shutdown's 5 seconds begin afterwards. Default:
+   * 0.
    */
   readonly shutdownDelayMs?: number
   /**
-   * Tells any client what is served (gRPC reflection v1 and v1alpha); it is public. Default: true when
+   * Serves gRPC reflection (v1 and v1alpha), which describes all services to any client. Default: true if
    * NODE_ENV is `development` or `test`.
    */
   readonly reflection?: boolean
   /**
-   * Tells callers why they were denied, by the response header `x-denied-because`, and the log. Default: true
-   * where NODE_ENV is `development` or `test`; refused elsewhere.
+   * Reports the reason of a denial to the caller in the response header `x-denied-because`, and in the log.
+   * Default: true if NODE_ENV is `development` or `test`. Not allowed elsewhere.
    */
   readonly explainDenials?: boolean
   /**
-   * Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`.
-   * Default: false.
+   * Allows development-only options although NODE_ENV is neither `development` nor `test`. Default: false.
    */
   readonly allowDevelopment?: boolean
 }
 
-/** The configuration with all defaults. */
+/** A configuration with every default filled in. */
 export interface ResolvedConfig {
   readonly grpcAddr: string
-  /** Empty without a gateway. */
+  /** Empty if there is no gateway. */
   readonly httpAddr: string
   readonly rules: readonly Rule[]
   readonly authorizer: Authorizer
@@ -157,7 +160,7 @@ export interface ResolvedConfig {
   readonly workers: readonly Worker[]
   readonly resilience: ResolvedResilience
   readonly gateway: ResolvedGateway
-  /** Empty without the listener. */
+  /** Empty if there is no metrics listener. */
   readonly metricsAddr: string
   readonly tls: TlsConfig | undefined
   readonly httpTls: TlsConfig | undefined
@@ -169,7 +172,7 @@ export interface ResolvedConfig {
   readonly allowDevelopment: boolean
 }
 
-/** The options of the gateway with all defaults. */
+/** The gateway's options with every default filled in. */
 export type ResolvedGateway = Omit<
   GatewayOptions,
   'dispatcher' | 'methods' | 'exactPaths' | 'readiness' | 'logger' | 'unauthenticated'
@@ -177,38 +180,39 @@ export type ResolvedGateway = Omit<
   ResolvedDescription &
   ResolvedProtocols
 
-/** The protocols of the gateway besides HTTP/JSON over HTTP/1.1. Undefined is the default. */
+/** The gateway's protocols besides HTTP/JSON over HTTP/1.1. Undefined selects the default. */
 export interface ResolvedProtocols {
   /**
-   * Offers HTTP/2 to TLS clients, which choose it by ALPN (RFC 7301). Default: true, unless a handler in the
-   * style of `node:http` is mounted, because Express and other frameworks that replace requests and responses
-   * do not support HTTP/2.
+   * Offers HTTP/2 to TLS clients, which select it by ALPN (RFC 7301). Default: true, unless a `node:http`
+   * style handler is mounted, because Express and other frameworks that replace requests and responses do not
+   * support HTTP/2.
    */
   readonly http2: boolean | undefined
   /**
-   * Serves Connect and gRPC-Web at `/package.Service/Method`; it needs the package `@connectrpc/connect`.
-   * Default: true where NODE_ENV is `development` or `test` and the package is installed.
+   * Serves Connect and gRPC-Web at `/package.Service/Method`. Requires the package `@connectrpc/connect`.
+   * Default: true if NODE_ENV is `development` or `test` and the package is installed.
    */
   readonly connect: boolean | undefined
   /**
-   * Serves gRPC on the HTTP listener, too, beside Connect, to clients of HTTP/2 over TLS: one port for
-   * everything. It is slower than the listener of `grpcAddr`, and has no streams of requests. Default: false.
+   * Also serves gRPC on the HTTP listener, to clients that use HTTP/2 over TLS, so that one port serves
+   * everything. It is slower than the listener of `grpcAddr` and does not support client streaming. Default:
+   * false.
    */
   readonly grpc: boolean
 }
 
 /**
- * The gateway's own documents. Undefined is the default, which gives way to a route or a handler of the same
- * path.
+ * The gateway's own documents. Undefined selects the default, under which a route or handler with the same
+ * path takes precedence.
  */
 export interface ResolvedDescription {
   /**
-   * Serves the OpenAPI document, which describes the whole API, at `/openapi.json` to everyone. Default: true
-   * if NODE_ENV is `development` or `test`.
+   * Serves the OpenAPI document of the whole API at `/openapi.json` without authorization. Default: true if
+   * NODE_ENV is `development` or `test`.
    */
   readonly openapi: boolean | OpenApiInfo | undefined
   /**
-   * Serves a page at `/docs`, to everyone, on which requests can be tried; it needs the package
+   * Serves a page at `/docs` for trying out requests, without authorization. Requires the package
    * `swagger-ui-dist`. Default: true if NODE_ENV is `development` or `test` and the package is installed.
    */
   readonly docs: boolean | undefined
@@ -222,7 +226,7 @@ export interface ResolvedResilience {
 }
 
 /**
- * Fills in every default.
+ * Returns the configuration with every default filled in.
  * @throws DeclarationError with every mistake found.
  */
 export const resolveConfig = (config: Config): ResolvedConfig => {
@@ -231,7 +235,7 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
   return resolved(CONFIG_FIELDS, underOneName(config))
 }
 
-/** The means by which callers can be identified. */
+/** Returns how the server identifies callers. */
 export const identityOf = ({ principalFunc, authenticator }: ResolvedConfig): Identity => {
   if (principalFunc === verifiedPrincipal) return authenticator === undefined ? 'nothing' : 'bearer'
   return principalFunc === devPrincipal && authenticator === undefined ? 'headers' : 'function'
@@ -322,7 +326,7 @@ const updateMaskProblem = (mode: string = 'spec'): Problem[] =>
 
 const FULL_METHOD = /^\/[^/\s]+\/[^/\s]+$/
 
-/** `host:port`, `:port`, or `[ipv6]:port`. */
+/** Checks an address: `host:port`, `:port`, or `[ipv6]:port`. */
 const addressProblem = (field: string, address: string): Problem[] => {
   const match = /^(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(address)
   if (match !== null && Number(match[1]) <= 65_535) return []

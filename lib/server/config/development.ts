@@ -1,3 +1,3 @@
-/** True if the process runs in development or tests: `NODE_ENV` is `development` or `test`. */
+/** Returns true if `NODE_ENV` is `development` or `test`. */
 export const isDevelopment = (environment: string | undefined = process.env['NODE_ENV']): boolean =>
   environment === 'development' || environment === 'test'

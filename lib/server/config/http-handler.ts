@@ -1,9 +1,13 @@
 import type { HttpHandler } from '../../gateway/routing/mux.js'
 
-/** Mounted beside the gateway. It does not pass the chain: the handler authorizes its own requests. */
+/**
+ * An HTTP handler on the gateway's listener. It bypasses the interceptor chain, so it must authorize its own
+ * requests.
+ */
 export interface HTTPHandler {
   /**
-   * An exact path, or a prefix when it ends in `/`. The most specific pattern wins; probes cannot be claimed.
+   * An exact path, or a prefix if it ends in `/`. The most specific pattern wins. The paths of health probes
+   * are reserved.
    */
   readonly pattern: string
   readonly handler: HttpHandler

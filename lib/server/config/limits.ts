@@ -3,73 +3,83 @@ import { documentedNumber, type Fields, MIB } from './config-field.js'
 
 /** The resources that one client can use. Durations are in milliseconds; `Infinity` means no limit. */
 export interface LimitsConfig {
-  /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
+  /**
+   * Maximum size of a gRPC message in bytes after decompression. Larger messages fail with ResourceExhausted.
+   * Default: 4 MiB.
+   */
   readonly maxMessageBytes?: number
   /**
-   * Bytes that requests hold in memory before their calls are authenticated, of all calls and on all
-   * listeners. When it is more, a request of the network that holds most is ResourceExhausted. Those of
-   * public methods count as long as their calls. Default 32 MiB.
+   * Maximum bytes of all requests that are in memory and not yet authenticated, on all listeners. Above the
+   * limit, a request of the network that uses the most fails with ResourceExhausted. Requests of public
+   * methods count until their call ends. Default: 32 MiB.
    */
   readonly unauthenticatedBytes?: number
-  /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */
+  /**
+   * Maximum concurrent calls on one gRPC or HTTP/2 connection. Further calls wait at the client. Default:
+   * 1,000.
+   */
   readonly maxConcurrentStreams?: number
-  /** The time a gRPC connection may be silent before the server pings it. Default 60,000. */
+  /** Time in milliseconds without traffic after which the server pings a gRPC connection. Default: 60,000. */
   readonly grpcKeepaliveMs?: number
   /**
-   * The time the client has to respond to the ping before the connection is closed, and to close a connection
-   * that has ended. Default 20,000.
+   * Time in milliseconds for the client to answer the ping, and to close a connection that has ended, before
+   * the server closes it. Default: 20,000.
    */
   readonly grpcKeepaliveTimeoutMs?: number
-  /** A gRPC connection without calls is closed, with notice, after this time. Default: none. */
+  /** Closes a gRPC connection gracefully after this many milliseconds without a call. Default: none. */
   readonly grpcMaxIdleMs?: number
   /**
-   * A gRPC connection is closed, with notice, at this age, so that clients spread over new servers. Default:
-   * none.
+   * Closes a gRPC connection gracefully at this age in milliseconds, so that clients spread over new servers.
+   * Default: none.
    */
   readonly grpcMaxAgeMs?: number
-  /** Concurrent HTTP connections; further ones are closed at once. Default: none. */
+  /** Maximum concurrent HTTP connections. Further connections are closed at once. Default: none. */
   readonly maxHttpConnections?: number
-  /** Time for the TLS handshake, over gRPC too, and for all headers of an HTTP request. Default 10,000. */
+  /**
+   * Time in milliseconds for the TLS handshake, including gRPC, and for all headers of an HTTP request.
+   * Default: 10,000.
+   */
   readonly httpHeadersMs?: number
   /**
-   * Time to receive a whole HTTP request with its body, and how long a client may take nothing of a
-   * response, over gRPC too. Default 30,000.
+   * Time in milliseconds to receive a whole HTTP request, and the time in which a client must read part of a
+   * response, including gRPC. Default: 30,000.
    */
   readonly httpRequestMs?: number
   /**
-   * The time an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs.
+   * Time in milliseconds that an idle HTTP connection stays open. The default, 65,000, exceeds the idle
+   * timeout of common load balancers.
    */
   readonly httpKeepaliveMs?: number
-  /** Bytes of request line and headers, on both listeners. Default 16,384. */
+  /** Maximum size of the request line and headers in bytes, on both listeners. Default: 16,384. */
   readonly maxHeaderBytes?: number
   /**
-   * The maximum that `total_size` of a List response counts to; larger totals are this number. Default
-   * 10,000.
+   * The highest `total_size` in a List response. Larger totals are reported as this number. Default: 10,000.
    */
   readonly maxTotalSize?: number
   /**
-   * Bytes of strings, bytes and JSON in the rows of one page of a standard List. The page ends before it has
-   * more, and has at least one resource. Default 3 MiB.
+   * Maximum bytes of strings, bytes and JSON values in one page of a standard List. A page ends before it
+   * exceeds the limit, but contains at least one resource. Default: 3 MiB.
    */
   readonly maxPageBytes?: number
   /**
-   * Bytes of a response, or of one message of a stream; a larger one is ResourceExhausted. Default 64 MiB.
+   * Maximum size of a response, or of one message of a stream, in bytes. Larger ones fail with
+   * ResourceExhausted. Default: 64 MiB.
    */
   readonly maxResponseBytes?: number
   /**
-   * Messages, strings and bytes in lists, and map entries of one request message, counted before they are
-   * decoded; more are ResourceExhausted. Default 100,000.
+   * Maximum number of messages, list items and map entries in one request message, counted before decoding.
+   * More fail with ResourceExhausted. Default: 100,000.
    */
   readonly maxElements?: number
   /**
-   * Connections of a database pool that calls of one tenant hold at the same time; further calls of the
-   * tenant wait. It is always at least one, and at most all but one. Calls of the system, and those without a
-   * tenant, may hold all. Default: all but one.
+   * Maximum connections of a database pool that one tenant's calls may hold at a time. Further calls of the
+   * tenant wait. The effective value is at least one and leaves one connection free. System calls and calls
+   * without a tenant are not limited. Default: all but one.
    */
   readonly maxTenantConnections?: number
   /**
-   * Bytes of messages that calls of one tenant have sent in part, on all listeners; beyond it a call is
-   * ResourceExhausted. Calls without a tenant count for their network. Default 64 MiB.
+   * Maximum bytes of incomplete messages from one tenant's calls, on all listeners. Beyond it a call fails
+   * with ResourceExhausted. Calls without a tenant are counted by their network. Default: 64 MiB.
    */
   readonly maxTenantUnfinishedBytes?: number
 }
@@ -78,7 +88,7 @@ export type ResolvedLimits = Required<LimitsConfig>
 
 interface Limit {
   readonly byDefault: number
-  /** True if the limit has to be finite. */
+  /** True if `Infinity` is not allowed. */
   readonly isFinite?: boolean
 }
 
@@ -105,7 +115,7 @@ const LIMITS: Readonly<Record<keyof LimitsConfig, Limit>> = {
 
 const limitsIn = Object.entries(LIMITS) as [keyof LimitsConfig, Limit][]
 
-/** Every field of `LimitsConfig`, once. */
+/** All fields of `LimitsConfig`. */
 export const LIMIT_FIELDS = Object.fromEntries(
   limitsIn.map(([name, { byDefault }]) => [
     name,
@@ -118,7 +128,7 @@ export const LIMIT_FIELDS = Object.fromEntries(
 
 const LARGEST_BOUND = 2 ** 31 - 1
 
-/** The mistakes in the values of limits, one text each. */
+/** Returns one problem for each invalid limit. */
 export const limitProblems = (limits: LimitsConfig): Problem[] =>
   limitsIn.flatMap(([name, { isFinite = false }]) => {
     const { [name]: value } = limits

@@ -6,38 +6,44 @@ import type { SecureContextOptions } from 'node:tls'
 import type { HttpServerOptions } from '../../gateway/http/http-server.js'
 
 /**
- * PEM text or bytes, or the file that has them: it is read when the server is built, and again whenever it
- * changes.
+ * PEM as a string or bytes, or a file that contains it. A file is read when the server is built and again
+ * when it changes.
  */
 export type Pem = string | Buffer | PemFile
 
-/** A file with PEM. */
+/** A PEM file. */
 export interface PemFile {
   readonly file: string
 }
 
-/** The certificate of a listener, and whether clients need one. TLS 1.2 and 1.3. */
+/** A listener's certificate and its requirement for client certificates. TLS 1.2 and 1.3 are supported. */
 export interface TlsConfig {
-  /** The server's certificate, followed by the intermediate ones, without the root. */
+  /** The server's certificate, followed by intermediate certificates, without the root. */
   readonly certificateChain: Pem
-  /** The key of the first certificate, not encrypted. */
+  /** The unencrypted private key of the first certificate. */
   readonly privateKey: Pem
   /**
-   * Certificates of the authorities that sign client certificates. Required with `requireClientCertificate`.
+   * Certificates of the authorities that sign client certificates. Required if `requireClientCertificate` is
+   * true.
    */
   readonly clientCa?: Pem
-  /** Refuses clients without a certificate signed by `clientCa` in the handshake. Default: false. */
+  /**
+   * Rejects clients in the handshake unless they present a certificate signed by `clientCa`. Default: false.
+   */
   readonly requireClientCertificate?: boolean
 }
 
-/** The same as it is now, files included. */
+/** A TLS configuration with the current content of its files. */
 export interface TlsNow extends TlsConfig {
   readonly certificateChain: string | Buffer
   readonly privateKey: string | Buffer
   readonly clientCa?: string | Buffer
 }
 
-/** @throws Error for a file that cannot be read. */
+/**
+ * Reads the files of a TLS configuration.
+ * @throws Error if a file cannot be read.
+ */
 export const readTls = ({ certificateChain, privateKey, clientCa, ...rest }: TlsConfig): TlsNow => ({
   ...rest,
   certificateChain: readPem(certificateChain),
@@ -45,12 +51,12 @@ export const readTls = ({ certificateChain, privateKey, clientCa, ...rest }: Tls
   ...(clientCa === undefined ? {} : { clientCa: readPem(clientCa) }),
 })
 
-/** The files of a certificate, each once. */
+/** Returns the paths of the files, without duplicates. */
 export const tlsFiles = ({ certificateChain, privateKey, clientCa }: TlsConfig): readonly string[] => [
   ...new Set([certificateChain, privateKey, clientCa].flatMap((pem) => (isFile(pem) ? [pem.file] : []))),
 ]
 
-/** The mistakes in it, one text each, without a byte of the key. */
+/** Returns the mistakes in a TLS configuration. The messages never contain any part of the key. */
 export const tlsProblems = (field: string, tls: TlsConfig): Problem[] => {
   const unreadable = tlsFiles(tls).flatMap((file) => {
     const [, code] = attempt(() => readFileSync(file))
@@ -91,7 +97,7 @@ export const tlsProblems = (field: string, tls: TlsConfig): Problem[] => {
   ]
 }
 
-/** The same for the gRPC listener. Connections that are made after `renew` get the new certificate. */
+/** TLS credentials of the gRPC listener. Connections opened after `renew` use the new certificate. */
 export class GrpcTls extends ServerCredentials {
   /** @param handshakeTimeout - milliseconds. */
   constructor(tls: TlsNow, handshakeTimeout: number) {
@@ -115,14 +121,14 @@ const sslOf = (tls: TlsNow): ServerCredentials => {
   return ServerCredentials.createSsl(ca, [pair], tls.requireClientCertificate ?? false)
 }
 
-/** The same for the HTTP listener. */
+/** Returns TLS options for the HTTP listener. */
 export const httpsOptions = (tls: TlsNow): NonNullable<HttpServerOptions['tls']> => ({
   ...secureContext(tls),
   requestCert: tls.requireClientCertificate ?? false,
   rejectUnauthorized: tls.requireClientCertificate ?? false,
 })
 
-/** The options that a renewed certificate changes. */
+/** Returns the TLS options that change when a certificate is renewed. */
 export const secureContext = (tls: TlsNow): SecureContextOptions => ({
   cert: tls.certificateChain,
   key: tls.privateKey,
@@ -134,13 +140,16 @@ const isFile = (pem: Pem | undefined): pem is PemFile =>
 
 const readPem = (pem: Pem): string | Buffer => (isFile(pem) ? readFileSync(pem.file) : pem)
 
-/** @throws Error when there is none, or a malformed one. */
+/**
+ * Parses the certificates in a PEM string.
+ * @throws Error if there is none, or if one is malformed.
+ */
 const certificatesIn = (pem: string | Buffer): X509Certificate[] => {
   const blocks = String(pem).match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
   return (blocks ?? ['']).map((block) => new X509Certificate(block))
 }
 
-/** The value, or the code of the error. */
+/** Returns the value, or the code of the error. */
 const attempt = <T>(read: () => T): [value: T | undefined, code: string | undefined] => {
   try {
     return [read(), undefined]

@@ -7,20 +7,20 @@ import { sendContinue } from '../../gateway/http/continue.js'
 import { PREFIX_BYTES } from '../grpc/envelope.js'
 import { checkCoding, isToInflate, messageOf, type RequestForm } from './request-bytes.js'
 
-/** A request on its way in. */
+/** A request that is being received. */
 export interface Arriving {
   /** Empty if the request is unreadable or has not been read yet. */
   readonly message: Message
   /** Reads the body of a large request, after authorization. */
   readonly rest?: RestOfRequest
   readonly unreadable?: Error
-  /** The part in memory, which must be released at the end; omitted if there is none. */
+  /** The bytes in memory, released at the end of the call; omitted if there are none. */
   readonly held?: HeldRequest & { drop(): void }
 }
 
 /**
- * Reads a body: all of a small one, the beginning of any other. Nothing inside of an envelope is inflated
- * yet.
+ * Reads a request body: a small one completely, and the beginning of a larger one. Envelopes are not
+ * decompressed yet.
  */
 export const arriving = async (
   form: RequestForm,

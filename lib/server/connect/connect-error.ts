@@ -4,7 +4,10 @@ import { AshlarError, CODES, httpHeadersOf, Internal } from '../../errors.js'
 import type { ConnectPackage } from './load-connect.js'
 import type { WireFormat } from './wire-format.js'
 
-/** The error as the protocols write it. Anything but an AshlarError says no more than `internal error`. */
+/**
+ * Converts an error for the Connect protocols. For anything except an AshlarError, the message is just
+ * `internal error`.
+ */
 export const toConnectError = (
   connect: ConnectPackage,
   thrown: unknown,
@@ -12,7 +15,7 @@ export const toConnectError = (
 ): ConnectError => {
   const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
   const details = detailsOf(error).sent.map(({ desc, message }) => ({ desc, value: message }))
-  // The other responses have begun by then, with status 200.
+  // In the other protocols, the response has already begun with status 200.
   const headers = protocol === 'connect' && !isEnveloped ? httpHeadersOf(error) : undefined
   return new connect.ConnectError(error.wireMessage, CODES[error.code] as number, headers, details, error)
 }

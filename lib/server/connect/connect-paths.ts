@@ -24,15 +24,15 @@ import { methodPath, type Serving } from './method-path.js'
 import { type ConnectPackage, loadConnect } from './load-connect.js'
 import { sendTrailersOnly } from './send-universal.js'
 
-/** Bytes from which on a message is compressed. */
+/** The size in bytes from which messages are compressed. */
 const COMPRESS_FROM = 1024
 
 /**
- * The paths of Connect and gRPC-Web, one for each method whose request is a single message, where they are
- * wanted.
- * @param mux - the handlers beside the services; undefined without a gateway.
- * @throws DeclarationError where they are configured and cannot be served, and where a handler or a rule has
- * the path of a method.
+ * Returns the Connect and gRPC-Web paths, one for each method without client streaming, if the configuration
+ * enables them.
+ * @param mux - the HTTP routes; undefined without a gateway.
+ * @throws DeclarationError if they are enabled but cannot be served, or if a handler or an HTTP rule uses the
+ *   path of a method.
  */
 export const connectPaths = async (
   mux: GatewayMux | undefined,
@@ -139,7 +139,8 @@ const pathsOf = (
     compressMinBytes: COMPRESS_FROM,
     jsonOptions,
   })
-  // The package gets no request to read: of a 64-bit integer in JSON it would keep 53 bits.
+  // The Connect package does not parse the request, because it would truncate 64-bit integers in JSON to 53
+  // bits.
   for (const method of methods)
     router.rpc({ ...method, input: EmptySchema } as DescMethod, implementationOf(serving, method))
   const byHandler = (handler: UniversalHandler, index: number): readonly [string, ExactPath] => {
@@ -159,7 +160,6 @@ const pathsOf = (
 
 const GRPC = /^application\/grpc(?:\+proto)?[\t ]*(?:;|$)/
 
-/** The response of gRPC to a method that is not served. */
 const unimplemented = (request: IncomingMessage, response: ServerResponse): boolean => {
   const { url = '', headers, httpVersionMajor } = request
   if (httpVersionMajor < 2 || !GRPC.test(headers['content-type'] ?? '')) return false

@@ -10,40 +10,42 @@ import { toConnectError } from './connect-error.js'
 import type { ConnectPackage } from './load-connect.js'
 import type { WireFormat } from './wire-format.js'
 
-/** A call on its way from the listener through the package to the chain. */
 export interface ConnectedCall {
   readonly incoming: Incoming
-  /** The package gets an empty message instead. */
+  /** The request. The Connect package receives an empty message instead. */
   readonly message: Message
   readonly format: WireFormat
   readonly responded: Responded
 }
 
-/** The response of a unary call, once there is one. */
+/** The response of a unary call, once it is available. */
 export interface Responded {
   message: Message | undefined
 }
 
-/** The parts that all calls share. */
 export interface Calling {
   readonly connect: ConnectPackage
   readonly dispatcher: Dispatcher
   readonly logger: Logger
-  /** Finds the call in the context of the package. */
+  /** The key under which the package's context stores the call. */
   readonly key: ContextKey<ConnectedCall | undefined>
-  /** Metadata that is sent: before the response, and after it. */
+  /** The names of the metadata that are sent before and after the response. */
   readonly sent: { readonly headers: readonly string[]; readonly trailers: readonly string[] }
-  /** The message to write as JSON instead of another, so that no part of it fails the rest. */
+  /**
+   * Returns a message that can be written as JSON, so that an unreadable part does not fail the whole
+   * response.
+   */
   readonly readable: (method: DescMethod, message: Message) => Message
   /**
-   * Writes a message only to learn whether it can be written: the package would report to the caller what it
-   * cannot write, and nothing to the log.
-   * @throws for a value that its field cannot hold, and ResourceExhausted for more bytes, or characters.
+   * Checks that a message can be written. Otherwise the package would report the failure to the caller
+   * without logging it.
+   * @throws for a value that its field cannot contain, and ResourceExhausted if there are too many bytes or
+   *   characters.
    */
   readonly write: (method: DescMethod, message: Message, format: WireFormat, maxBytes: number) => void
 }
 
-/** The implementation that the package calls: the chain, in this process. */
+/** Returns the implementation that the package calls. It runs the chain in this process. */
 export const implementationOf = (calling: Calling, method: DescMethod): MethodImpl<DescMethod> =>
   (method.methodKind === 'unary'
     ? (_: Message, context: HandlerContext) => unary(calling, method, context)
@@ -88,7 +90,7 @@ async function* stream(
         const requestId = incoming.headers.get('x-request-id')
         logger.error({ requestId, method: pathOf(method), err: errorForLog(error) }, 'call failed')
         const internal = new Internal(error)
-        // The error that the caller receives, for the call's log.
+        // Reports the error that the caller receives to the call's log.
         incoming.caller.leave(internal)
         throw internal
       }
@@ -103,7 +105,7 @@ async function* stream(
   }
 }
 
-/** A single request as a stream of one. */
+/** Yields a single request as a stream. */
 async function* only(message: Message): AsyncIterable<Message> {
   yield await Promise.resolve(message)
 }

@@ -5,8 +5,8 @@ import type { WireFormat } from './wire-format.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /**
- * The caller's deadline, in milliseconds since the epoch: of `connect-timeout-ms`, or of `grpc-timeout`. A
- * timeout of more than 24 days is that long.
+ * Returns the caller's deadline in milliseconds since the epoch, from `connect-timeout-ms` or `grpc-timeout`.
+ * Timeouts above 24 days are reduced to 24 days.
  * @throws InvalidArgument for a value that the protocol does not allow.
  */
 export const deadlineOf = (

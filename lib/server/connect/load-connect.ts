@@ -1,9 +1,9 @@
 import type * as Connect from '@connectrpc/connect'
 
-/** The package that writes the protocols. */
+/** The module `@connectrpc/connect`, which implements the protocols. */
 export type ConnectPackage = typeof Connect
 
-/** Undefined where the package is not installed. */
+/** Imports the package; undefined if it is not installed. */
 export const loadConnect = async (): Promise<ConnectPackage | undefined> => {
   try {
     return await import('@connectrpc/connect')

@@ -22,25 +22,25 @@ import { formatOf, formatsOf, type WireFormat } from './wire-format.js'
 export interface Serving extends Calling {
   readonly registry: Registry
   readonly unauthenticated: UnauthenticatedBytes
-  /** Request headers that become metadata: no other header reaches the chain. */
+  /** Request headers that become metadata. Other headers do not reach the chain. */
   readonly forwarded: readonly string[]
-  /** Bytes of a body, and of a message after inflation. */
+  /** Maximum bytes of a body, and of a message after decompression. */
   readonly maxBodyBytes: number
-  /** The pages of other origins that may send requests. */
+  /** The CORS options for pages of other origins. */
   readonly pages: CorsOptions | undefined
-  /** True if responses are compressed where the client accepts it. */
+  /** True if responses are compressed for clients that accept it. */
   readonly compress: boolean
   /** True if gRPC is served over HTTP/2. */
   readonly grpc: boolean
 }
 
-/** The format of a request and what is left to read of it; or why it has none. */
+/** The format of a request and a function that reads its body, or the error of an invalid request. */
 type Asked =
   OwnStatusError | { readonly format: WireFormat; readonly read: (coding?: string) => Promise<Arriving> }
 
 /**
- * The path of a method. What it receives is read here, and passes the chain also where it cannot be read, so
- * that it is limited and logged; what it sends is written by the handler of the package.
+ * Returns the handler of a method's path. This code reads the request. An unreadable request also passes the
+ * chain, so that it is rate-limited and logged. The package's handler writes the response.
  */
 export const methodPath = (serving: Serving, method: DescMethod, handler: UniversalHandler): ExactPath => {
   const { dispatcher, forwarded } = serving
@@ -98,7 +98,6 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
 const isReadByGet = ({ idempotency, methodKind }: DescMethod): boolean =>
   methodKind === 'unary' && idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
 
-/** A request as the gateway hands it over. */
 interface Received {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -106,7 +105,7 @@ interface Received {
   readonly caller: Caller
 }
 
-/** Finds out how a request is written. */
+/** Determines the format of a request. */
 const askedOf = (
   { dispatcher, registry, maxBodyBytes, unauthenticated, pages }: Serving,
   method: DescMethod,
@@ -152,7 +151,7 @@ const askedOf = (
   })
 }
 
-/** The properties of a request that every protocol has, as the chain receives them. */
+/** Returns the request properties that all protocols share, as the chain receives them. */
 const incomingOf = (
   method: DescMethod,
   forwarded: readonly string[],
@@ -173,7 +172,10 @@ const incomingOf = (
   encode: () => {},
 })
 
-/** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */
+/**
+ * Passes a request without a valid format to the chain, which limits and logs it.
+ * @throws the chain's error.
+ */
 const refuse = async (
   dispatcher: Dispatcher,
   incoming: Incoming,
@@ -190,7 +192,7 @@ async function* only<T>(item: T): AsyncIterable<T> {
   yield await Promise.resolve(item)
 }
 
-/** Sets what the responses of the path have, whatever they are. */
+/** Sets the headers that every response of the path needs. */
 const prepare = (response: ServerResponse, request: IncomingMessage, method: DescMethod): void => {
   if (request.method === 'GET') keepAllPrivate(response)
   if (method.methodKind === 'unary') return
@@ -198,7 +200,7 @@ const prepare = (response: ServerResponse, request: IncomingMessage, method: Des
   response.setHeader('x-accel-buffering', 'no')
 }
 
-/** The headers that the package needs to write a response. */
+/** Returns the request headers that the package needs to write a response. */
 const acceptedBy = ({ headers }: IncomingMessage, format: WireFormat, compress: boolean): Headers => {
   const sent = new Headers({ 'content-type': format.contentType })
   const name = format.isEnveloped
@@ -211,7 +213,7 @@ const acceptedBy = ({ headers }: IncomingMessage, format: WireFormat, compress: 
 
 const EMPTY_JSON = [0x7b, 0x7d]
 
-/** An empty message, which is what the package reads. */
+/** Yields an empty message for the package to read. */
 async function* nothingIn({ isJson, isEnveloped }: WireFormat): AsyncIterable<Uint8Array> {
   const content = isJson ? EMPTY_JSON : []
   yield await Promise.resolve(
@@ -219,7 +221,7 @@ async function* nothingIn({ isJson, isEnveloped }: WireFormat): AsyncIterable<Ui
   )
 }
 
-/** The result of `read`; undefined where it throws, with the error among the faults. */
+/** Returns the result of `read`; if it throws, adds the error to `faults` and returns undefined. */
 const attempt = <T>(read: () => T, faults: unknown[]): T | undefined => {
   try {
     return read()

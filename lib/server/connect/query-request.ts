@@ -8,12 +8,13 @@ import { parseQuery } from '../../gateway/transcoding/query-text.js'
 import type { Arriving } from './arriving.js'
 import { checkCoding, messageOf, type RequestForm } from './request-bytes.js'
 
-/** The parameters of a GET of Connect. */
+/** The query parameters of a Connect GET request. */
 const NAMES = ['connect', 'encoding', 'message', 'base64', 'compression'] as const
 type Parameters = ReadonlyMap<string, string>
 
 /**
- * The parameters of a GET. Unknown parameters are ignored, because links add some, such as `utm_source`.
+ * Parses the query parameters of a GET request. Unknown parameters are ignored, because links may contain
+ * some, such as `utm_source`.
  * @throws InvalidArgument for a malformed query.
  */
 export const parametersOf = (query: string): Parameters => {
@@ -26,7 +27,7 @@ export const parametersOf = (query: string): Parameters => {
   return parameters
 }
 
-/** The request that a query holds. One that is compressed is inflated after authorization. */
+/** Returns the request in a query. A compressed message is decompressed after authorization. */
 export const fromQuery = async (
   form: RequestForm,
   parameters: Parameters,
@@ -54,7 +55,7 @@ export const fromQuery = async (
   }
 }
 
-/** The query of a GET as a held request. */
+/** A GET request's query, counted as a request in memory. */
 class HeldQuery extends HeldRequest {
   bytes = 0
 
@@ -64,7 +65,7 @@ class HeldQuery extends HeldRequest {
     private readonly caller: Caller,
   ) {
     super(unauthenticated, address)
-    // It is in the request line.
+    // The request line contains the whole request.
     this.isFinished = true
   }
 
@@ -87,14 +88,14 @@ const bytesOf = (parameters: Parameters): Buffer => {
   return parameters.get('base64') === '1' ? fromBase64(text) : Buffer.from(text)
 }
 
-/** In either alphabet, with padding or without. */
+/** Decodes base64 in either alphabet, with or without padding. */
 const fromBase64 = (text: string): Buffer => {
   if (!/^(?:[A-Za-z0-9_-]*|[A-Za-z0-9+/]*)={0,2}$/.test(text))
     throw new InvalidArgument('', 'the parameter message is not base64')
   return Buffer.from(text, 'base64')
 }
 
-/** @throws InvalidArgument if the version of the protocol is not 1. */
+/** @throws InvalidArgument unless the protocol version is 1. */
 export const checkVersion = (version: string | undefined): void => {
   if (version !== undefined && version.replace(/^v/, '') !== '1')
     throw new InvalidArgument('', 'the Connect version is 1: leave connect-protocol-version out, or send 1')

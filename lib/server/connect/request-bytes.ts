@@ -10,25 +10,25 @@ import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js
 import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
 
-/** Decodes the bytes of a request into a message. */
+/** The data needed to decode the bytes of a request. */
 export interface RequestForm {
   readonly method: DescMethod
   readonly format: WireFormat
-  /** The coding of a message in an envelope that says that it is compressed. */
+  /** The compression of messages whose envelope is marked as compressed. */
   readonly coding: string | undefined
-  /** Bytes of the message. */
+  /** Maximum size of the message in bytes. */
   readonly limit: number
   /** Finds the types named in a google.protobuf.Any. */
   readonly registry: Registry
   readonly unauthenticated: UnauthenticatedBytes
-  /** Of the message once it is decoded. */
+  /** Limits on the decoded message. */
   readonly limits: MessageLimits
 }
 
 /**
- * The message of a body. JSON is read as the gateway reads it: strictly, and without losing a digit.
+ * Decodes the message in a body. JSON is parsed as strictly as in the gateway, without losing digits.
  * @param onInflated - receives the size after decompression.
- * @throws the gateway's errors, and the envelopes'.
+ * @throws the errors of the gateway and of envelopes.
  */
 export const messageOf = async (
   form: RequestForm,
@@ -43,13 +43,16 @@ export const messageOf = async (
   return decoded(form, bytes)
 }
 
-/** True if the message of a body has to be inflated. @throws the errors of envelopes. */
+/**
+ * Returns true if the message in a body is compressed.
+ * @throws the errors of envelopes.
+ */
 export const isToInflate = ({ format }: RequestForm, body: Buffer): boolean =>
   format.isEnveloped && isCompressed(onlyMessage(body))
 
 const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Promise<Buffer> => {
   const known = CONTENT_CODINGS.find(({ name }) => name === coding)
-  // The code that the protocols ask for.
+  // The protocols require this code.
   if (known === undefined)
     throw new AshlarError('INTERNAL', 'a message is compressed, but no header names the compression')
   return Buffer.from(bytes.length === 0 ? bytes : await known.inflate(bytes, limit))
@@ -69,10 +72,7 @@ const decoded = ({ method, format, registry, limits }: RequestForm, bytes: Buffe
   }
 }
 
-/**
- * @throws Unimplemented for a coding that no message can have here; the codings that it can have are in the
- * text.
- */
+/** @throws Unimplemented for an unsupported compression. The message lists the supported ones. */
 export const checkCoding = (coding: string | undefined, more: readonly string[] = []): void => {
   const known = [...CONTENT_CODINGS.map(({ name }) => name), ...more]
   if (coding === undefined || coding === 'identity' || known.includes(coding)) return

@@ -5,15 +5,15 @@ import { addVary, NOSNIFF } from '../../gateway/http/respond.js'
 import { drained } from '../../gateway/streaming.js'
 
 /**
- * Sends what a universal handler returns, as fast as the client reads it. Headers already set on `response`
- * stay.
+ * Sends the response of a universal handler as fast as the client reads it. Headers already set on `response`
+ * are kept.
  */
 export const sendUniversal = async (
   response: ServerResponse,
   { status, header, body = NOTHING, trailer }: UniversalServerResponse,
 ): Promise<void> => {
   const chunks = body[Symbol.asyncIterator]()
-  // At once, and not with the next chunk: a client that has left reads none.
+  // Stops at once, because a client that has disconnected reads no further chunk.
   const stop = (): void => void chunks.return?.().catch(() => {})
   const isGone = (): boolean => response.destroyed
   if (isGone()) return stop()
@@ -33,8 +33,8 @@ export const sendUniversal = async (
     if (isGone()) return
     if (!response.write(next.value)) await drained(response)
   }
-  // Only gRPC has trailers, and only over HTTP/2. Behind a response without a body they come if its headers
-  // were sent before.
+  // Only gRPC over HTTP/2 has trailers. If the response has no body, they arrive only if the headers were
+  // sent before.
   if (trailer !== undefined) {
     response.addTrailers(Object.fromEntries(trailer.has(TEXT) ? plainly(trailer) : trailer))
     response.flushHeaders()
@@ -43,8 +43,9 @@ export const sendUniversal = async (
 }
 
 /**
- * An error before the first message, in one frame with the headers: a client of gRPC retries only a call
- * without response headers (gRFC A6). The compatibility layer of node:http2 would send a second frame.
+ * Sends an error that occurs before the first message in one frame with the headers. A gRPC client retries a
+ * call only if it received no response headers (gRFC A6). The compatibility layer of node:http2 would send a
+ * second frame.
  */
 export const sendTrailersOnly = (response: ServerResponse & Partial<WithStream>, trailer: Headers): void => {
   for (const [name, value] of trailer.has(TEXT) ? plainly(trailer) : trailer) response.setHeader(name, value)
@@ -53,7 +54,7 @@ export const sendTrailersOnly = (response: ServerResponse & Partial<WithStream>,
   else stream.respond({ ...response.getHeaders(), ':status': statusCode }, { endStream: true })
 }
 
-/** The stream of an HTTP/2 response. */
+/** A response of node:http2 with its underlying stream. */
 interface WithStream {
   readonly stream: ServerHttp2Stream
 }
@@ -63,8 +64,8 @@ const NOTHING: AsyncIterable<Uint8Array> = (async function* () {})()
 const TEXT = 'grpc-message'
 
 /**
- * The package escapes every sign but letters and digits in a text, of which grpc-js reads only those that the
- * protocol has to escape.
+ * Encodes the status message for gRPC. The package escapes every character except letters and digits, but
+ * grpc-js decodes only the characters that the protocol requires to be escaped.
  */
 const plainly = (trailer: Headers): Headers => {
   const text = decodeURIComponent(trailer.get(TEXT) ?? '')

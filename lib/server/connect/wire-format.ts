@@ -1,8 +1,8 @@
-/** The protocol of a call, and the encoding of its messages: JSON or binary. */
+/** The protocol of a call and the encoding of its messages, JSON or binary. */
 export interface WireFormat {
   readonly protocol: 'connect' | 'grpc-web' | 'grpc'
   readonly isJson: boolean
-  /** True if each message is inside of an envelope; a single message of Connect is the whole body. */
+  /** True if each message has an envelope. In Connect, a single message is the whole body. */
   readonly isEnveloped: boolean
   readonly contentType: string
 }
@@ -23,14 +23,15 @@ const GRPC_WEB: readonly WireFormat[] = [
   { protocol: 'grpc-web', isJson: true, isEnveloped: true, contentType: 'application/grpc-web+json' },
 ]
 
-/** Of HTTP/2 only: a response ends with trailers. */
+/** gRPC formats. They require HTTP/2, because a response ends with trailers. */
 const GRPC: readonly WireFormat[] = [
   { protocol: 'grpc', isJson: false, isEnveloped: true, contentType: 'application/grpc' },
   { protocol: 'grpc', isJson: false, isEnveloped: true, contentType: 'application/grpc+proto' },
 ]
 
 /**
- * The formats of a method. @param withGrpc - whether the request came over HTTP/2, and gRPC is served there.
+ * Returns the formats that a method accepts.
+ * @param withGrpc - true if the request came over HTTP/2 and gRPC is served there.
  */
 export const formatsOf = (isStreaming: boolean, withGrpc: boolean): readonly WireFormat[] => [
   ...(isStreaming ? STREAM : UNARY),
@@ -38,7 +39,7 @@ export const formatsOf = (isStreaming: boolean, withGrpc: boolean): readonly Wir
   ...(withGrpc ? GRPC : []),
 ]
 
-/** The format of a Content-Type; undefined for any other type, and for another charset than UTF-8. */
+/** Returns the format of a Content-Type; undefined for an unknown type or a charset other than UTF-8. */
 export const formatOf = (
   formats: readonly WireFormat[],
   given: string | undefined,

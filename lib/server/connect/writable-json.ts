@@ -21,8 +21,8 @@ import { jsonPaths, nameable } from '../../gateway/json/field-mask-text.js'
 import { holdsField } from '../../resource/behavior/field-behavior.js'
 
 /**
- * For writing alone: a google.protobuf.Any of a type that is not registered, because only a newer image knows
- * it, is written with its `@type` and nothing else. Otherwise it would fail the whole response.
+ * Returns a registry for writing JSON. A google.protobuf.Any of an unregistered type, which only a newer
+ * release knows, is written with `@type` alone. Otherwise it would fail the whole response.
  */
 export const withUnknownTypes = (types: Registry): Registry =>
   Object.assign(Object.create(types) as Registry, {
@@ -40,15 +40,15 @@ const emptyMessage = (typeName: string): DescMessage | undefined => {
   return createFileRegistry(file, () => undefined).getMessage(typeName)
 }
 
-/** The deepest nesting that is read. */
+/** The maximum nesting depth of messages that are checked. */
 const MAX_NESTED = 20
 
 const fixing = new WeakMap<DescMessage, boolean>()
 
-/** The types that the package fails to write as JSON. */
+/** The types that the package may fail to write as JSON. */
 const FAILING: ReadonlySet<string> = new Set([AnySchema.typeName, FieldMaskSchema.typeName])
 
-/** True if a message of the type is, or can hold, what may have to be changed. */
+/** Returns true if messages of the type can contain one of the failing types. */
 function mayFail(desc: DescMessage): boolean {
   const known = fixing.get(desc)
   if (known !== undefined) return known
@@ -60,8 +60,8 @@ function mayFail(desc: DescMessage): boolean {
 }
 
 /**
- * The message as JSON of Connect can hold it: a google.protobuf.Any that cannot be read has no content, and a
- * FieldMask may name each field. Either would fail the whole response.
+ * Returns a message that can be written as JSON. The content of an unreadable google.protobuf.Any is removed,
+ * and the paths of a FieldMask are made convertible. Either could otherwise fail the whole response.
  */
 export function writableJson(desc: DescMessage, message: Message, types: Registry): Message {
   if (!mayFail(desc)) return message
@@ -72,7 +72,7 @@ export function writableJson(desc: DescMessage, message: Message, types: Registr
 
 const NO_MESSAGES: readonly DescMessage[] = []
 
-/** @param beside - the messages whose fields a mask names. */
+/** @param beside - the messages whose fields a mask may name. */
 function repair(
   message: ReflectMessage,
   beside: readonly DescMessage[],

@@ -5,12 +5,12 @@ import type { Local } from '../../resource/messages/local-field.js'
 import type { Expansion, ExpansionTree } from './expansion-tree.js'
 import type { ReadingCall, RelatedReader } from './related-reader.js'
 
-/** The maximum size in bytes of all copies of the resources that a response shows several times. */
+/** The maximum size in bytes of all repeated copies of resources in one response. */
 export const MAX_REPEATED_BYTES = 16 * 1024 * 1024
 
 /**
- * Copies of the messages with the resources that they refer to: one statement for each relation, whatever the
- * number of messages. The originals are never changed.
+ * Returns copies of the messages with their related resources, using one statement for each relation. The
+ * originals are not changed.
  */
 export async function expand(
   messages: readonly Message[],
@@ -21,7 +21,7 @@ export async function expand(
   const copies = messages.map((message) =>
     Object.assign(Object.create(Object.getPrototypeOf(message) as object) as Local, message),
   )
-  // One after the other, because together they may have so many bytes as one call.
+  // Sequential, because the relations share one byte limit.
   for (const [{ localName }, expansion] of tree) await expandField(copies, localName, expansion, reader, call)
   return copies
 }

@@ -2,23 +2,23 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { ReadableRelation, ReadableRelations } from './readable-relations.js'
 
-/** The number of relations one behind the other a path may name. */
+/** The maximum number of relations in one path. */
 export const MAX_EXPANSION_DEPTH = 3
-/** The number of relations a mask may name: each is a statement. */
+/** The maximum number of relations in one mask. Each runs a statement. */
 export const MAX_EXPANSIONS = 12
 
-/** The fields that are expanded in messages of one type. */
+/** The fields to expand in messages of one type. */
 export type ExpansionTree = ReadonlyMap<DescField, Expansion>
 
 export interface Expansion {
-  /** Undefined for a message that the message holds itself. */
+  /** Undefined for a nested message that is stored with its parent. */
   readonly relation: ReadableRelation | undefined
   readonly below: ExpansionTree
 }
 
 type Growing = Map<DescField, { readonly relation: ReadableRelation | undefined; readonly below: Growing }>
 
-/** True if messages of the type can hold a readable relation anywhere. */
+/** Returns true if messages of the type can contain a readable relation at any depth. */
 export const holdsRelation = (
   desc: DescMessage,
   { byMessage }: Pick<ReadableRelations, 'byMessage'>,
@@ -33,9 +33,9 @@ export const holdsRelation = (
 }
 
 /**
- * The relations that the paths of a read mask expand; undefined if there are none. The paths use the
- * message's names.
- * @throws InvalidArgument for too many relations, or too many levels.
+ * Returns the relations that the paths of a read mask expand; undefined if there are none. Paths use the
+ * names of message fields.
+ * @throws InvalidArgument for too many relations or levels.
  */
 export const expansionTree = (
   paths: readonly string[],
@@ -47,7 +47,7 @@ export const expansionTree = (
   for (const path of paths) {
     let inside = message
     let depth = 0
-    // Only what leads to a relation stays in the tree.
+    // Only fields that lead to a relation are added to the tree.
     const way: (readonly [DescField, ReadableRelation | undefined])[] = []
     let level = root
     for (const name of path.split('.')) {

@@ -12,14 +12,14 @@ import { isOverridden } from '../../persistence/repository/repository-view.js'
 import { withContextInOverrides } from '../methods/overrides.js'
 import type { Registry } from '../methods/registry.js'
 
-/** A field of a message in which a read mask shows the resource that another field refers to. */
+/** A message field that a read mask can fill with the resource to which another field refers. */
 export interface ReadableRelation {
   readonly field: DescField
-  /** Holds the key of the other resource. */
+  /** Contains the key of the other resource. */
   readonly reference: DescField
   readonly target: DescMessage
   readonly repository: Repository<object>
-  /** Whose rule says who may read it. */
+  /** The method whose rule decides who may read the resource. */
   readonly get: GetMethod
 }
 
@@ -28,13 +28,13 @@ export interface GetMethod {
   readonly key: DescField
 }
 
-/** The fields of each message by its type name, and what is wrong with some. */
+/** The readable relations by message type name, and problems found in their declarations. */
 export interface ReadableRelations {
   readonly byMessage: ReadonlyMap<string, readonly ReadableRelation[]>
   readonly problems: readonly Problem[]
 }
 
-/** The related resources that the registered resources' messages show. */
+/** Returns the relations that the registered resources' messages can show. */
 export function readableRelations(registry: Registry, rules: RuleSet): ReadableRelations {
   const byMessage = new Map<string, ReadableRelation[]>()
   const problems: Problem[] = []
@@ -50,7 +50,7 @@ export function readableRelations(registry: Registry, rules: RuleSet): ReadableR
   return { byMessage, problems }
 }
 
-/** Or what is wrong with it, in words. */
+/** Returns the relation, or a sentence that describes its problem. */
 function relationIn(
   model: ResourceModel,
   relation: Relation,
@@ -76,7 +76,10 @@ function relationIn(
   return { field, reference, target, repository: withContextInOverrides(repository), get }
 }
 
-/** The Get of a resource, if a repository alone decides what it returns; else why it does not, in words. */
+/**
+ * Returns the Get method of a resource if only its repository decides what is returned, and otherwise a
+ * sentence that says why not.
+ */
 function getMethodOf(
   repository: Repository<object>,
   registry: Registry,

@@ -17,8 +17,8 @@ import type { ReadingCall } from './related-reader.js'
 type FilteringCall = Pick<ReadingCall, 'principal' | 'time'>
 
 /**
- * The rows that filters and sort orders may reach through relations: those that each resource's List would
- * return to the same caller, by its rule.
+ * The rows that filters and sort orders can access through relations: the rows that each resource's List
+ * would return to the same caller.
  */
 export class RelatedLists {
   readonly #lists: ReadonlyMap<ResourceModel, DescMethod>
@@ -41,7 +41,7 @@ export class RelatedLists {
     }
   }
 
-  /** A relation that is denied or has no List is left out, and so is everything behind it. */
+  /** Omits every relation that is denied or has no List, and all relations behind it. */
   async #through(named: readonly NamedRelation[], call: FilteringCall): Promise<readonly Through[]> {
     const decided = new Map<ResourceModel, Restriction | undefined>()
     const open = new Map<string, Through>()
@@ -55,7 +55,7 @@ export class RelatedLists {
     return [...open.values()]
   }
 
-  /** Undefined where the caller may list none. */
+  /** Returns undefined if the caller may list none of the rows. */
   async #decide(target: ResourceModel, { principal, time }: FilteringCall): Promise<Restriction | undefined> {
     const { authorizer } = this
     const list = this.#lists.get(target)
@@ -77,10 +77,7 @@ export class RelatedLists {
   }
 }
 
-/**
- * The Lists by what they list: of each resource that repositories of the framework alone list, and by one
- * rule.
- */
+/** Returns the List method of each resource that only framework repositories list, with a single rule. */
 const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel, DescMethod> => {
   const lists = new Map<ResourceModel, DescMethod>()
   for (const { model } of registry.repositories()) {
@@ -96,19 +93,25 @@ const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel,
   return lists
 }
 
-/** The rule of a List, if it states who may list all of the resources: no request would fill a template. */
+/**
+ * Returns the rule of a List if it covers all of the resources. A template cannot be filled without a
+ * request.
+ */
 const ruleOfAll = (list: DescMethod, rules: RuleSet): Rule | undefined => {
   const rule = rules.declared(pathOf(list))
   return rule?.resource?.includes('{') === true ? undefined : rule
 }
 
-/** A relation as filters name it. */
+/** A relation that filters can name. */
 export interface FilterRelation {
   readonly name: string
   readonly isMany: boolean
 }
 
-/** The relations of a resource that filters can name, for callers who may list what they lead to. */
+/**
+ * Returns the relations of a resource that filters can name. The caller must be allowed to list the related
+ * resources.
+ */
 export const filterRelations = (
   registry: Registry,
   rules: RuleSet,

@@ -16,21 +16,22 @@ import { repositoryKey, wireKey } from '../methods/scope/wire-keys.js'
 import { RestrictedRepository } from '../row-access/restricted-repository.js'
 import type { ReadableRelation } from './readable-relations.js'
 
-/** The response, or the message of a stream, for which resources are read. */
 export interface ReadingCall {
   readonly principal: Principal
   readonly context: RequestContext
   readonly time: Deadline
 }
 
-/** The most keys of one statement; fewer where each may have a condition of its own. */
+/**
+ * The maximum number of keys in one statement. The lower one applies if keys may have separate conditions.
+ */
 const MAX_KEYS = 1000
 const MAX_CONDITIONED_KEYS = 200
 
-/** Reads resources as their own Get would: by its rule, for the same caller. */
+/** Reads related resources with the same rule and limits as their own Get, for the same caller. */
 export class RelatedReader {
   readonly #templates = new WeakMap<Rule, ResourceTemplate>()
-  /** Bytes of the resources that were read, of all relations together. */
+  /** Total bytes of the resources read for each call. */
   readonly #bytes = new WeakMap<ReadingCall, number>()
 
   constructor(
@@ -40,8 +41,8 @@ export class RelatedReader {
   ) {}
 
   /**
-   * The messages of those that the caller may get, by their keys. What is denied, deleted or nowhere is not
-   * among them.
+   * Returns the messages that the caller may get, by key. Keys of denied, deleted or missing resources are
+   * omitted.
    */
   async read(
     relation: ReadableRelation,
@@ -83,12 +84,12 @@ export class RelatedReader {
       const within = where === undefined ? repository : new RestrictedRepository(repository, decided, 'reads')
       const rows = await within.batchGet(given, options)
       const after = before + rows.reduce<number>((sum, row) => sum + sizeIn(model, row), 0)
-      // A single row is read however large it is, but only the first one of the call may be.
+      // A single row is accepted whatever its size, but only as the first row of the call.
       if (before > 0 && after > this.maxResponseBytes) throw responseTooLarge(this.maxResponseBytes)
       this.#bytes.set(call, after)
       return rows
     } catch (error) {
-      // The caller has no tenant, so it may get none of the resources.
+      // A caller without a tenant may get none of the resources.
       if (error instanceof PermissionDenied) return []
       if (error instanceof TooManyBytes) throw responseTooLarge(this.maxResponseBytes)
       if (!(error instanceof ErrNotFound)) throw error
@@ -99,7 +100,7 @@ export class RelatedReader {
     }
   }
 
-  /** The decisions of the Get's rule, by key. */
+  /** Returns the Get rule's decision for each key. */
   async #decide(
     { get }: ReadableRelation,
     keys: readonly string[],
@@ -143,7 +144,7 @@ export class RelatedReader {
   }
 }
 
-/** The rows of the keys: by one condition if there is one, or else each key by its own. */
+/** Returns one condition for all rows, or a condition for each group of keys if the decisions differ. */
 const whereOf = (
   groups: ReadonlyMap<Filter | undefined, readonly string[]>,
   keys: readonly string[],

@@ -9,24 +9,24 @@ import { checkHeaders } from './check-headers.js'
 import { statusOf } from './unary.js'
 
 /**
- * The time after the deadline at which grpc-js ends calls that the chain has not ended, such as a call whose
+ * The delay after the deadline at which grpc-js ends calls that the chain has not ended, such as a call whose
  * request never arrived.
  */
 const BACKSTOP_MS = 100
 
-/** Admits calls to a grpc-js server, or refuses them by their headers before any other code sees them. */
+/** Accepts or rejects calls by their headers before grpc-js handles them. */
 export class Admission {
-  /** The call that was admitted just now: grpc-js goes on to its interceptors in the same turn. */
+  /** The call that was accepted last. grpc-js runs its interceptors in the same turn of the event loop. */
   latest: Arrival | undefined
 
-  /** @param served - the methods that are served, by path. */
+  /** @param served - the served methods, by path. */
   constructor(
     readonly unauthenticated: UnauthenticatedBytes,
     readonly maxHeaderBytes: number,
     private readonly served: ReadonlyMap<string, unknown>,
   ) {}
 
-  /** True if the stream becomes a call. Otherwise its client has the error. */
+  /** Returns true if the stream becomes a call. Otherwise the error has been sent to the client. */
   readonly takes = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean => {
     try {
       this.#admit(stream, headers)
@@ -37,7 +37,7 @@ export class Admission {
     }
   }
 
-  /** @throws AshlarError for a method that is not served, or if the headers cannot be read. */
+  /** @throws AshlarError if the method is not served or the headers cannot be read. */
   #admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const bytes = checkHeaders(headers, this.maxHeaderBytes)
     const { ':path': path = '' } = headers
@@ -54,7 +54,7 @@ export class Admission {
   }
 }
 
-/** As grpc-js reads it: at most 8 digits, and at most 31 bits of milliseconds. */
+/** Formats a timeout for grpc-js, which reads at most 8 digits and at most 31 bits of milliseconds. */
 const backstopOf = (ms: number): string | undefined => {
   const later = Math.ceil(ms) + BACKSTOP_MS
   if (later < 1e8) return `${later}m`

@@ -19,70 +19,70 @@ import { endUnread } from '../../bounds/end-unread.js'
 import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
-/** The request's properties in the headers of a call. */
+/** The request properties found in the headers of a call. */
 export interface AskedArrival {
-  /** Bytes of the headers, which are kept as long as the call. */
+  /** Size of the headers in bytes. They stay in memory as long as the call. */
   readonly headerBytes: number
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
-  /** The compression of compressed messages. */
+  /** The compression that compressed messages use. */
   readonly coding: string | undefined
 }
 
-/** Bytes that a stream which is not read takes until its client has to wait: the window of HTTP/2. */
+/** The HTTP/2 window: the bytes that a client can send while nothing is read. */
 const WINDOW_BYTES = 64 * 1024
 
-/** Before it is known which method is called, nothing is read. */
+/** No request data is read until the method is known. */
 const NOTHING_YET: ArrivalLimits = { timeoutMs: 0, unreadMs: 0, maxMessageBytes: 0 }
 
 /**
- * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An
- * end counts when no reset follows, because a half-close does not distinguish the two.
+ * A Node client half-closes a stream that it cancels, and resets it in a separate packet. A half-close alone
+ * does not distinguish the two, so the end of a stream counts only if no reset follows within this time.
  */
 const RESET_FOLLOWS_MS = 2
 
 /** The limits of a method's requests. */
 export interface ArrivalLimits {
-  /** The time a request may take to come. */
+  /** The maximum time to receive a request. */
   readonly timeoutMs: number
-  /** The time its client may take nothing of a response, after that. */
+  /** After that, the maximum time in which the client reads nothing of the response. */
   readonly unreadMs: number
-  /** Bytes of a message, before and after inflation. */
+  /** Maximum bytes of a message, before and after decompression. */
   readonly maxMessageBytes: number
 }
 
-/** A call that takes one request. */
+/** A call whose client sends one request. */
 export interface OneRequestCall {
   /**
-   * Called once, when the call should begin: its request is complete, is too large to be read before
-   * authentication, or cannot be read.
+   * Called once, when the call can begin: the request is complete, too large to be read before
+   * authentication, or unreadable.
    */
   onReadable(): void
 }
 
 /**
- * A call as HTTP/2 sees it. It reads the request in place of grpc-js, which inflates all that comes before
- * anybody knows whose it is, keeps what never ends, and takes a stream that was reset, or ends inside of a
- * message, for a complete one.
+ * A call at the HTTP/2 level. It reads the request instead of grpc-js, because grpc-js decompresses data
+ * before the caller is known, keeps requests that never end, and accepts a stream as complete if it was reset
+ * or ended inside a message.
  */
 export class Arrival extends HeldRequest {
   readonly caller = new Caller()
-  /** When its headers came, in milliseconds since the epoch. */
+  /** The time at which the headers arrived, in milliseconds since the epoch. */
   readonly at = Date.now()
-  /** The request, where it has ended and came in one piece that is not compressed, as nearly all do. */
+  /** The request, if it arrived complete, in one piece and uncompressed, as almost all requests do. */
   whole: Uint8Array | undefined
   #first: Uint8Array | undefined
   #envelopes: Envelopes | undefined
   #hasEnded = false
-  /** Nothing is read any more: because of the problem, or because the call has ended. */
+  /** True if no more data is read, because of an error or because the call has ended. */
   #isOver = false
   #problem: AshlarError | undefined
   #timer: NodeJS.Timeout | undefined
   #limits: ArrivalLimits = NOTHING_YET
-  /** Undefined from its beginning on. */
+  /** Undefined once the call has begun. */
   #call: OneRequestCall | undefined
   #reader: Reader | undefined
-  /** Bytes of the request that the handler has. */
+  /** Bytes of the request that the handler holds. */
   #kept = 0
 
   constructor(
@@ -93,12 +93,11 @@ export class Arrival extends HeldRequest {
     super(unauthenticated, addressOf(stream))
   }
 
-  /** Bytes of a message, before and after inflation. */
   get maxMessageBytes(): number {
     return this.#limits.maxMessageBytes
   }
 
-  /** Begins to read one request. grpc-js no longer does. */
+  /** Starts reading a single request in place of grpc-js. */
   start(call: OneRequestCall, limits: ArrivalLimits): void {
     this.#call = call
     const { stream } = this
@@ -107,7 +106,7 @@ export class Arrival extends HeldRequest {
     this.unauthenticated.holdSoon(this)
   }
 
-  /** Begins to read a stream of requests. grpc-js no longer does. */
+  /** Starts reading a stream of requests in place of grpc-js. */
   startStream(limits: ArrivalLimits): void {
     const { stream } = this
     this.#begins(limits)
@@ -119,13 +118,12 @@ export class Arrival extends HeldRequest {
   }
 
   /**
-   * The one request, once its caller has half-closed it.
-   * @throws AshlarError for no message or several, for a request that ends inside of one, for one that is too
-   * large.
+   * Returns the single request after the caller has half-closed the stream.
+   * @throws AshlarError unless there is exactly one complete message within the size limit.
    */
   async one(): Promise<Enveloped> {
     const envelopes = this.#gathered()
-    // Behind the first message so much may come that it cannot be the only one.
+    // More data after the first message means that it is not the only one.
     const isMore = () => envelopes.length > PREFIX_BYTES + (envelopes.claimed ?? 0) + EARLY_BYTES
     await this.#until(isMore)
     const one = envelopes.next()
@@ -134,15 +132,18 @@ export class Arrival extends HeldRequest {
     throw this.#hasEnded && envelopes.next() === undefined ? cutRequest() : unfit('a second request message')
   }
 
-  /** The next message of a stream, if it has come. @throws AshlarError when nothing can be read any more. */
+  /**
+   * Returns the next message of a stream if it has arrived.
+   * @throws AshlarError if no more data can be read.
+   */
   taken(): Enveloped | undefined {
     if (this.#isOver) throw this.#whyOver()
     return this.#envelopes?.next()
   }
 
   /**
-   * Waits for the next message; undefined behind the last one. @throws as `taken`, and for a request that
-   * ends inside of one.
+   * Waits for the next message and returns it; undefined after the last one.
+   * @throws AshlarError if no more data can be read, or if the request ends inside a message.
    */
   async later(): Promise<Enveloped | undefined> {
     const envelopes = this.#gathered()
@@ -153,7 +154,7 @@ export class Arrival extends HeldRequest {
     return found
   }
 
-  /** Counts what the handler has of the request, inflated, as long as it may keep that. */
+  /** Counts the decompressed bytes that the handler holds. */
   keep(bytes: number): void {
     if (this.#kept === bytes) return
     this.#kept = bytes
@@ -162,19 +163,19 @@ export class Arrival extends HeldRequest {
 
   refuse(reason: AshlarError): void {
     const { stream } = this
-    // Its response is there, and is not read.
+    // The response has been sent, but the client does not read it.
     if (stream.writableEnded) return stream.close(constants.NGHTTP2_CANCEL)
     this.caller.leave(reason)
     this.#fail(reason)
   }
 
-  /** The call is over: nothing of the request is read any more. */
+  /** Ends the call. No more of the request is read. */
   close(): void {
     const { stream } = this
     this.unauthenticated.authenticated(this)
     clearTimeout(this.#timer)
-    // Node's table of a session's streams can hold an ended stream until the next collection of the old
-    // generation. What listens to the stream, and with it all of the call, must not stay as long.
+    // Node's table of a session's streams can hold an ended stream until the old generation is collected. The
+    // listeners would keep the whole call alive for that time.
     stream.removeAllListeners('data').removeAllListeners('end')
     if (!this.#hasEnded) this.#stopClient()
     this.#call = undefined
@@ -182,7 +183,7 @@ export class Arrival extends HeldRequest {
     if (this.#reader !== undefined) this.#wake()
   }
 
-  /** The call ended without the chain: by a status of grpc-js, or because the client disconnected. */
+  /** Ends a call outside the chain: grpc-js has sent a status, or the client has disconnected. */
   leave(): void {
     const status = Number(statusIn(this.stream) ?? CODES.OK)
     const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === status)
@@ -233,22 +234,26 @@ export class Arrival extends HeldRequest {
     const { claimed = 0, length } = envelopes
     const { maxMessageBytes } = this
     if (claimed > maxMessageBytes) return this.#fail(tooLarge(maxMessageBytes))
-    // Before anybody decides about the call: from then on it asks for no more.
+    // Before authentication, counts the whole window that the client may fill. Afterwards nothing more is
+    // requested.
     this.count(length > EARLY_BYTES ? WINDOW_BYTES : 0)
-    // The request is larger than what is read before authentication.
+    // The request is too large to be read before authentication.
     if (Math.max(claimed, length) > EARLY_BYTES) this.#begin()
     if (this.#reader?.isReady() === true) this.#wake()
     if (this.#reader === undefined && envelopes.length > EARLY_BYTES) this.stream.pause()
   }
 
-  /** Counts the bytes in memory. @param more - bytes that arrive although they are not read. */
+  /**
+   * Counts the bytes in memory.
+   * @param more - bytes that can arrive although they are not read.
+   */
   count(more = 0): void {
     const came = this.#envelopes?.capacity ?? this.#first?.length ?? 0
     const besides = STREAM_BYTES + this.asked.headerBytes + this.#kept
     this.unauthenticated.hold(this, besides + came + more, besides)
   }
 
-  /** All that has come and is not taken, in one place. */
+  /** Returns all received bytes that have not been read, in one buffer. */
   #gathered(): Envelopes {
     this.#envelopes ??= new Envelopes()
     if (this.#first !== undefined) this.#envelopes.add(this.#first)
@@ -262,7 +267,10 @@ export class Arrival extends HeldRequest {
     call?.onReadable()
   }
 
-  /** Waits for it, or for the end of the request. @throws AshlarError when nothing more can be read. */
+  /**
+   * Waits until `isReady` is true or the request ends.
+   * @throws AshlarError if no more data can be read.
+   */
   async #until(isReady: () => boolean): Promise<void> {
     if (!this.#isOver && !isReady() && !this.#hasEnded)
       await new Promise<void>((resolve) => {
@@ -282,7 +290,7 @@ export class Arrival extends HeldRequest {
     reader?.resolve()
   }
 
-  /** Reads nothing more, and drops what has come. A reader gets the problem; the first one counts. */
+  /** Stops reading and discards the received data. Readers get the first problem reported. */
   #fail(problem: AshlarError): void {
     this.#problem ??= problem
     this.#isOver = true
@@ -295,8 +303,8 @@ export class Arrival extends HeldRequest {
   }
 
   /**
-   * A client that goes on sending has to stop when it has the response. nghttp2 sends no status that is not
-   * sent yet behind a reset.
+   * Resets the stream so that the client stops sending once it has the response. nghttp2 does not send a
+   * status that is still queued when the stream is reset.
    */
   #stopClient(): void {
     const { stream } = this
@@ -309,7 +317,10 @@ export class Arrival extends HeldRequest {
 
 const addresses = new WeakMap<Http2Session, string>()
 
-/** Of the client: asking its socket costs more than the rest of an arrival. */
+/**
+ * Returns the client's address. It is cached, because querying the socket is slower than the rest of an
+ * arrival.
+ */
 const addressOf = ({ session }: ServerHttp2Stream): string => {
   if (session === undefined) return ''
   let address = addresses.get(session)
@@ -317,13 +328,13 @@ const addressOf = ({ session }: ServerHttp2Stream): string => {
   return address
 }
 
-/** A reader that waits for more of the request. */
+/** A reader that waits for more data of the request. */
 interface Reader {
   readonly isReady: () => boolean
   readonly resolve: () => void
 }
 
-/** The status of gRPC that was sent; undefined before. */
+/** Returns the gRPC status that was sent; undefined if none was. */
 const statusIn = ({ sentTrailers, sentHeaders }: ServerHttp2Stream): unknown => {
   const sent =
     (sentTrailers as typeof sentHeaders | undefined) ?? (sentHeaders as typeof sentHeaders | undefined)
@@ -335,5 +346,5 @@ const unfit = (what: string): AshlarError => new Unimplemented(`received ${what}
 const tooLarge = (limit: number): AshlarError =>
   new ResourceExhausted(`the message is larger than ${limit} bytes`)
 
-/** A request that ends inside a message is not complete. */
+/** Returns the error of a request that ends inside a message. */
 const cutRequest = (): AshlarError => new AshlarError('INTERNAL', 'the request ended inside a message')

@@ -2,16 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http2'
 import { InvalidArgument, ResourceExhausted } from '../../errors.js'
 import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 
-/** The overhead that RFC 9113 section 6.5.2 adds to each header, in bytes. */
+/** The bytes that RFC 9113 (6.5.2) adds for each header. */
 const OVERHEAD = 32
-/** As many headers as node:http2 takes. grpc-js makes a buffer of each value of a header in binary. */
+/**
+ * The maximum number of headers that node:http2 accepts. grpc-js creates a buffer for each binary header
+ * value.
+ */
 const MAX_BINARY_VALUES = 128
 
 /**
- * Bounds the headers of a call before grpc-js reads them, and drops what it would drop: it writes the values
- * of those to the console.
- * @returns the bytes of the headers.
- * @throws ResourceExhausted for too many, InvalidArgument for one that matters and cannot be read.
+ * Limits the headers of a call before grpc-js parses them. Deletes headers that grpc-js would ignore, because
+ * it writes their values to the console.
+ * @returns the size of the headers in bytes.
+ * @throws ResourceExhausted for too many headers, InvalidArgument for a required header that is unreadable.
  */
 export const checkHeaders = (headers: IncomingHttpHeaders, maxBytes: number): number => {
   let bytes = 0
@@ -31,7 +34,7 @@ export const checkHeaders = (headers: IncomingHttpHeaders, maxBytes: number): nu
   return bytes
 }
 
-/** The names and texts that gRPC knows. Those of HTTP/2 itself begin with a colon. */
+/** Header names and values that gRPC allows. Names of HTTP/2 pseudo-headers begin with a colon. */
 const NAME = /^:?[0-9a-z_.-]+$/
 const PRINTABLE = /^[ -~]*$/
 const SINGLE: ReadonlySet<string> = new Set(SINGLE_HEADERS)

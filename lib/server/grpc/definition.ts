@@ -12,7 +12,7 @@ import type { MethodDefinition } from 'nice-grpc'
 import { requireService } from '../../resource/messages/descriptor.js'
 import { pathOf } from '../chain/method.js'
 
-/** A service as nice-grpc describes it, for its clients and servers alike. */
+/** A service in nice-grpc's format, for clients and servers. */
 export type Definition<S extends DescService> = {
   [K in keyof S['method']]: MethodDefinition<
     MessageInitShape<S['method'][K]['input']>,
@@ -25,7 +25,8 @@ export type Definition<S extends DescService> = {
 }
 
 /**
- * The nice-grpc definition of a generated service: `createClient(definitionOf(WidgetService), channel)`.
+ * Returns the nice-grpc definition of a generated service: `createClient(definitionOf(WidgetService),
+ * channel)`.
  * @example
  * ```ts
  * import { definitionOf } from 'ashlar'
@@ -38,14 +39,13 @@ export type Definition<S extends DescService> = {
  */
 export function definitionOf<S extends DescService>(service: S): Definition<S> {
   requireService('gRPC', 'definitionOf', service)
-  // The descriptor knows the types of its methods when it runs, and the type of the service when it is
-  // compiled.
+  // The methods are known at run time and the service's type at compile time.
   return Object.fromEntries(
     service.methods.map((method) => [method.localName, methodDefinition(method)]),
   ) as unknown as Definition<S>
 }
 
-/** One method as nice-grpc describes it. */
+/** Returns the nice-grpc definition of one method. */
 export const methodDefinition = (method: DescMethod) => ({
   path: pathOf(method),
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
@@ -62,7 +62,7 @@ const serialize = (desc: DescMessage) => (init: object) =>
 
 const deserialize = (desc: DescMessage) => (bytes: Uint8Array) => fromBinary(desc, bytes)
 
-/** nice-grpc's options of a method. */
+/** Returns nice-grpc's idempotency option of a method. */
 export const idempotencyOf = (method: DescMethod) => IDEMPOTENCY[method.idempotency]
 
 /** google.protobuf.MethodOptions.IdempotencyLevel: unknown, no side effects, idempotent. */

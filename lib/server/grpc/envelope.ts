@@ -1,11 +1,11 @@
 import { InvalidArgument, Unimplemented } from '../../errors.js'
 import { Gathered } from '../../gateway/http/gathered-bytes.js'
 
-/** Bytes in front of a message: its flags, and its length in four bytes. */
+/** The size of an envelope's prefix in bytes: the flags, and the length in four bytes. */
 export const PREFIX_BYTES = 5
 /** The flag of a compressed message. */
 export const COMPRESSED = 0b0000_0001
-/** The last envelope, which holds no message: of Connect, and of gRPC-Web. */
+/** The flags of the last envelope, which contains no message, in Connect and in gRPC-Web. */
 const ENDS = 0b1000_0010
 
 /** The content of an envelope. */
@@ -17,9 +17,9 @@ export interface Enveloped {
 export const isCompressed = ({ flags }: Enveloped): boolean => (flags & COMPRESSED) !== 0
 
 /**
- * The message of a request of Connect or gRPC-Web that has one.
+ * Returns the only message of a Connect or gRPC-Web request.
  * @param body - all of its envelopes.
- * @throws Unimplemented for no message or several, InvalidArgument for a body that ends inside of one.
+ * @throws Unimplemented unless there is exactly one message, InvalidArgument if the body ends inside one.
  */
 export function onlyMessage(body: Uint8Array): Enveloped {
   let only: Enveloped | undefined
@@ -38,15 +38,15 @@ export function onlyMessage(body: Uint8Array): Enveloped {
   return only
 }
 
-/** The bytes of a gRPC request on their way in, out of which messages are taken one at a time. */
+/** Collects the bytes of a gRPC request and returns its messages one at a time. */
 export class Envelopes extends Gathered {
-  /** Bytes of the next message, as its prefix says; undefined before that has come. */
+  /** The length of the next message, from its prefix; undefined until the prefix has arrived. */
   get claimed(): number | undefined {
     const { buffer, start, end } = this
     return end - start < PREFIX_BYTES ? undefined : buffer.readUInt32BE(start + 1)
   }
 
-  /** The next message, which is no longer here; undefined before it has come whole. */
+  /** Removes and returns the next message; undefined until it is complete. */
   next(): Enveloped | undefined {
     const { claimed } = this
     if (claimed === undefined || this.end - this.start < PREFIX_BYTES + claimed) return undefined

@@ -3,23 +3,26 @@ import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2S
 import type { Socket } from 'node:net'
 import { Server, type ServerOptions } from '@grpc/grpc-js'
 
-/** The hooks of a server that grpc-js does not have itself. */
+/** Hooks into a grpc-js server that grpc-js itself does not offer. */
 export interface Hooks {
   /** Called for the headers of each stream before grpc-js reads them. */
   readonly headers: (headers: NodeJS.Dict<string | string[]>, rawHeaders: readonly string[]) => void
   /**
-   * Called for each stream of gRPC, before anything else of grpc-js is. @returns false if it has responded
-   * itself.
+   * Called for each gRPC stream before other code of grpc-js.
+   * @returns false if it has responded itself.
    */
   readonly admit: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean
-  /** Called for each stream when grpc-js has begun its call, or has refused it. */
+  /** Called for each stream after grpc-js has started its call or rejected it. */
   readonly begun: (stream: ServerHttp2Stream) => void
   readonly connection: (socket: Socket) => void
-  /** Called for each session before grpc-js sees it. */
+  /** Called for each session before grpc-js handles it. */
   readonly session: (session: ServerHttp2Session) => void
 }
 
-/** Other formats, such as grpc-web and JSON, begin alike, and their messages would be misread. */
+/**
+ * Accepts only the plain and the proto format. Other formats, such as grpc-web and JSON, begin with the same
+ * prefix, and their messages would be misread.
+ */
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
 const VERSIONS = /^1\.14\./
 
@@ -32,28 +35,31 @@ type StreamHandler = (
   rawHeaders: readonly string[],
 ) => void
 
-/** The methods of `Server.prototype` that are wrapped. They are private in the types of the package. */
+/** The wrapped methods of `Server.prototype`, which the package's types declare private. */
 interface Internals {
   readonly options: ServerOptions
-  /** The `stream` event of node:http2. */
+  /** Handles the `stream` event of node:http2. */
   _streamHandler: StreamHandler
   _channelzHandler: StreamHandler
-  /** Decides by its headers whether a stream becomes a call. */
+  /** Decides by the headers whether a stream becomes a call. */
   _verifyContentType: (this: Internals, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean
-  /** Makes the listener of the `session` event of node:http2. */
+  /** Returns the listener of the `session` event of node:http2. */
   _sessionHandler: (this: Internals, server: Http2Server) => (session: ServerHttp2Session) => void
 }
 
 const PRIVATE = ['_streamHandler', '_channelzHandler', '_verifyContentType', '_sessionHandler'] as const
 
-/** The hooks by the server's options object, which grpc-js keeps. Servers of other code are not affected. */
+/**
+ * The hooks, by the options object that grpc-js stores in its server. Servers created by other code are not
+ * affected.
+ */
 const hooked = new WeakMap<ServerOptions, Hooks>()
 let isWrapped = false
 
 /**
- * Sets the hooks of the server that is made with these options. No other file knows what is private in
+ * Installs hooks for the server that is created with these options. Only this file accesses private parts of
  * grpc-js.
- * @throws TypeError for another version of grpc-js than those it works with.
+ * @throws TypeError for an unsupported version of grpc-js.
  */
 export const hookServer = (options: ServerOptions, hooks: Hooks): void => {
   const prototype = Server.prototype as unknown as Internals
@@ -73,7 +79,7 @@ const checkVersion = (prototype: Partial<Internals>): void => {
   )
 }
 
-/** Undefined in a bundle, which has no packages. */
+/** Returns the installed version of grpc-js; undefined in a bundle, which contains no packages. */
 const installedVersion = (): string | undefined => {
   try {
     const { version } = createRequire(import.meta.url)('@grpc/grpc-js/package.json') as { version: string }

@@ -15,7 +15,6 @@ import { UnaryCall } from './unary.js'
 import type { ResolvedLimits } from '../config/limits.js'
 import { pathOf, requestBytes } from '../chain/method.js'
 
-/** The parts of its server that the gRPC listener uses. */
 export interface GrpcParts {
   readonly dispatcher: Dispatcher
   readonly limits: ResolvedLimits
@@ -23,18 +22,17 @@ export interface GrpcParts {
   readonly timeoutMsOf: (method: { readonly path: string }) => number
 }
 
-/** A method as the listener knows it. */
 export interface ServedMethod {
   readonly desc: DescMethod
-  /** The time its request may take to come. */
+  /** The maximum time to receive a request, in milliseconds. */
   readonly timeoutMs: number
-  /** The time its client may take nothing of a response, after that. */
+  /** After that, the maximum time in which the client reads nothing of the response, in milliseconds. */
   readonly unreadMs: number
-  /** Bytes of a message of a request, before and after inflation. */
+  /** Maximum bytes of a request message, before and after decompression. */
   readonly maxMessageBytes: number
 }
 
-/** The gRPC listener: every method of every service calls the dispatcher. */
+/** The gRPC listener. Every method of every service calls the dispatcher. */
 export class GrpcListener {
   readonly #server: NiceServer
   readonly #credentials: ServerCredentials
@@ -56,7 +54,7 @@ export class GrpcListener {
       services.flatMap(({ methods: all }) => all.map((desc) => [pathOf(desc), served(desc)])),
     )
     const options: ServerOptions = {
-      // Counts each call and each message, for a service that is not served.
+      // channelz would count every call and message, but its service is not served.
       'grpc.enable_channelz': 0,
       'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
       'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
@@ -85,7 +83,7 @@ export class GrpcListener {
 
   /**
    * Binds the address.
-   * @param address - `host:port`; an empty host is every IPv4 interface, port 0 a free one.
+   * @param address - `host:port`; an empty host means every IPv4 interface, port 0 a free port.
    * @returns the bound address.
    */
   async listen(address: string): Promise<string> {
@@ -94,7 +92,7 @@ export class GrpcListener {
     return `${bindTo}:${await this.#server.listen(`${bindTo}:${port}`, this.#credentials)}`
   }
 
-  /** Stops accepting and resolves when the last call has ended. */
+  /** Stops accepting calls and resolves when the last one has ended. */
   async drain(): Promise<void> {
     await this.#server.shutdown()
   }
@@ -114,16 +112,16 @@ export class GrpcListener {
       implementation[method.localName] =
         method.methodKind === 'unary' ? respondedBefore : streamHandler(method, dispatcher)
     }
-    // The types belong to a definition that is known only at run time.
+    // The definition is built at run time, so its types are unknown here.
     this.#server.add(definition, implementation as never)
   }
 }
 
-/** grpc-js has no limit when the option is missing. */
+/** grpc-js applies no limit if the option is omitted. */
 const bound = (option: keyof ServerOptions, value: number): ServerOptions =>
   Number.isFinite(value) ? { [option]: value } : {}
 
-/** Responses are bytes here. Requests do not come this way. */
+/** Responses are passed as bytes. Requests are read by `Arrival` instead. */
 const bytesDefinition = (method: DescMethod) => ({
   path: pathOf(method),
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
@@ -137,7 +135,7 @@ const bytesDefinition = (method: DescMethod) => ({
 
 const same = (bytes: Uint8Array): Uint8Array => bytes
 
-/** `UnaryCall` responds to unary calls before they get here. */
+/** `UnaryCall` answers unary calls before nice-grpc would call this. */
 const respondedBefore = (): never => {
   throw new TypeError('a unary call bypassed its interceptor')
 }

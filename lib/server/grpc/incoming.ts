@@ -15,7 +15,7 @@ import { readRequest } from '../../resource/wire/read-request.js'
 import type { Arrival } from './arrival.js'
 import { COMPRESSED, type Enveloped } from './envelope.js'
 
-/** A call from the gRPC listener. Its requests are inflated and decoded when the chain reads them. */
+/** A call from the gRPC listener. Its requests are decompressed and decoded when the chain reads them. */
 export class GrpcIncoming implements Incoming, RestOfRequest {
   readonly transport = 'grpc'
   readonly headers = new Metadata()
@@ -23,7 +23,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
   readonly caller: Caller
   readonly deadline: number | undefined
   readonly since: number
-  /** Of a method with one request. */
+  /** Reads the request of a method that has a single one. */
   rest: RestOfRequest | undefined = undefined
   /** The response of a unary call, once it is encoded. */
   bytes: Uint8Array = NOTHING
@@ -47,7 +47,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
         : response.bytes(maxBytes)
   }
 
-  /** No field: nothing is decoded yet. */
+  /** Returns false for every field, because nothing has been decoded yet. */
   knows(): boolean {
     return false
   }
@@ -57,7 +57,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     return whole === undefined ? this.#readLater() : wholeRequest(this.method, whole, this.limits)
   }
 
-  /** The messages of a client's stream, each read when it is requested. */
+  /** Yields the messages of a client's stream. Each is read on demand. */
   async *requests(): AsyncIterable<Message> {
     for (;;) {
       const next = this.held.taken() ?? (await this.held.later())
@@ -78,7 +78,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
 
   #plain({ flags, bytes }: Enveloped): Uint8Array | Promise<Uint8Array> {
     if (flags === 0) return bytes
-    // The codes are those that gRPC asks for.
+    // The error codes are those that gRPC requires.
     if (flags !== COMPRESSED)
       throw new AshlarError('INTERNAL', 'a message has flags that gRPC does not define')
     const { asked, maxMessageBytes } = this.held
@@ -100,6 +100,6 @@ const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array, limits: MessageL
 const NOTHING = new Uint8Array()
 const NO_PATHS: readonly string[] = []
 
-/** True if the caller sends one message, and not a stream of them. */
+/** Returns true if the client sends a single message rather than a stream. */
 export const hasOneRequest = ({ methodKind }: DescMethod): boolean =>
   methodKind === 'unary' || methodKind === 'server_streaming'

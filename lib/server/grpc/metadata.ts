@@ -2,7 +2,7 @@ import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import type { Metadata as NiceMetadata } from 'nice-grpc'
 import { Metadata } from '../../call.js'
 
-/** gRPC metadata as the chain reads it: binary values become base64 text. */
+/** Converts gRPC metadata for the chain. Binary values are encoded as base64. */
 export const fromGrpc = (metadata: GrpcMetadata): Metadata => {
   const result = new Metadata()
   const received = metadata.toJSON()
@@ -13,7 +13,10 @@ export const fromGrpc = (metadata: GrpcMetadata): Metadata => {
   return result
 }
 
-/** Leaves out text that no header can hold, because failing here would fail a call that is done. */
+/**
+ * Converts metadata to gRPC. Values that a header cannot contain are omitted, because an error here would
+ * fail a completed call.
+ */
 export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   const result = new GrpcMetadata()
   for (const [name, values] of metadata.all)
@@ -24,7 +27,7 @@ export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   return result
 }
 
-/** Adds the metadata of the chain to what nice-grpc will send. */
+/** Adds the chain's metadata to the metadata that nice-grpc sends. */
 export const intoNice = (metadata: Metadata, target: NiceMetadata): void => {
   for (const [name, value] of metadata.entries()) {
     if (name.endsWith('-bin')) target.append(name, Buffer.from(value, 'base64'))

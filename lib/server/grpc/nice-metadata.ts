@@ -1,7 +1,7 @@
 import { Metadata as NiceMetadata } from 'nice-grpc-common'
 import type { Metadata } from '../../call.js'
 
-/** Our metadata as nice-grpc's type, with shared values. Several strings become one, joined. */
+/** Wraps metadata as nice-grpc's type. Both share the values. Several strings of one name are joined. */
 export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
   const valuesOf = (name: string): (string | Uint8Array)[] => {
     const values = metadata.getAll(name)
@@ -9,7 +9,7 @@ export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
     return values.length === 0 ? [] : [values.join(', ')]
   }
   const write = (name: string, value: unknown, how: 'set' | 'append') => {
-    // Refuses what gRPC cannot carry, as nice-grpc does.
+    // Rejects values that gRPC cannot transmit, as nice-grpc does.
     const checked = NiceMetadata().set(name, value as string)
     if (how === 'set') metadata.delete(name)
     for (const each of checked.getAll(name) as readonly (string | Uint8Array)[])
@@ -20,7 +20,7 @@ export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
     set: (name, value) => write(name, value, 'set'),
     append: (name, value) => write(name, value, 'append'),
     delete: (name) => void metadata.delete(name),
-    // The package's type of a value depends on the letters of its name, of which nothing is known here.
+    // In nice-grpc's types the type of a value depends on its name, which is not known here.
     get: (name) => valuesOf(name)[0] as never,
     getAll: (name) => valuesOf(name) as never,
     has: (name) => metadata.get(name) !== undefined,

@@ -13,12 +13,12 @@ import { asNiceMetadata } from './nice-metadata.js'
 import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 /**
- * Adapts a nice-grpc middleware to `Config.interceptors`: for unary calls, after authorization. It sees
- * metadata, peer and signal of the call and may set headers and trailers. Inner errors reach it as
- * `ServerError`. Errors that it throws reach the client; the texts of INTERNAL and UNKNOWN do not. What it
- * adds to the context is on the call, for inner interceptors and the handler.
- * @throws TypeError, at the call, when it adds to the context what a call already has, or breaks nice-grpc's
- * own rules.
+ * Adapts a nice-grpc middleware to `Config.interceptors`. It runs for unary calls, after authorization. It
+ * can read the call's metadata, peer and signal, and set headers and trailers. It receives inner errors as
+ * `ServerError`. Errors that it throws reach the client, but messages of INTERNAL and UNKNOWN errors do not.
+ * Properties that it adds to the context are available on the call, to inner interceptors and the handler.
+ * @throws TypeError during the call if it adds a property that the call already has, or breaks nice-grpc's
+ *   own rules.
  */
 export const niceGrpcMiddleware =
   <Adds, Needs>(middleware: ServerMiddleware<Adds, Needs>): UserInterceptor =>
@@ -35,7 +35,7 @@ export const niceGrpcMiddleware =
         throw asServerError(error)
       }
     }
-    // The generator yields nothing, and the package's types have no word for such a one.
+    // The generator yields nothing, which the package's types cannot express.
     const middlewareCall = {
       method: { path, requestStream: false, responseStream: false, options: idempotencyOf(desc) },
       requestStream: false,
@@ -54,7 +54,7 @@ export const niceGrpcMiddleware =
     }
   }
 
-/** Reads a generator to its end, and returns the response. */
+/** Reads a generator to its end and returns the response. */
 const resultOf = async (generator: AsyncGenerator<unknown, unknown, undefined>, path: string) => {
   for (;;) {
     const { done, value } = await generator.next()
@@ -71,7 +71,7 @@ const part = (value: unknown, desc: DescMessage, path: string): Message => {
   return message
 }
 
-/** The original error of a ServerError, so that its details are not lost on the way. */
+/** The original error of each ServerError, kept so that its details are not lost. */
 const ours = new WeakMap<ServerError, AshlarError>()
 
 const asServerError = (error: unknown): unknown => {
@@ -81,7 +81,7 @@ const asServerError = (error: unknown): unknown => {
   return made
 }
 
-/** The properties that middlewares have added to each call. */
+/** The names of the properties that middlewares have added to each call. */
 const extensions = new WeakMap<InterceptedCall, Set<string>>()
 
 const contextOf = (call: InterceptedCall): CallContext => {
@@ -93,7 +93,7 @@ const contextOf = (call: InterceptedCall): CallContext => {
     trailer: asNiceMetadata(call.trailers),
     peer: call.peer,
     signal: call.signal,
-    // Headers are sent with the response: only the whole chain knows them.
+    // A no-op, because headers are sent with the response, once the whole chain has set them.
     sendHeader: () => {},
   }
 }

@@ -7,33 +7,33 @@ import { hasOneRequest } from './incoming.js'
 import { fromGrpc } from './metadata.js'
 import type { Listener, NextCall } from './unary.js'
 
-/** Identifies a streaming call on its way through grpc-js and nice-grpc, which pass on only its metadata. */
+/** The metadata name that identifies a streaming call. grpc-js and nice-grpc pass on only its metadata. */
 const TOKEN = 'ashlar-call-bin'
 const calls = new WeakMap<Uint8Array, Streamed>()
 
 const NOTHING = Buffer.alloc(0)
 
-/** A streaming call as it came, from which its requests are read. */
+/** A streaming call as received, from which its requests are read. */
 export interface Streamed {
   readonly arrival: Arrival
-  /** As sent: nice-grpc joins the values of a repeated header. */
+  /** The metadata as sent. nice-grpc would join the values of a repeated header. */
   readonly metadata: Metadata
 }
 
-/** The call of this metadata. Its token is removed, so that no other code sees it. */
+/** Returns the call to which the metadata belongs. Its token is removed so that no other code reads it. */
 export const takeStreamed = (metadata: NiceMetadata): Streamed => {
   const streamed = calls.get(metadata.get(TOKEN) as Uint8Array)
   metadata.delete(TOKEN)
   return streamed as Streamed
 }
 
-/** A streaming call below nice-grpc, which sends the responses of all of them and reads no request. */
+/** A streaming call below nice-grpc. nice-grpc sends the responses, but does not read the requests. */
 export class StreamCall extends ServerInterceptingCall implements Listener, OneRequestCall, Streamed {
   readonly #call: NextCall
   readonly #method: ServedMethod
   #listener: Listener | undefined
   #metadata = new Metadata()
-  /** Response headers that are not sent yet. */
+  /** Response headers that have not been sent yet. */
   #headers: GrpcMetadata | undefined
   #hasResponded = false
 
@@ -56,7 +56,7 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
     this.#call.start(this)
   }
 
-  /** The requests are not read through nice-grpc. */
+  /** Does nothing: the requests are not read through nice-grpc. */
   override startRead(): void {}
 
   onReceiveMetadata(metadata: GrpcMetadata): void {
@@ -69,7 +69,7 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
     else this.arrival.startStream(this.#method)
   }
 
-  /** Calls nice-grpc's handler, which must be notified of a request. */
+  /** Calls nice-grpc's handler, which waits for a request. */
   onReadable(): void {
     this.#listener?.onReceiveMessage(NOTHING)
     this.#listener?.onReceiveHalfClose()
@@ -85,7 +85,7 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
     this.#listener?.onCancel()
   }
 
-  /** Before the first message, or an end without an error. */
+  /** Holds the headers back until the first message, or until the stream ends without an error. */
   override sendMetadata(metadata: GrpcMetadata): void {
     this.#headers = metadata
   }
@@ -96,8 +96,8 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
   }
 
   /**
-   * An error before the first message is one frame with the headers in it, "Trailers-Only": a client retries
-   * only a call without response headers (gRFC A6).
+   * Sends an error that occurs before the first message as "Trailers-Only", in one frame with the headers. A
+   * client retries only a call without response headers (gRFC A6).
    */
   override sendStatus(given: Parameters<NextCall['sendStatus']>[0]): void {
     this.#hasResponded = true

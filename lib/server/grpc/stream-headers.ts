@@ -2,8 +2,8 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 
 /**
- * Keeps repeated headers that may occur only once: node:http2 drops the second `authorization` and joins two
- * of `account-id`, so that later code could not tell. Several values of a name become a list, which grpc-js
+ * Restores repeated headers that may occur only once. node:http2 drops the second `authorization` and joins
+ * two values of `account-id`, which would hide the repetition. Several values become a list, which grpc-js
  * reads as several values.
  */
 export const keepRepeated = (
@@ -19,9 +19,9 @@ export const keepRepeated = (
   }
 }
 
-/** Closes a stream that was refused by its headers, also when its client sends on. */
+/** Closes a stream that was rejected by its headers, even if its client keeps sending. */
 export const closeRefused = (stream: ServerHttp2Stream): void => {
-  // nghttp2 sends no response that is not sent yet behind a reset.
+  // nghttp2 does not send a response that is still queued when the stream is reset.
   if (stream.writableEnded && !stream.endAfterHeaders)
     setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
 }

@@ -12,8 +12,8 @@ import { statusOf } from './unary.js'
 type Bytes = Uint8Array
 
 /**
- * The nice-grpc handler of a streaming method, which responds with what the dispatcher does. It reads the
- * requests itself.
+ * Returns the nice-grpc handler of a streaming method. It reads the requests itself and responds with the
+ * dispatcher's replies.
  */
 export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
   const handle = (_requests: unknown, context: CallContext) => respond(method, dispatcher, context)
@@ -44,7 +44,7 @@ async function* respond(
     try {
       return messageBytes(method.output, message, dispatcher.limits.maxResponseBytes)
     } catch (error) {
-      // For the call's log: what the caller receives.
+      // Reports the error that the caller receives to the call's log.
       incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))
       throw error
     }

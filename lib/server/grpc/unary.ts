@@ -10,7 +10,7 @@ import { fromGrpc, toGrpc } from './metadata.js'
 export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 export type Listener = Parameters<NextCall['start']>[0]
 
-/** The part of an error that a client receives: code, generic message, details. */
+/** Returns the part of an error that a client receives: code, public message and details. */
 export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
   const known = error instanceof AshlarError ? error : new Internal(error)
   if (known.details.length > 0) trailers.set('grpc-status-details-bin', Buffer.from(toStatusBytes(known)))
@@ -18,17 +18,17 @@ export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
 }
 
 /**
- * A unary call that responds directly from the events of its stream, before a server framework builds its
- * streams, iterators and contexts for it. What is called, in order:
+ * A unary call that responds directly from the events of its stream. This avoids the streams, iterators and
+ * contexts that a server framework creates for a call. The order of calls is:
  *
- * 1. `Admission`, as a hook of grpc-js: refuses the call by its headers, or makes the `Arrival`, which is
- *    `admission.latest` for the rest of the turn.
- * 2. The interceptor of `GrpcListener`, in the same turn: makes this call, with that arrival.
- * 3. `start`, then `onReceiveMetadata`: the arrival begins to read the request, in place of grpc-js.
- * 4. `onReadable`, by the arrival: the request is whole, too large to be read before authentication, or
- *    cannot be read. Makes the `GrpcIncoming`, and calls the dispatcher.
+ * 1. `Admission`, a hook of grpc-js, rejects the call by its headers or creates the `Arrival`, available as
+ *   `admission.latest` for the rest of the turn.
+ * 2. The interceptor of `GrpcListener`, in the same turn, creates this call with that arrival.
+ * 3. `start`, then `onReceiveMetadata`: the arrival starts reading the request in place of grpc-js.
+ * 4. `onReadable`, called by the arrival when the request is complete, too large to be read before
+ *   authentication, or unreadable. Creates the `GrpcIncoming` and calls the dispatcher.
  * 5. `send` or `#fail`, when the dispatcher has returned or thrown.
- * 6. `onCancel`, whatever has happened: ends the arrival.
+ * 6. `onCancel`, always: ends the arrival.
  */
 export class UnaryCall extends ServerInterceptingCall implements Listener, OneRequestCall {
   readonly #call: NextCall
@@ -55,12 +55,11 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
     this.#arrival.start(this, this.#method)
   }
 
-  /** grpc-js reads nothing. */
+  /** Does nothing: grpc-js reads no request. */
   onReceiveMessage(): void {}
 
   onReceiveHalfClose(): void {}
 
-  /** The end of every call. */
   onCancel(): void {
     if (!this.#ended) this.#arrival.leave()
     this.#arrival.close()
@@ -84,7 +83,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
         this.#ended = true
         this.#call.sendMetadata(toGrpc(headers))
         this.#call.sendMessage(message, sent)
-        // Right behind the message, and not when it has left: both go out in one write.
+        // Sent without waiting for the message, so that both go out in one write.
         this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(trailers) })
       } catch (error) {
         fail(error)
@@ -99,7 +98,10 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
     }
   }
 
-  /** In one frame, "Trailers-Only": a client retries only a call without response headers (gRFC A6). */
+  /**
+   * Sends the error as "Trailers-Only", in one frame with the headers. A client retries only a call without
+   * response headers (gRFC A6).
+   */
   #fail({ headers, trailers }: GrpcIncoming, error: unknown): void {
     this.#ended = true
     const metadata = toGrpc(headers)
@@ -108,5 +110,5 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
   }
 }
 
-/** grpc-js calls this when it has handed the message over; nothing is left to do. */
+/** grpc-js calls this after sending the message. There is nothing left to do. */
 const sent = (): void => {}

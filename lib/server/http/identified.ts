@@ -2,8 +2,8 @@ import type { RequestListener } from 'node:http'
 import { requestIdFrom } from '../../text/request-id-from.js'
 
 /**
- * The listener, with a request id in the header of every request, from where it gets into the responses. An
- * id that a surrounding server has already set on the response is kept.
+ * Wraps a listener so that every request has a request id in its headers, which is copied to the response. An
+ * id that a surrounding server has set on the response is kept.
  */
 export const identified =
   (listener: RequestListener): RequestListener =>

@@ -8,8 +8,8 @@ import { identified } from './identified.js'
 import type { Listener } from '../lifecycle/shutdown.js'
 
 /**
- * The gateway as a listener of `node:http`, Express, Fastify or Nest. In an app, it passes on requests that
- * have no route.
+ * The gateway as a listener of `node:http`, Express, Fastify or Nest. Inside an app, it passes on requests
+ * that match no route.
  */
 export type HttpListener = (
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export type HttpListener = (
 ) => void
 
 /**
- * A gateway inside of another HTTP server. It is closed until `serve` has checked everything, and again when
+ * A gateway inside another HTTP server. It accepts requests after `serve` has completed its checks and until
  * `serve` ends.
  */
 export class MountedGateway implements Listener {

@@ -6,10 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../../gateway/http/http-server.js'
 
-/** At a shutdown, how long an idle connection may still send a request, whose response then closes it. */
+/**
+ * The time that an idle connection stays open at a shutdown. A request sent in that time is answered, and its
+ * response closes the connection.
+ */
 const IDLE_MS = 100
 
-/** The HTTP listener in front of the gateway. */
+/** The HTTP listener of the gateway. */
 export class OwnHttpListener {
   readonly #server: HttpServer
   readonly #responding = new Set<ServerResponse>()
@@ -17,7 +20,7 @@ export class OwnHttpListener {
   readonly #sessions = new Set<ServerHttp2Session>()
   #isRetired = false
   #onResponded: (() => void) | undefined
-  /** Rejects when the listener breaks while it serves. */
+  /** Rejects if the listener fails while it serves. */
   readonly broken: Promise<never>
 
   constructor(listener: RequestListener, options: HttpServerOptions) {
@@ -34,13 +37,13 @@ export class OwnHttpListener {
     this.broken = once(this.#server, 'error').then(([error]) => {
       throw error
     })
-    // listen() reports a failure to bind. A later failure that is not awaited must not end the process.
+    // listen() reports a failure to bind. A later failure that nothing awaits must not end the process.
     this.broken.catch(() => {})
   }
 
   /**
    * Binds the address.
-   * @param address - `host:port`; an empty host is every interface, port 0 a free one.
+   * @param address - `host:port`; an empty host means every interface, port 0 a free port.
    * @returns the bound address.
    */
   async listen(address: string): Promise<string> {
@@ -52,14 +55,14 @@ export class OwnHttpListener {
     return `${host === '' ? '0.0.0.0' : host}:${bound.port}`
   }
 
-  /** Connections that are made from now on get this certificate. */
+  /** Uses this certificate for new connections. */
   renew(context: SecureContextOptions): void {
     if (speaksTls(this.#server)) this.#server.setSecureContext(context)
   }
 
   /**
-   * Continues to respond, and closes each connection with its next response. Otherwise the client would send
-   * another request and be cut.
+   * Keeps responding, and closes each connection with its next response. Otherwise a client could send
+   * another request to a connection that is about to be cut.
    */
   retire(): void {
     this.#isRetired = true
@@ -67,15 +70,15 @@ export class OwnHttpListener {
   }
 
   /**
-   * Stops accepting and resolves when the last response is sent. Idle connections stay as long as other
-   * responses are open, so that their next response can close them; then they are cut. HTTP/2 connections
-   * receive a GOAWAY at once, so that their clients know which requests to send elsewhere.
+   * Stops accepting connections and resolves when the last response has been sent. Idle connections stay open
+   * while other responses are pending, so that their next response can close them; then they are cut. HTTP/2
+   * connections receive a GOAWAY at once, so that their clients know which requests to send elsewhere.
    */
   async drain(): Promise<void> {
     if (!this.#server.listening) return
     this.retire()
     const closed = once(this.#server, 'close')
-    // The close of node:http would cut idle connections.
+    // The close method of node:http would cut idle connections.
     NetServer.prototype.close.call(this.#server)
     for (const session of this.#sessions) session.close()
     await Promise.race([closed, pause(IDLE_MS, undefined, { ref: false })])
@@ -102,8 +105,8 @@ export class OwnHttpListener {
 }
 
 /**
- * Not with the class: an import of node:tls reads all that it exports, and so the certificates of every
- * authority.
+ * Does not use the class, because importing node:tls evaluates all its exports and so loads every root
+ * certificate.
  */
 const speaksTls = (server: HttpServer): server is HttpServer & TlsServer => 'setSecureContext' in server
 

@@ -6,8 +6,8 @@ import { schemeOf } from '../../gateway/routing/target.js'
 import type { Telemetry } from '../observability/telemetry.js'
 
 /**
- * The listener, with a span and a duration for each request, including mounted handlers' requests. A request
- * is named after its route, so that names are few. Probes are left out.
+ * Wraps a listener so that each request has a span and a duration, including requests of mounted handlers.
+ * Requests are named after their routes, which limits the number of names. Health probes are not traced.
  */
 export const traced = (listener: RequestListener, telemetry: Telemetry | undefined): RequestListener => {
   if (telemetry === undefined) return listener
@@ -41,20 +41,23 @@ export const traced = (listener: RequestListener, telemetry: Telemetry | undefin
   }
 }
 
-/** RFC 9110 and RFC 5789. */
+/** The methods of RFC 9110 and RFC 5789. */
 const METHODS: ReadonlySet<string> = new Set(
   'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '),
 )
-/** The name that the semantic conventions give to any other method. */
+/** The semantic conventions' name for any other method. */
 const OTHER = '_OTHER'
 
-/** Anybody may make up a method, and each would be a time series of its own. */
+/**
+ * Returns the method's name. Unknown methods share one name, because a client could otherwise create any
+ * number of time series.
+ */
 const knownMethod = ({ method = 'GET' }: IncomingMessage): string => (METHODS.has(method) ? method : OTHER)
 
 const nameOf = (method: string): string => (method === OTHER ? 'HTTP' : method)
 
-/** W3C Trace Context and Baggage. */
+/** The headers of W3C Trace Context and Baggage. */
 const PROPAGATED = ['traceparent', 'tracestate', 'baggage']
 
-/** Without the query, which may hold private data. */
+/** Returns the path without the query, which may contain private data. */
 const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/'

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type DescMessage, type Message, toBinary, toJson } from '@bufbuild/protobuf'
 
 /**
- * A digest that is equal for equal requests, from any client.
- * @param beside - what else distinguishes two calls, such as their preconditions.
+ * Returns a digest that is equal for equal requests from any client.
+ * @param beside - other properties that distinguish two calls, such as their preconditions.
  */
 export const fingerprintOf = (request: Message, desc: DescMessage, beside: object): string =>
   createHash('sha256')
@@ -13,11 +13,14 @@ export const fingerprintOf = (request: Message, desc: DescMessage, beside: objec
 
 const maps = new WeakMap<DescMessage, boolean>()
 
-/** Map entries have no order on the wire: a retry of the same call may send them in another order. */
+/**
+ * Returns true if the message contains a map. Map entries have no order on the wire, so a retry of the same
+ * call may send them in a different order.
+ */
 const hasMap = (desc: DescMessage): boolean => {
   const known = maps.get(desc)
   if (known !== undefined) return known
-  maps.set(desc, false) // ends the recursion of a message that contains itself
+  maps.set(desc, false) // ends the recursion for a recursive message
   const found = desc.fields.some(
     (field) => field.fieldKind === 'map' || (field.message !== undefined && hasMap(field.message)),
   )

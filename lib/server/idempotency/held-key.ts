@@ -1,16 +1,16 @@
 import type { ReplyOrPromise } from '../chain/interceptor.js'
 
 /**
- * An idempotency key that a call holds until its handler has settled, which may be after the caller has its
- * reply.
+ * An idempotency key that a call holds until its handler has settled, which may be after the caller has
+ * received its reply.
  */
 export class HeldKey {
   #reply: ReplyOrPromise | undefined = undefined
   #isSettled = false
 
   /**
-   * The handler has begun. Its work goes on when the time of the call is over, and the key is kept for as
-   * long.
+   * Records that the handler has started. Its work continues after the call's deadline, and so does the claim
+   * on the key.
    */
   runs(reply: ReplyOrPromise): void {
     this.#reply = reply
@@ -19,7 +19,7 @@ export class HeldKey {
     if (reply instanceof Promise) reply.then(settle, settle)
   }
 
-  /** The reply of a handler that has not settled; undefined for none, or before it has begun. */
+  /** The reply of a running handler; undefined before it starts and after it settles. */
   get running(): ReplyOrPromise | undefined {
     return this.#isSettled ? undefined : this.#reply
   }

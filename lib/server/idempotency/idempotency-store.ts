@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../context.js'
 
-/** The time a response is replayed if a store is given no other time. */
+/** The default time for which a response can be replayed, in milliseconds. */
 export const DEFAULT_TTL_MS = 10 * 60_000
 
-/** Two calls with an equal key are the same call (AIP-155). */
+/** The identity of a call. Calls with equal keys count as the same call (AIP-155). */
 export interface IdempotencyKey {
   readonly tenant: string
   readonly subject: string
@@ -12,34 +12,36 @@ export interface IdempotencyKey {
   readonly requestId: string
 }
 
-/** A stored response, without secrets, credentials and request id. */
+/** A stored response, without secrets, credentials and the request id. */
 export interface StoredReply {
-  /** Full name of the message. */
+  /** Full name of the response message. */
   readonly type: string
-  /** At most `MAX_KEPT_BYTES`. */
+  /** At most `MAX_KEPT_BYTES` bytes. */
   readonly message: Uint8Array
   readonly headers: readonly (readonly [string, string])[]
   readonly trailers: readonly (readonly [string, string])[]
   /**
-   * Set when the call has run, or may have, and its response is not stored; then everything else is empty.
+   * Set if the call has run, or may have, but its response is not stored. All other fields are then empty.
    */
   readonly omitted?: Omission
 }
 
 /**
- * The reason why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store had no
- * room, the store failed, its content may hold secrets and cannot be read, or it is not known whether the
- * call took effect (`unknown`).
+ * Why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store is full (`room`), the
+ * store failed (`failure`), its content may contain secrets and cannot be read (`content`), or it is unknown
+ * whether the call took effect (`unknown`).
  */
 export type Omission = 'size' | 'room' | 'failure' | 'content' | 'unknown'
 
 /**
- * The largest response that is stored for a replay. Duplicates of a call with a larger one are
- * FailedPrecondition.
+ * The maximum size in bytes of a response that is stored for replay. A duplicate of a call with a larger
+ * response fails with FailedPrecondition.
  */
 export const MAX_KEPT_BYTES = 256 * 1024
 
-/** Stored in place of an omitted response: a duplicate must not run the call again. */
+/**
+ * Returns the record stored in place of an omitted response, so that a duplicate does not run the call again.
+ */
 export const omittedReply = (omitted: Omission): StoredReply => ({
   type: '',
   message: new Uint8Array(),
@@ -48,42 +50,41 @@ export const omittedReply = (omitted: Omission): StoredReply => ({
   omitted,
 })
 
-/** A key that this call holds as long as it renews the lease. */
+/** A key held by one call for as long as the call renews the lease. */
 export interface Claim {
-  /** Holds the key for another `leaseMs`. */
+  /** Extends the lease by `leaseMs`. */
   renew(leaseMs: number): Promise<void>
   /**
-   * Stores the response for duplicates, also one with `omitted`; in the transaction of `context` if the store
-   * has transactions.
-   * @returns false when the claim had lapsed and another call has the key: then nothing is stored.
+   * Stores the response for duplicates, in the transaction of `context` if the store has transactions.
+   * @returns false if the claim has lapsed and another call holds the key. Then nothing is stored.
    */
   complete(reply: StoredReply, context: RequestContext): Promise<boolean>
-  /** Frees the key without a response, if this call still holds it. */
+  /** Frees the key without a response if this call still holds it. */
   release(): Promise<void>
 }
 
-/** The result of a claim: the key is now held by this call, held by another call, or has a response. */
+/** The result of a claim: this call holds the key, another call holds it, or it has a response. */
 export type ClaimOutcome =
   | { readonly state: 'claimed'; readonly claim: Claim }
   | { readonly state: 'running'; readonly fingerprint: string }
   | { readonly state: 'done'; readonly fingerprint: string; readonly reply: StoredReply }
 
 /**
- * Stores the responses of calls with a request id. When the holder of a claim dies, the claim lapses with its
- * lease. No connection or transaction is held between two calls of these methods.
+ * Stores the responses of calls with a request id. If the holder of a claim dies, the claim ends with its
+ * lease. No connection or transaction stays open between two calls of these methods.
  */
 export interface IdempotencyStore {
-  /** Claims the key for `leaseMs` unless it is taken. Of concurrent callers, one gets it. */
+  /** Claims the key for `leaseMs` unless it is taken. Only one of several concurrent callers succeeds. */
   claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome>
   /**
-   * Runs `effect` so that its writes and the response of `Claim.complete` become durable together, if the
-   * store supports it.
+   * Runs `effect` so that its writes and the response stored by `Claim.complete` are committed together, if
+   * the store supports it.
    */
   transaction?<R>(context: RequestContext, effect: (context: RequestContext) => Promise<R>): Promise<R>
-  /** Like `Repository.checkWrites`. */
+  /** See `Repository.checkWrites`. */
   checkWrites?(): Promise<void>
 }
 
-/** One text per key: no part can be mistaken for a piece of another. */
+/** Encodes a key as a string from which its parts can be recovered, so that different keys never collide. */
 export const keyText = ({ tenant, subject, method, requestId }: IdempotencyKey): string =>
   JSON.stringify([tenant, subject, method, requestId])

@@ -16,16 +16,16 @@ import {
 import { type Keeping, LEASE_MS, runClaimed } from './run-claimed.js'
 import { messageIn, sendHeaders } from './stored-reply.js'
 
-/** The result for a key; undefined when its call failed. */
+/** The stored reply of a key; undefined if its call failed. */
 type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
 
-/** By the text of their keys: the calls of this process that ask the store, or run. */
+/** The calls of this process that claim a key or run, by the key's string. */
 export type Leaders = Map<string, Promise<Outcome>>
 
-/** A call as authorization leaves it. */
+/** A call after authorization. */
 export type RepeatableCall = Call & Restrictions & Pick<HandledCall, 'principal' | 'context' | 'requestId'>
 
-/** The next step of a call with a key. */
+/** A state of a keyed call. */
 type State =
   | { readonly name: 'wait' }
   | { readonly name: 'claim'; readonly pauseMs: number }
@@ -36,15 +36,15 @@ const FIRST_PAUSE_MS = 10
 const MAX_PAUSE_MS = 250
 
 /**
- * A call with an idempotency key, which runs once:
- * - `wait`: for the call of this process that has the key. Without one, this call leads.
- * - `claim`: asks the store for the key, again and again while a call of another process has it.
- * - `run`: the key is claimed, and the handler runs. Its response is stored.
- * - `replay`: the key has a response. If the requests are the same, and the caller may still see it, it is
- *   returned.
+ * A call with an idempotency key, which runs once. Its states are:
+ * - `wait`: waits for a call of this process that has the same key. If there is none, this call leads.
+ * - `claim`: claims the key in the store, and retries while a call of another process holds it.
+ * - `run`: the key is claimed and the handler runs. Its response is stored.
+ * - `replay`: the key has a response. It is returned if the requests are equal and the caller may still get
+ *   it.
  *
- * A call that leads and fails before its handler runs releases the key: one that waits for it leads next.
- * None holds a connection while it waits.
+ * If a leading call fails before its handler runs, it releases the key and a waiting call leads. No call
+ * holds a connection while it waits.
  */
 export class KeyedCall {
   readonly #key: IdempotencyKey
@@ -102,7 +102,7 @@ export class KeyedCall {
     }
   }
 
-  /** Gives those that wait the outcome, and the key back. */
+  /** Reports the outcome to waiting calls and gives up the lead. */
   #release(outcome: Outcome): void {
     this.#settle?.(outcome)
   }
@@ -147,7 +147,7 @@ export class KeyedCall {
 const UNRECORDED =
   'a call with this request_id has run, or may have run, and its response could not be stored: read the resource before you try again'
 
-/** The result of the claim, unless the time of the call ends first. A late claim is released. */
+/** Returns the result of the claim unless the call ends first. A claim that arrives late is released. */
 const inTime = async (claiming: Promise<ClaimOutcome>, { time }: Call): Promise<ClaimOutcome> => {
   try {
     return await time.bound(claiming)
@@ -158,7 +158,7 @@ const inTime = async (claiming: Promise<ClaimOutcome>, { time }: Call): Promise<
   }
 }
 
-/** The caller's rights may have changed since, and so may the row. */
+/** Checks that the caller may still receive the reply. Its permissions or the row may have changed. */
 const mayReplay = (reply: Message, call: RepeatableCall, handler: Handler): Promise<void> => {
   if (handler.checkReplay !== undefined) return handler.checkReplay(reply, call as HandledCall)
   throw new AshlarError(
@@ -178,7 +178,7 @@ const assertSame = (known: string, fingerprint: string): void => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The work, unless the time of the call ends first. */
+/** Waits for the work, unless the call ends first. */
 const bounded = <T>(work: Promise<T>, { time: { signal } }: Call): Promise<T> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Aborted('another call with this request_id is still running: retry later'))

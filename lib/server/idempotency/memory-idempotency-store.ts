@@ -13,17 +13,21 @@ import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js
 
 /** Options of a `MemoryIdempotencyStore`. */
 export interface MemoryIdempotencyOptions {
-  /** The time a response is replayed, in milliseconds. Default 10 minutes. */
+  /** The time for which a response can be replayed, in milliseconds. Default: 10 minutes. */
   readonly ttlMs?: number
-  /** The most keys of one tenant; beyond it, its oldest responses are dropped. Default 100,000. */
+  /**
+   * Maximum number of keys of one tenant. Beyond it, the tenant's oldest responses are dropped. Default:
+   * 100,000.
+   */
   readonly maxEntries?: number
-  /** Bytes of all keys and responses, plus 1 KiB for each. Default 64 MiB. */
+  /** Maximum bytes of all keys and responses, plus 1 KiB for each. Default: 64 MiB. */
   readonly maxBytes?: number
   /**
-   * The same for one tenant; beyond it, its oldest responses are dropped. Default a quarter of `maxBytes`.
+   * Maximum bytes of one tenant. Beyond it, the tenant's oldest responses are dropped. Default: a quarter of
+   * `maxBytes`.
    */
   readonly maxTenantBytes?: number
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   readonly now?: () => Date
 }
 
@@ -35,8 +39,8 @@ interface Entry extends Held {
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Stores responses in this process: the default. A duplicate that reaches another process runs again. Each
- * tenant has a share of the memory, and only its own responses make room for new ones.
+ * The default store, which keeps responses in this process. A duplicate that reaches another process runs
+ * again. Each tenant has a share of the memory, and only the tenant's own responses are dropped for new ones.
  */
 export class MemoryIdempotencyStore implements IdempotencyStore {
   readonly #ttlMs: number
@@ -55,7 +59,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
     this.#entries = new TenantShares({ maxBytes, maxTenantBytes, maxTenantEntries: maxEntries })
   }
 
-  /** @throws ResourceExhausted when running calls fill the tenant's share. */
+  /** @throws ResourceExhausted if running calls fill the tenant's share. */
   async claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     const text = keyText(key)
     const now = this.#now()
@@ -89,7 +93,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
         if (isOurs() && !entry.isSettled) this.#entries.extend(entry, this.#now() + leaseMs)
       },
       complete: async (reply) => {
-        // A lapsed claim that no other call has taken can still store its response.
+        // A lapsed claim can still store its response if no other call has claimed the key.
         if (!isOurs() && (this.#entries.get(entry.key) !== undefined || !this.#entries.add(entry)))
           return false
         this.#keep(entry, reply)
@@ -101,7 +105,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
     }
   }
 
-  /** Without room for the response, the fact that the call ran is stored, so that it does not run again. */
+  /** If there is no space for the response, stores that the call ran, so that it does not run again. */
   #keep(entry: Entry, reply: StoredReply): void {
     const hasRoom = this.#entries.resize(entry, entry.bytes + bytesOf(reply))
     entry.reply = hasRoom ? reply : omittedReply('room')
@@ -115,5 +119,5 @@ const bytesOf = ({ message, headers, trailers }: StoredReply): number =>
     message.byteLength,
   )
 
-/** Of a server whose configuration names no store. */
+/** The store of a server whose configuration contains none. */
 export class DefaultIdempotencyStore extends MemoryIdempotencyStore {}

@@ -10,32 +10,34 @@ import {
   type StoredReply,
 } from './idempotency-store.js'
 
-/** The part of a connected `redis` client that is used. */
+/** The part of a connected `redis` client that the store uses. */
 export interface RedisClient {
   /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** True if it is connected. A client that is not would keep commands until it is. */
+  /** True if the client is connected. A disconnected client queues commands. */
   readonly isReady?: boolean
 }
 
 /** Options of a `RedisIdempotencyStore`. */
 export interface RedisIdempotencyOptions {
-  /** The time a response is replayed, in milliseconds. Default 10 minutes. */
+  /** The time for which a response can be replayed, in milliseconds. Default: 10 minutes. */
   readonly ttlMs?: number
-  /** The prefix of keys. Default `ashlar:idempotency:`. */
+  /** The prefix of Redis keys. Default: `ashlar:idempotency:`. */
   readonly prefix?: string
 }
 
 /**
- * Stores responses in Redis, for all processes that use the same server. The response is stored after the
- * effect, not with it. If the process dies in between, a duplicate runs again. If that matters, use
- * `SqlIdempotencyStore`.
+ * Stores responses in Redis, for all processes that use the same server. A response is stored after the
+ * effect, not in its transaction. If the process dies in between, a duplicate runs again. If that matters,
+ * use `SqlIdempotencyStore`.
  */
 export class RedisIdempotencyStore implements IdempotencyStore {
   readonly #client: RedisClient
   readonly #ttlMs: number
   readonly #prefix: string
-  /** A command had no response in time. Redis responds in order, so that others would wait behind it. */
+  /**
+   * True if a command had no response in time. Redis responds in order, so other commands would also wait.
+   */
   #isSilent = false
 
   constructor(
@@ -71,8 +73,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
   }
 
   /**
-   * @throws Unavailable at once while Redis cannot be reached, or has not responded to an earlier command in
-   * time.
+   * @throws Unavailable at once if Redis cannot be reached or has not answered an earlier command in time.
    */
   async #run(script: string, name: string, ...values: string[]): Promise<unknown> {
     if (this.#isSilent) throw unreachable('Redis has not responded to an earlier command')
@@ -88,7 +89,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setInterval(() => {
-        // The client keeps what it had not sent yet.
+        // The client queues commands until it is connected.
         if (this.#client.isReady === false) reject(unreachable('the Redis client is not connected'))
         if (performance.now() - began < LATE_MS) return
         this.#isSilent = true
@@ -102,7 +103,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     }
   }
 
-  /** @throws Unavailable while Redis cannot be reached, or does not respond. */
+  /** @throws Unavailable if Redis cannot be reached or does not answer. */
   async checkWrites(): Promise<void> {
     if (this.#isSilent) await this.#send('return 1', { keys: [], arguments: [] })
     if (this.#client.isReady === false) throw unreachable('the Redis client is not connected')
@@ -115,7 +116,7 @@ const unreachable = (why: string): Unavailable =>
 const LATE_MS = 2000
 const LOOK_MS = 100
 
-// The lease is the key's time to live: a lapsed key is gone.
+// The lease is the key's time to live, so a lapsed key no longer exists.
 const CLAIM = `
 local known = redis.call('HMGET', KEYS[1], 'token', 'fingerprint', 'reply')
 if known[2] then
@@ -130,7 +131,6 @@ const RENEW = `
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`
 
-// A lapsed claim that no other call has taken can still store its response.
 const COMPLETE = `
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'token')

@@ -11,14 +11,14 @@ import { toStored } from './stored-reply.js'
 import type { Claim, IdempotencyStore, StoredReply } from './idempotency-store.js'
 import type { UnrecordedCalls } from './unrecorded-calls.js'
 
-/** The time a claim outlives its process. */
+/** The time by which a claim outlives its process, in milliseconds. */
 export const LEASE_MS = 10_000
 const RENEW_MS = LEASE_MS / 3
 
 /** A call that holds its key. */
 export interface ClaimedCall {
   readonly claim: Claim
-  /** The text of its key. */
+  /** The key as a string. */
   readonly key: string
   readonly held: HeldKey
   readonly call: Call & { readonly context: RequestContext; readonly requestId: string }
@@ -27,7 +27,7 @@ export interface ClaimedCall {
   readonly run: (context: RequestContext) => Promise<Reply>
 }
 
-/** The parts that the calls of a server share. */
+/** The objects that all calls of a server share. */
 export interface Keeping {
   readonly store: IdempotencyStore
   readonly redaction: Redaction
@@ -36,12 +36,12 @@ export interface Keeping {
 }
 
 /**
- * Runs the call and stores its response. A caller whose deadline passes gets its error at once. The key is
- * held until the handler has settled, so that the result is stored for the retry. Once the handler has
- * returned, a failure of the store never frees the key, because the effect must not happen twice. Neither
- * does a failure of the handler after which the effect is unknown.
- * @param settle - called with the response to replay, or undefined for none, before any caller gets a
- * response.
+ * Runs the call and stores its response. A caller whose deadline passes receives its error at once. The key
+ * stays claimed until the handler has settled, so that the result is stored for a retry. After the handler
+ * has returned, a failure of the store never frees the key, because the effect must not happen twice. The
+ * same applies if the handler fails and its effect is unknown.
+ * @param settle - called with the response to replay, or undefined if there is none, before any caller
+ *   receives a response.
  */
 export const runClaimed = (
   { store, redaction, logger, unrecorded }: Keeping,
@@ -82,7 +82,7 @@ export const runClaimed = (
         return reject(error as Error)
       }
       if (failure === undefined) {
-        // The handler failed, another call has the key, or the transaction was rolled back.
+        // The handler failed, another call holds the key, or the transaction was rolled back.
         await claim.release().catch(() => {})
         settle(undefined)
         return reject(error as Error)
@@ -98,7 +98,7 @@ export const runClaimed = (
       }
       unrecorded.add(key, claim, 'failure')
       settle(kept)
-      // The effect is done: its caller gets the response, unless it cannot be sent at all.
+      // The effect is committed, so its caller receives the response unless it cannot be sent.
       if (kept === undefined) reject(error as Error)
       else resolve(reply as Reply)
     }
@@ -120,7 +120,7 @@ export const runClaimed = (
       .catch(reject)
   })
 
-/** A store that does not respond within a lease has failed. */
+/** Waits for the store. A store that does not respond within a lease counts as failed. */
 const inTime = <T>(work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Unavailable(`the store did not respond within ${LEASE_MS} ms`))

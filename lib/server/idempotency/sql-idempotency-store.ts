@@ -21,7 +21,7 @@ import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js
 
 /** Options of a `SqlIdempotencyStore`. */
 export interface SqlIdempotencyOptions {
-  /** The time a response is replayed, in milliseconds. Default 10 minutes. */
+  /** The time for which a response can be replayed, in milliseconds. Default: 10 minutes. */
   readonly ttlMs?: number
 }
 
@@ -30,8 +30,8 @@ const SWEEP_EVERY_MS = 60_000
 /**
  * Stores responses in the table `idempotency_keys` of the baseline migration, for all processes that use the
  * same database. Handlers run in a transaction that repositories of the same DataSource join, so that their
- * writes and the response become durable together. If a process dies in between, it has written nothing, and
- * its key is free when the lease lapses.
+ * writes and the response are committed together. If a process dies before the commit, nothing is written,
+ * and the key is free when its lease ends.
  */
 export class SqlIdempotencyStore implements IdempotencyStore {
   readonly #database: Database
@@ -65,7 +65,8 @@ export class SqlIdempotencyStore implements IdempotencyStore {
       if (row !== undefined && !isTrue(row[4])) return outcomeOf(row)
       const token = randomUUID()
       const lease = [fingerprint, leaseMs, leaseMs + this.#ttlMs]
-      // A key that another caller took first is read again: it may already have its response.
+      // If another caller claimed the key first, its row is read again, because it may already have a
+      // response.
       const { affected } =
         row === undefined
           ? await this.#database.run(insert, [...place, token, ...lease])
@@ -91,11 +92,11 @@ export class SqlIdempotencyStore implements IdempotencyStore {
     }
   }
 
-  /** SQLite has no migrations, so its table is created here. */
+  /** Creates the table in SQLite, which has no migrations. */
   async #prepared(): Promise<void> {
     if (this.#database.dialect.ddl.migration !== undefined) return
     this.#table ??= this.#database.run(named(SQLITE_TABLE), []).catch((error: unknown) => {
-      // The next call tries again.
+      // Lets the next call try again.
       this.#table = undefined
       throw error
     })
@@ -116,7 +117,7 @@ type Statements = Readonly<
 
 const KEY = ['account_id', 'subject', 'method', 'request_id']
 const IS_KEY = KEY.map((column) => `${column} = ?`).join(' AND ')
-// While a call runs, response_type holds the token of its claim. A call that takes the key over writes
+// While a call runs, response_type contains the token of its claim. A call that takes over the key writes
 // another token.
 const IS_OURS = `${IS_KEY} AND status = 'pending' AND response_type = ?`
 const LEASE = ['fingerprint', 'lease_until', 'expires_at']
@@ -124,7 +125,7 @@ const LEASE = ['fingerprint', 'lease_until', 'expires_at']
 const statementsFor = (database: Database): Statements => {
   const { now, later, bytesIn, insertNew, statement, table } = sqlText(database)
   const keys = table('idempotency_keys')
-  // Responses of another framework have the status `upgraded`, and are replayed to no call.
+  // Responses stored by the Go framework have the status `upgraded` and are never replayed.
   const isOver = `(status = 'upgraded' OR (CASE WHEN status = 'pending' THEN lease_until ELSE expires_at END) < ${now})`
   return {
     find: statement(
@@ -175,7 +176,7 @@ const outcomeOf = ([status, type, response, fingerprint]: readonly unknown[]): C
 
 const isTrue = (value: unknown): boolean => Number(value) === 1
 
-/** One line of JSON with everything but the message, then the message. */
+/** Encodes a reply as one line of JSON with everything except the message, followed by the message. */
 const enveloped = ({ headers, trailers, omitted, message }: StoredReply): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify([headers, trailers, omitted])}\n`), message])
 

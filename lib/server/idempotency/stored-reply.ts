@@ -6,8 +6,8 @@ import type { Call } from '../chain/call.js'
 import { MAX_KEPT_BYTES, type Omission, type StoredReply, omittedReply } from './idempotency-store.js'
 
 /**
- * A response as it is stored. For one that is too large, or that cannot be searched for secrets, only the
- * fact that it existed.
+ * Returns the response to store. If it is too large or cannot be searched for secrets, only the reason is
+ * stored.
  */
 export const toStored = (
   reply: Message,
@@ -28,8 +28,8 @@ export const toStored = (
 }
 
 /**
- * The stored response.
- * @throws AshlarError FAILED_PRECONDITION when the response itself was not stored.
+ * Returns the stored response.
+ * @throws AshlarError FAILED_PRECONDITION if the response was not stored.
  */
 export const messageIn = (stored: StoredReply, { method }: Call): Message => {
   const { output } = method.desc
@@ -39,7 +39,7 @@ export const messageIn = (stored: StoredReply, { method }: Call): Message => {
   return fromBinary(output, stored.message)
 }
 
-/** Sends the stored headers and trailers, and the mark of a replay. */
+/** Sends the stored headers and trailers, and a header that marks the replay. */
 export const sendHeaders = (stored: StoredReply, { headers, trailers }: Call): void => {
   for (const [name, value] of stored.headers) headers.append(name, value)
   for (const [name, value] of stored.trailers) trailers.append(name, value)
@@ -61,6 +61,6 @@ const notKept = (omitted: Omission): AshlarError => {
   return new AshlarError('FAILED_PRECONDITION', message, { details: [{ kind: 'errorInfo', reason }] })
 }
 
-/** A replay has its own request id. */
+/** Returns all entries except the request id, because a replay has its own. */
 const ownEntries = (metadata: Metadata): [string, string][] =>
   [...metadata.entries()].filter(([name]) => name !== 'x-request-id')

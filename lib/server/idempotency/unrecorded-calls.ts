@@ -1,24 +1,24 @@
 import { RequestContext } from '../../context.js'
 import { type Claim, type Omission, omittedReply } from './idempotency-store.js'
 
-/** The default time that a response is stored. */
+/** The time for which a call is remembered, in milliseconds: the default lifetime of a stored response. */
 const LONGEST_MS = 10 * 60_000
-/** Well below the rest of a lease, so that a short failure of the store lets no duplicate run. */
+/** Much shorter than a lease, so that a short failure of the store does not let a duplicate run. */
 const RETRY_MS = 1_000
-/** Beyond it, the oldest are dropped: the store has failed for that many calls. */
+/** The maximum number of calls. Beyond it, the oldest are dropped. */
 const MAX_CALLS = 10_000
 
 interface Unrecorded {
   readonly until: number
-  /** The claim to complete; undefined when the store rolled back what the call did. */
+  /** The claim to complete; undefined if the store rolled back the call's effect. */
   readonly claim: Claim | undefined
   /** Why its response is not stored. */
   readonly omitted: Omission
 }
 
 /**
- * Calls that ran, or may have, and whose response the store could not save. As long as this process lives,
- * duplicates find them here and do not run again. The store is updated as soon as possible, for other
+ * Calls that ran, or may have, but whose response the store could not save. While this process lives,
+ * duplicates find them here and do not run again. The store is updated as soon as possible for other
  * processes.
  */
 export class UnrecordedCalls {
@@ -39,15 +39,13 @@ export class UnrecordedCalls {
     return false
   }
 
-  /**
-   * Remembers a call whose effect is durable, or may be; its claim is completed later, without the response.
-   */
+  /** Adds a call whose effect is committed, or may be. Its claim is completed later, without the response. */
   add(key: string, claim: Claim, omitted: Omission): void {
     this.#put(key, { until: this.#now() + LONGEST_MS, claim, omitted })
     this.#schedule()
   }
 
-  /** Remembers a call whose effect was rolled back, for the rest of its lease. */
+  /** Adds a call whose effect was rolled back, for the rest of its lease. */
   addRolledBack(key: string, leaseMs: number): void {
     this.#put(key, { until: this.#now() + leaseMs, claim: undefined, omitted: 'failure' })
   }

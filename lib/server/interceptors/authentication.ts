@@ -6,8 +6,8 @@ import type { Logger } from '../observability/logger.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Verifies the bearer token if there is one, on public methods too, and sets its principal on the call. A
- * request that cannot be read goes no further.
+ * Verifies the bearer token if there is one, also for public methods, and sets its principal on the call.
+ * Rejects a request that cannot be read.
  */
 export const authentication =
   (authenticator: Authenticator, logger: Logger): Interceptor<unknown, RequestId & Passed<'rateLimit'>> =>

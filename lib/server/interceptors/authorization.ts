@@ -22,7 +22,7 @@ import type { Registered } from '../chain/registered.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
 import type { RequestId } from './request-id.js'
 
-/** The inputs from which a principal is derived. */
+/** The values from which a principal is derived. */
 export interface PrincipalSource {
   readonly metadata: Metadata
   readonly peer: string
@@ -34,7 +34,7 @@ export interface PrincipalSource {
 /** Derives the principal from a request. */
 export type PrincipalFunc = (source: PrincipalSource) => Principal | Promise<Principal>
 
-/** The principal of the call, whether or not the call is allowed. */
+/** The principal of a call, set whether or not the call is allowed. */
 export interface Derived {
   readonly principal: Principal
 }
@@ -46,29 +46,29 @@ export interface Authorized extends Derived, Restrictions {
   readonly operations: CallOperations
 }
 
-/** The response header and metadata that says why a call was denied, in development. */
+/** The response header and metadata key that states why a call was denied, in development. */
 export const DENIAL_HEADER = 'x-denied-because'
 
 type Needs = RequestId & Passed<'authentication'>
 
-/** The authorizer, and whether callers learn why they were denied. */
+/** The objects that authorization decides with. */
 export interface Deciding {
   readonly authorizer: Authorizer
-  /** Only in development: the explanation reveals the policy. */
+  /** True in development only, because an explanation reveals the policy. */
   readonly explainsDenials: boolean
-  /** Asked about the resources that a filter or an order reaches through relations. */
+  /** Decides about the resources that a filter or sort order accesses through relations. */
   readonly relatedLists: RelatedLists
-  /** Asked about the resources that a write refers to. */
+  /** Decides about the resources to which a write refers. */
   readonly references: ReferenceDecisions
-  /** Asked about the resources that a function reaches and its rule does not name. */
+  /** Decides about resources that a custom function accesses and its rule does not name. */
   readonly otherReads: OtherReads
-  /** The methods that write what all tenants share. */
+  /** The methods that write rows of all tenants. */
   readonly sharedWrites: ReadonlySet<string>
 }
 
 /**
- * Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no
- * identity or no decision is a denial.
+ * Continues with a call only if its rule is public or the authorizer allows it. It fails closed: without a
+ * rule, an identity or a decision, the call is denied.
  */
 export const authorization =
   (
@@ -88,13 +88,14 @@ export const authorization =
     }
     const { changesRelated, asksLists, refers } = handler
 
-    /** The call is allowed: its request is read whole, and the rest of the chain runs. */
+    /** Continues with an allowed call: reads the whole request and runs the rest of the chain. */
     const enter = (call: C, rule: Rule, principal: Principal): ReplyOrPromise => {
       const { requestId, time, rest, incoming } = call
       const { held } = incoming
-      // A step that settles after the end of the call goes no further.
+      // A step that settles after the end of the call does not continue.
       if (time.ended !== undefined) throw time.ended
-      // The caller of a public method is not authenticated: its request counts as long as its call.
+      // A public method does not authenticate its caller, so the request counts against the limit until the
+      // call ends.
       if (rule.public === true) held?.unauthenticated.decided(held)
       else held?.unauthenticated.authenticated(held, principal.tenant)
       const read = rest?.read()
@@ -165,7 +166,7 @@ interface Asking {
   readonly otherReads: OtherReads
   readonly writesShared: boolean
   readonly rowAccess: RowAccessUse
-  /** True if a call that is allowed as a whole is restricted all the same: by what the caller may get. */
+  /** True if even a call that is allowed for all rows is restricted to the rows that the caller may get. */
   readonly restrictsAllowed: boolean
   readonly explain: (call: Call, why: string) => void
 }
@@ -186,16 +187,17 @@ const take = (call: Call, { request, ignoredMask }: WholeRequest): void => {
   call.ignoredMask = ignoredMask
 }
 
-/** Waits for what was left of the request. */
+/** Waits for the rest of the request. */
 const taken = async (call: Call, read: Promise<WholeRequest>): Promise<void> => {
   call.rest = undefined
   take(call, await call.time.step(read))
 }
 
 /**
- * Undefined when it is allowed without waiting. A rule that needs nothing of the request is decided before
- * that is inflated and decoded, and before the body of a call that is refused is sent.
- * @param streamed - one of the messages of a client's stream.
+ * Decides about a call. Returns undefined if it is allowed without waiting. A rule that reads nothing of the
+ * request is decided before the request is decompressed and decoded, and before the body of a denied call is
+ * sent.
+ * @param streamed - one message of a client's stream.
  */
 const allow = (
   call: Call,
@@ -225,8 +227,8 @@ const allow = (
     held?.unauthenticated.deciding(held)
   }
   const message = streamed ?? call.request
-  // Each message of a client's stream may name another resource, so each is checked before the handler sees
-  // it.
+  // Each message of a client's stream may name another resource, so each is checked before the handler
+  // receives it.
   if (message === undefined && requests !== undefined && fields.length > 0) {
     held?.unauthenticated.decided(held)
     return time
@@ -242,8 +244,8 @@ const allow = (
 }
 
 /**
- * @throws PermissionDenied unless the call is permitted. @throws TypeError for a decision that the handler
- * would not carry out.
+ * Checks a decision and applies it to the call.
+ * @throws PermissionDenied unless the call is allowed, TypeError if the handler cannot apply the decision.
  */
 const accept = (returned: Decision, question: Question, call: Call, asking: Asking): void => {
   const { authorizer, otherReads, rowAccess: use, restrictsAllowed } = asking

@@ -3,8 +3,8 @@ import type { Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
 import { untilEnd, untilSettled, withReply } from '../chain/reply.js'
 
 /**
- * Ends the call when its time is over: whatever runs inside of here and does not settle in time is no longer
- * awaited. The dispatcher starts the time, and this step ends it when the reply is complete.
+ * Ends the call at its deadline. Inner work that has not settled by then is no longer awaited. The dispatcher
+ * starts the deadline, and this interceptor clears it when the reply is complete.
  */
 export const deadline =
   (): Interceptor<unknown, Passed<'logging'>> =>

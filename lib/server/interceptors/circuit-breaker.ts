@@ -2,13 +2,13 @@ import { AshlarError, type Code, Unavailable } from '../../errors.js'
 import { messageOfReply, type SingleReply } from '../chain/entity-reply.js'
 import type { Interceptor, Passed, Reply, ReplyOrPromise } from '../chain/interceptor.js'
 
-/** Stops calls to a failing handler. A cockatiel policy fits. */
+/** Stops calls to a failing handler. cockatiel policies implement this interface. */
 export interface CircuitBreaker {
   /** Runs `fn`, or rejects without running it while the circuit is open. */
   execute<T>(fn: () => Promise<T>): Promise<T>
 }
 
-/** Codes that depend on the service and not on its caller. */
+/** Error codes that indicate a failure of the service rather than of its caller. */
 const COUNTED: ReadonlySet<Code> = new Set([
   'UNKNOWN',
   'DEADLINE_EXCEEDED',
@@ -18,8 +18,8 @@ const COUNTED: ReadonlySet<Code> = new Set([
 ])
 
 /**
- * Wraps handlers of unary methods in the breaker. Errors of callers (NotFound, InvalidArgument, ...) do not
- * open it.
+ * Wraps the handlers of unary methods in the breaker. Errors of callers (NotFound, InvalidArgument and so on)
+ * do not open it.
  */
 export const circuitBreaker =
   (breaker: CircuitBreaker): Interceptor<unknown, Passed<'userInterceptors'>> =>

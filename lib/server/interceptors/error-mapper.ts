@@ -11,10 +11,10 @@ import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Has the response encoded, and maps the errors of a call. Only errors for callers pass. All others are
- * logged and become Internal with a generic text, also when a reply cannot be written. Why something that the
- * server depends on is unavailable is logged once per cause and minute.
- * @param maxResponseBytes - of a single response.
+ * Encodes responses and maps errors. Only errors for callers pass unchanged. All others are logged and become
+ * Internal with a generic message, including failures to write a reply. The reason of an unavailable
+ * dependency is logged once per cause and minute.
+ * @param maxResponseBytes - the limit of a single response.
  */
 export const errorMapper = (
   logger: Logger,
@@ -52,14 +52,14 @@ export const errorMapper = (
   }
 }
 
-/** A stream with its errors mapped. */
+/** Returns the reply; a stream's errors are mapped. */
 const orFail = (reply: Reply, fail: (error: unknown) => never): Reply =>
   Symbol.asyncIterator in reply ? mapStreamError(reply, fail) : reply
 
 const mapped = (error: unknown, call: Call & RequestId, logger: Logger, outages: Outages): AshlarError => {
   const { time, requestId, path } = call
   const known = toAshlarError(ofRequestOrCode(error, call), time)
-  // A stopped call says that it was cancelled; the time of the call knows the real reason.
+  // A stopped call fails with CANCELLED, but the deadline knows the real reason.
   const result = known.code === 'CANCELLED' ? (time.ended ?? known) : known
   if (result.code === 'INTERNAL')
     logger.error({ requestId, method: path, err: causeOf(result) }, 'call failed')

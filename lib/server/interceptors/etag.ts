@@ -4,7 +4,7 @@ import { parseIfMatch, sameIfMatch } from '../../if-match.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 
-/** Reads the precondition of a call. A handler that cannot compare etags never gets one. */
+/** Reads a call's precondition. A handler that cannot compare etags never receives one. */
 export const etag =
   (): Interceptor<unknown, Passed<'validation'>> =>
   (next, { method, handler: { supportsIfMatch } }) =>
@@ -20,9 +20,9 @@ export const etag =
   }
 
 /**
- * The precondition of a request, from metadata or from the request itself (its own `etag`, or the etag of the
- * resource in an update).
- * @throws InvalidArgument when both are set and differ.
+ * Returns the precondition of a request, from metadata or from the request (its `etag`, or the resource's
+ * etag in an update).
+ * @throws InvalidArgument if both are set and differ.
  */
 const ifMatchOf = ({ metadata, method, request }: Call): IfMatch | undefined => {
   const values = metadata.getAll('if-match')

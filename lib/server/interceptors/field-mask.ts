@@ -5,7 +5,10 @@ import type { Authorized } from './authorization.js'
 
 const REQUIRED = 'update_mask is required for update operations'
 
-/** Refuses an update whose `update_mask` is too long, or empty (AIP-134). Batches have a mask per item. */
+/**
+ * Rejects an update whose `update_mask` is too long or empty (AIP-134). In batches, each item has its own
+ * mask.
+ */
 export const fieldMask =
   (): Interceptor<unknown, Authorized> =>
   (next, { method: { updateMask } }) => {
@@ -20,7 +23,10 @@ export const fieldMask =
     }
   }
 
-/** The text is the whole message, without the field that other invalid arguments begin with. */
+/**
+ * Returns the error for a missing mask. Unlike other invalid arguments, its message does not begin with the
+ * field.
+ */
 const maskRequired = (): AshlarError =>
   new AshlarError('INVALID_ARGUMENT', REQUIRED, {
     details: [{ kind: 'badRequest', violations: [{ field: 'update_mask', description: REQUIRED }] }],

@@ -14,14 +14,14 @@ import type { Logger } from '../observability/logger.js'
 import type { Authorized } from './authorization.js'
 import type { RequestId } from './request-id.js'
 
-/** Verbs of methods that change nothing, so that an idempotency key means nothing to them. */
+/** Verbs of methods that change nothing. Idempotency keys have no effect on them. */
 export const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
 
 type Needs = RequestId & Authorized & Passed<'validateOnly'>
 
 /**
- * Runs a call with a request id (AIP-155) once, as {@link KeyedCall} describes. Errors are not stored. Only
- * one call per key and process queries the store.
+ * Runs a call with a request id (AIP-155) once, as described in {@link KeyedCall}. Errors are not stored. For
+ * each key, only one call per process queries the store.
  */
 export const idempotency = (
   store: IdempotencyStore,
@@ -44,8 +44,8 @@ export const idempotency = (
 }
 
 /**
- * Rejects a key on a client's stream, which is read while the handler runs and cannot be compared with
- * another one.
+ * Rejects an idempotency key on a client's stream. A stream is read while the handler runs, so it cannot be
+ * compared with another one.
  */
 const withoutKey = <C extends Call>(call: C): C => {
   const { metadata, method, requests } = call
@@ -70,7 +70,10 @@ async function* eachWithoutKey(requests: AsyncIterable<Message>, method: Method)
   }
 }
 
-/** Undefined for a call without idempotency: it streams, only validates, or has no principal. */
+/**
+ * Returns the request id of a call; undefined if idempotency does not apply, because the call streams, only
+ * validates, or has no principal.
+ */
 const retryIdOf = (call: Call & Needs): string | undefined => {
   const { method, request, validateOnly, principal, metadata } = call
   if (request === undefined || validateOnly) return undefined

@@ -11,8 +11,8 @@ import { FAULTS } from '../observability/server-faults.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Logs one record of each call when it has settled, with the code that the caller got; and at debug its
- * request and its response.
+ * Logs one record when a call has settled, with the code that the caller received. At level debug, also logs
+ * its request and response.
  */
 export const logging =
   (logger: Logger, redaction: Redaction): Interceptor<unknown, RequestId> =>

@@ -10,16 +10,16 @@ import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 
 /**
- * The identification of callers: none, the development headers, a verified bearer token, or the application's
- * principal function.
+ * The identification of callers: not at all, by the development headers, by a verified bearer token, or by
+ * the application's principal function.
  */
 export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
 
 /**
- * Charges each call to one key: its tenant, or its address where it has none. A call that can have no
- * principal is charged here, to its address; with the development headers every call is, to the tenant that
- * they name. Others are charged as soon as their principal is known, or when they fail before. When the
- * limiter fails, that is logged and the call continues.
+ * Charges each call to one key: its tenant, or its address if it has no tenant. A call that cannot have a
+ * principal is charged here to its address. With the development headers, a call is charged here to the
+ * tenant that they name. Other calls are charged once their principal is known, or when they fail earlier. If
+ * the limiter fails, that is logged and the call continues.
  */
 export const rateLimit = (
   limiter: RateLimiter,

@@ -14,7 +14,8 @@ import { announceEtag } from '../chain/response.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Messages with what their references to other processes refer to, where the tree of a read mask names it.
+ * Returns messages in which the references that the read mask names are replaced by resources of other
+ * processes.
  */
 export type ShowReferences = (
   messages: readonly Message[],
@@ -22,19 +23,19 @@ export type ShowReferences = (
   call: Call & RequestId,
 ) => Promise<readonly Message[]>
 
-/** The resources that a mask shows besides the response itself, and their readers. */
+/** The readers of related resources that a mask can show. */
 export interface Related {
   readonly relations: Pick<ReadableRelations, 'byMessage'>
   readonly reader: RelatedReader
-  /** For what other processes serve; undefined for a message that refers to none. */
+  /** Returns the reader for resources of other processes; undefined if the message refers to none. */
   readonly referencesOf: (desc: DescMessage) => ShowReferences | undefined
 }
 
 type Needs = RequestId & Authorized & Passed<'etag'>
 
 /**
- * Returns only the fields of `read_mask` (AIP-157), in a list of each item, and the related resources that it
- * names.
+ * Returns only the fields in `read_mask` (AIP-157), for a list in each item, and the related resources that
+ * the mask names.
  */
 export const readMask =
   ({ relations, reader, referencesOf }: Related): Interceptor<unknown, Needs> =>
@@ -52,7 +53,7 @@ export const readMask =
       if (related !== undefined || named !== undefined) {
         const expandAll: ExpandAll = async (messages) => {
           const { principal, context, time } = call
-          // Each message of a stream may have as many bytes.
+          // The byte limit applies to each message of a stream separately.
           const reading = { principal, context, time }
           const own = related === undefined ? messages : await expand(messages, related, reader, reading)
           return show === undefined || named === undefined ? own : show(own, named, call)
@@ -76,7 +77,10 @@ export const readMask =
     }
   }
 
-/** `*,maker` is the whole message, with the maker. */
+/**
+ * Returns the other fields of a mask that contains `*`. For example, `*,maker` is the whole message plus the
+ * maker.
+ */
 const besideAll = (paths: readonly string[], message: DescMessage): ReadTree | undefined => {
   const others = paths.filter((path) => path !== '*')
   return others.length === 0 ? undefined : readTree(others, message)

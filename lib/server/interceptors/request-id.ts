@@ -5,7 +5,7 @@ export interface RequestId {
   readonly requestId: string
 }
 
-/** Gives every call an id, the caller's own when it is safe to log. */
+/** Assigns an id to every call: the caller's own if it is safe to log, or a new one. */
 export const requestId = (): Interceptor<RequestId, Passed<'tracing'>> => (next) => (call) => {
   call.requestId = requestIdFrom(call.metadata.get('x-request-id'))
   call.headers.set('x-request-id', call.requestId)

@@ -8,11 +8,11 @@ export interface TenantHint {
 }
 
 /**
- * Takes care of the headers that identify a caller:
- * - refuses a call where one of them is there twice,
- * - deletes those that anybody could send, where tokens are verified,
- * - puts `account-id` on the call as a hint, for the log and the rate limiter. Repositories never trust it.
- * @param isVerified - whether tokens are verified.
+ * Handles the headers that identify a caller:
+ * - rejects a call that sends one of them twice,
+ * - deletes the headers that any client could send, if tokens are verified,
+ * - puts `account-id` on the call as a hint for the log and the rate limiter. Repositories never trust it.
+ * @param isVerified - true if tokens are verified.
  */
 export const tenantId =
   (isVerified: boolean): Interceptor<TenantHint, RequestId & Passed<'errorMapper'>> =>
@@ -26,7 +26,7 @@ export const tenantId =
     return next(call as typeof call & TenantHint)
   }
 
-/** The error for an identifying header that was sent twice. */
+/** Returns the error for an identifying header that was sent twice. */
 export const sentTwice = (name: string): Error =>
   name === 'authorization'
     ? new Unauthenticated('the authorization header is given twice: send one')

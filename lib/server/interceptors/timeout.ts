@@ -1,9 +1,9 @@
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 
 /**
- * Starts no handler after the time of the call is over. The step `deadline` limits the call as a whole.
- * @param isAwaited - whether interceptors of the application or a circuit breaker wait for the handler: they
- * get the error of one that ignores its signal. So does a call with an idempotency key.
+ * Does not start a handler after the call's deadline. The `deadline` interceptor limits the call as a whole.
+ * @param isAwaited - true if the application's interceptors or a circuit breaker wait for the handler. They
+ *   then receive the error of a handler that ignores its signal, and so does a call with an idempotency key.
  */
 export const timeout =
   (isAwaited: boolean): Interceptor<unknown, Passed<'circuitBreaker'>> =>

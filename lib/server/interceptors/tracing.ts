@@ -6,7 +6,7 @@ import { FAULTS } from '../observability/server-faults.js'
 import { untilSettled } from '../chain/reply.js'
 import type { Telemetry } from '../observability/telemetry.js'
 
-/** Runs every call in a span, as the outermost interceptor: a child of the caller's own span. */
+/** Runs every call in a span that is a child of the caller's span. This is the outermost interceptor. */
 export const tracing =
   (telemetry: Telemetry): Interceptor =>
   (next, { method: { path } }) => {
@@ -25,7 +25,10 @@ export const tracing =
     }
   }
 
-/** A call through the gateway is a child of the span of its HTTP request, which is the current one. */
+/**
+ * Returns the metadata with the caller's span. A call through the gateway uses the current span of its HTTP
+ * request instead.
+ */
 const carrierOf = ({ incoming }: Call): Metadata =>
   incoming.transport === 'http' ? NOTHING : incoming.metadata
 

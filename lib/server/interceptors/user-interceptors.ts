@@ -7,7 +7,7 @@ import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor
 
 type Needs = ServerCall & Passed<'idempotency'>
 
-/** Runs the configured interceptors, in their order, around unary handlers. */
+/** Runs the configured interceptors in order around unary handlers. */
 export const userInterceptors =
   (interceptors: readonly UserInterceptor[]): Interceptor<unknown, Needs> =>
   (next, { method }) => {
@@ -30,10 +30,7 @@ export const userInterceptors =
     }
   }
 
-/**
- * The principal and context stay as authorization set them: assigning others has no effect, now or while the
- * handler runs.
- */
+/** Makes the principal and context read-only, as authorization set them. Assignments have no effect. */
 const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void => {
   for (const [name, value] of Object.entries(facts))
     Object.defineProperty(call, name, {
@@ -45,7 +42,8 @@ const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void
 }
 
 /**
- * @throws TypeError for anything but a request of the method, such as the call that other frameworks pass on.
+ * Returns the request that an interceptor passed to `next`.
+ * @throws TypeError unless it is a request of the method. Other frameworks pass the call instead.
  */
 const requestFrom = (call: Call, given: unknown): Message => {
   const { input } = call.method.desc
@@ -57,8 +55,8 @@ const requestFrom = (call: Call, given: unknown): Message => {
 }
 
 /**
- * A promise even for a plain reply: interceptors may use `next().then(...)` or `await next()`, and catch with
- * either.
+ * Returns a promise even for a plain reply, so that interceptors may use `next().then(...)` and errors always
+ * reject.
  */
 const promised = async (work: () => ReplyOrPromise): Promise<Message> =>
   messageOfReply((await work()) as SingleReply)

@@ -4,8 +4,8 @@ import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 
 /**
- * Replies to a `validate_only` call (AIP-163) without running a handler that would write. A `validate_only`
- * in an item of a batch or in a message of a stream has no effect there, so it is refused.
+ * Answers a `validate_only` call (AIP-163) without running a handler that would write. Rejects a
+ * `validate_only` in a batch item or in a streamed message, where it has no effect.
  */
 export const validateOnly =
   (): Interceptor<unknown, Passed<'readMask'>> =>

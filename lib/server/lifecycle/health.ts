@@ -12,13 +12,13 @@ import { ReadinessLog } from './readiness-log.js'
 import type { Rule } from '../authz/rules.js'
 
 const INTERVAL_MS = 5_000
-/** The checks do not run sooner after the last ones because something is in doubt. */
+/** The minimum time between two runs of the checks that failures trigger. */
 const EARLIEST_MS = 1_000
 
-/** Fails while a server shuts down, whatever its checks say. */
+/** The check that fails during shutdown. */
 const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
 
-/** True if the server can work. The readiness checks set it; `grpc.health.v1` and `/readyz` read it. */
+/** The health of a server. The readiness checks set it, and `grpc.health.v1` and `/readyz` report it. */
 export class HealthState {
   readonly #checks: () => readonly ReadinessCheck[]
   readonly #log: ReadinessLog
@@ -51,7 +51,7 @@ export class HealthState {
     this.#timer.unref()
   }
 
-  /** Not serving, permanently. */
+  /** Reports NOT_SERVING permanently. */
   stop(): void {
     this.#stopped = true
     clearInterval(this.#timer)
@@ -59,22 +59,20 @@ export class HealthState {
     this.#set(false)
   }
 
-  /** Ends all watches: a drain would wait for them. */
+  /** Ends all watches, because a drain would wait for them. */
   end(): void {
     this.#ended = true
     for (const changed of this.#watchers) changed()
   }
 
-  /**
-   * Runs every check and updates gRPC health. Callers that come while the checks run wait for the same run.
-   */
+  /** Runs every check and updates gRPC health. Concurrent callers share one run. */
   check(): Promise<CheckResult[]> {
     if (this.#stopped) return Promise.resolve([SHUTDOWN])
     this.#running ??= this.#run().finally(() => (this.#running = undefined))
     return this.#running
   }
 
-  /** Runs the checks within a second: something has begun to fail. */
+  /** Runs the checks within a second, because something has started to fail. */
   doubt(): void {
     if (this.#timer === undefined || this.#stopped || this.#early !== undefined) return
     const waitMs = Math.max(0, this.#checkedAt + EARLIEST_MS - performance.now())
@@ -93,7 +91,10 @@ export class HealthState {
     return results
   }
 
-  /** Calls back at every change. @returns a function that ends this. */
+  /**
+   * Calls back at every change.
+   * @returns a function that stops the callbacks.
+   */
   watch(changed: () => void): () => void {
     this.#watchers.add(changed)
     return () => this.#watchers.delete(changed)
@@ -107,15 +108,15 @@ export class HealthState {
   }
 }
 
-/** Public, because load balancers have no identity. */
+/** Health checks are public because load balancers have no identity. */
 export const healthRules: readonly Rule[] = Health.methods.map(({ name }) => ({
   method: `/${Health.typeName}/${name}`,
   public: true,
 }))
 
 /**
- * @param knows - whether a service with that full name is served.
- * @param listed - the full names of the services that List returns beside the server itself.
+ * @param knows - returns true if a service with that full name is served.
+ * @param listed - the full names of the services that List returns in addition to the server itself.
  */
 export const healthService = (
   state: HealthState,
@@ -143,7 +144,7 @@ export const healthService = (
   }
 }
 
-/** The status now, and again at every change. Ends with the server, which would wait for it otherwise. */
+/** Yields the current status and every change. It ends with the server, which would otherwise wait for it. */
 async function* changes(
   state: HealthState,
   read: () => ServingStatus,

@@ -4,8 +4,8 @@ import type { Logger } from '../observability/logger.js'
 import type { CheckResult } from './readiness.js'
 
 /**
- * Logs why a server is not ready: when a check begins to fail, when its reason changes, and when it passes
- * again. Probes come every few seconds, and their responses hold no reasons.
+ * Logs why a server is not ready: when a check starts to fail, when its reason changes, and when it passes
+ * again. Probe responses contain no reasons.
  */
 export class ReadinessLog {
   readonly #failing = new Map<string, string>()
@@ -34,7 +34,10 @@ export class ReadinessLog {
   }
 }
 
-/** A check may throw anything. The framework's own errors are safe to log, a driver's may repeat a row. */
+/**
+ * Converts whatever a check threw to a loggable error. The framework's own errors are safe to log; a driver's
+ * error may contain row values.
+ */
 function asError(thrown: unknown): { readonly name: string; readonly message: string } {
   const safe = thrown instanceof AshlarError ? thrown : withoutValues(thrown)
   return safe instanceof Error

@@ -1,11 +1,9 @@
 import { Unavailable } from '../../errors.js'
 
-/** Checks something that the service needs. */
+/** Checks a dependency of the service. */
 export interface ReadinessCheck {
   readonly name: string
-  /**
-   * Resolves when the service is ready; any error means not ready. Has 2 s, after which the signal aborts.
-   */
+  /** Resolves if the service is ready; any error means that it is not. After 2 seconds the signal aborts. */
   check(signal: AbortSignal): Promise<void> | void
 }
 
@@ -14,25 +12,28 @@ const CHECK_TIMEOUT_MS = 2_000
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean
-  /** The error that it threw, only for the log. */
+  /** The error that the check threw, for the log only. */
   readonly error?: unknown
-  /** The Citus workers, as `host:port`, that do not answer the coordinator. The check passes without them. */
+  /**
+   * The Citus workers, as `host:port`, that do not answer the coordinator. They do not make the check fail.
+   */
   readonly unreachableWorkers?: readonly string[]
 }
 
-/** A check that also knows the Citus workers. */
+/** A check that also reports unreachable Citus workers. */
 interface StoredCheck extends ReadinessCheck {
   unreachableWorkers?(): readonly string[]
 }
 
-/** A repository or a store, as far as it has a database: see `Repository.checkWrites`. */
+/** A repository or store that may use a database. See `Repository.checkWrites`. */
 interface Stored {
   checkWrites?(): Promise<void>
   unreachableWorkers?(): readonly string[]
 }
 
 /**
- * Fails while a database refuses writes, or cannot be reached. No check when nothing is stored in a database.
+ * Returns a check that fails while a database rejects writes or cannot be reached; none if no store uses a
+ * database.
  */
 export const writesCheck = (stores: readonly Stored[]): readonly StoredCheck[] => {
   const checked = stores.filter((store) => typeof store.checkWrites === 'function')

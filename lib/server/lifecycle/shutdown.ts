@@ -1,10 +1,10 @@
 import { Unavailable } from '../../errors.js'
 import type { Deadline } from '../chain/deadline.js'
 
-/** The time all calls together may take to end by themselves. */
+/** The maximum time for all calls to end by themselves, in milliseconds. */
 const GRACE_MS = 5_000
 /**
- * The last part of that time. Open calls get a status in it, so that their callers do not just lose the
+ * The end of that time, in which open calls receive a status, so that their callers do not just lose the
  * connection.
  */
 const FAREWELL_MS = 500
@@ -18,8 +18,8 @@ export interface Listener {
 }
 
 /**
- * Drains all listeners at the same time. Open calls get Unavailable shortly before 5 seconds have passed; at
- * 5 seconds the rest is closed.
+ * Drains all listeners concurrently. Open calls receive Unavailable shortly before 5 seconds have passed.
+ * After 5 seconds, the remaining connections are closed.
  */
 export const shutdown = async (
   listeners: readonly Listener[],

@@ -2,8 +2,8 @@ import type { RequestContext } from '../../context.js'
 import type { Repository, TransactionOptions } from '../../persistence/contract/repository.js'
 
 /**
- * Runs `work` in a transaction that is always rolled back, and returns what it would have returned, or fails
- * as COMMIT would.
+ * Runs `work` in a transaction that is always rolled back. Returns the result of `work`, or fails as COMMIT
+ * would.
  */
 export const dryRun = async <R>(
   repository: Repository<object>,

@@ -8,13 +8,16 @@ import type { IfMatch } from '../../call.js'
 import type { Restrictions } from '../chain/call.js'
 import { isKeyTaken } from '../chain/named-errors.js'
 
-/** Preconditions, as repositories take them. */
+/** A request's precondition with its context. */
 interface Conditions {
   readonly ifMatch: IfMatch | undefined
   readonly context: RequestContext
 }
 
-/** The precondition as a repository takes it: one etag, the current one when the header names several. */
+/**
+ * Returns the precondition in the form that a repository accepts, with a single etag. If the header lists
+ * several, the current etag is used if it is among them.
+ */
 export const conditional = async (
   repository: Repository<object>,
   key: string,
@@ -24,11 +27,11 @@ export const conditional = async (
   const [etag = NO_ETAG, another] = ifMatch.etags
   if (another === undefined) return { context, ifMatch: etag }
   const current = await repository.get(key, { context })
-  // The write compares it again, in its own statement.
+  // The write statement compares the etag again.
   return { context, ifMatch: Precondition.of(repository.model, ifMatch)?.matched(current) ?? NO_ETAG }
 }
 
-/** Tries each etag until one matches, for an entity that cannot be read beforehand. */
+/** Tries each etag until one matches. For an entity that cannot be read beforehand. */
 export const firstThatHolds = async <R>(
   { ifMatch, context }: Conditions,
   attempt: (options: WriteOptions) => Promise<R>,
@@ -45,7 +48,8 @@ export const firstThatHolds = async <R>(
 }
 
 /**
- * The error of a create: where a deleted row has the key, and the caller may list deleted ones, it says so.
+ * Returns the error of a failed create. If a deleted row has the key and the caller may list deleted rows,
+ * the error says so.
  */
 export const conflictOf = async (
   error: unknown,
@@ -65,12 +69,12 @@ export const conflictOf = async (
     })
     return found === undefined ? error : new ErrConflict(error.cause, error.fields, true)
   } catch {
-    // The transaction of the call may be over: what is known is that the key is taken.
+    // The call's transaction may have ended. It is only certain that the key is taken.
     return error
   }
 }
 
-/** The soft-deleted entity of that key, if there is one. */
+/** Returns the soft-deleted entity with that key; undefined if there is none. */
 export const deletedEntity = async (
   repository: Pick<Repository<object>, 'model' | 'list'>,
   key: string,

@@ -10,13 +10,13 @@ import { type ListLimits, totalProblem } from './total-size.js'
 import { wrapOf } from './wrapped.js'
 import { wrappedHandler, wrapProblem } from './wrapped-handler.js'
 
-/** The implementation of a service's methods. */
+/** The parts that implement a service's methods. */
 export interface ServiceParts {
   readonly repository?: Repository<object> | undefined
   readonly implementation?: object | undefined
 }
 
-/** The function of an implementation for a method. */
+/** Returns the implementation's function for a method; undefined if there is none. */
 export function ownFunction(
   { localName }: DescMethod,
   implementation: ServiceParts['implementation'],
@@ -25,7 +25,7 @@ export function ownFunction(
   return typeof own === 'function' ? (own as AnyFunction) : undefined
 }
 
-/** Why nothing runs a method. */
+/** The reason why a method has no handler. */
 export type HandlerProblem = Problem & Values & { readonly kind: keyof typeof SENTENCES }
 
 interface Values {
@@ -33,7 +33,7 @@ interface Values {
   readonly method: string
   /** `getWidget`. */
   readonly fn: string
-  /** For example why the method is not a standard method, or the fields that would be lost. */
+  /** For example, why the method is not a standard method, or the fields that would be lost. */
   readonly why: string
 }
 
@@ -55,8 +55,8 @@ const SENTENCES = {
 }
 
 /**
- * The handler of a method: the implementation's function, or else the repository. If there is neither, the
- * reason.
+ * Returns the handler of a method: the implementation's function, or otherwise the repository. If neither can
+ * implement it, returns the problem.
  */
 export const handlerOf = (
   desc: DescMethod,
@@ -92,8 +92,8 @@ export const handlerOf = (
 }
 
 /**
- * The response of a function that names its repository is one of its resources: it is repeated for a caller
- * who may get that.
+ * Returns a replay check for a function that names its repository. The response is replayed only to a caller
+ * who may get that resource.
  */
 const repeating = ({ output }: DescMethod, fn: object): Pick<Handler, 'checkReplay'> => {
   const repository = restrictedToOf(fn)?.repository

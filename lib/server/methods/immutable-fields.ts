@@ -5,13 +5,13 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 /** The fields that an update writes. */
 interface Written {
   readonly paths: readonly string[]
-  /** Writes no field, although `paths` is empty. */
+  /** True if no field is written, although `paths` is empty. */
   readonly touchOnly: boolean
 }
 
 /**
- * The mask of a full update without the IMMUTABLE fields (AIP-203), whose stored values stay. Any other mask
- * is as it was.
+ * Returns a function that removes IMMUTABLE fields (AIP-203) from the mask of a full update, so that their
+ * stored values stay. Other masks are not changed.
  */
 export const sparingImmutable = (model: ResourceModel): ((written: Written, entity: object) => Written) => {
   const immutable = new Set(model.message?.fields.filter(isImmutable).map(({ name }) => name))
@@ -30,8 +30,8 @@ export const sparingImmutable = (model: ResourceModel): ((written: Written, enti
 }
 
 /**
- * The IMMUTABLE fields that a repository could not keep: those inside of a field that an update replaces as a
- * whole. Each is said as a path.
+ * Returns the paths of IMMUTABLE fields that a repository cannot preserve: fields inside a field that an
+ * update replaces as a whole.
  */
 export const unkeptImmutable = (resource: DescMessage): string[] =>
   resource.fields.flatMap((field) => {

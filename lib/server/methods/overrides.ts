@@ -2,7 +2,6 @@ import type { Repository } from '../../persistence/contract/repository.js'
 import { contextOf, isOverridden, viewOf } from '../../persistence/repository/repository-view.js'
 import { enter } from '../chain/enter.js'
 
-/** The operations that standard methods call. */
 const OPERATIONS: readonly (keyof Repository<object>)[] = [
   'get',
   'list',
@@ -18,9 +17,9 @@ const OPERATIONS: readonly (keyof Repository<object>)[] = [
 ]
 
 /**
- * The repository as standard methods call it. Operations that the application overrides find the context of
- * the call with `RequestContext.current()`. The others are called directly, because entering a context makes
- * every promise of a Node 20 process slower.
+ * Returns the repository that standard methods call. Operations overridden by the application can read the
+ * call's context with `RequestContext.current()`. Other operations are called directly, because entering a
+ * context slows down every promise of a Node 20 process.
  */
 export function withContextInOverrides(repository: Repository<object>): Repository<object> {
   const overridden = new Set<string>(OPERATIONS.filter((name) => isOverridden(repository, name)))

@@ -14,7 +14,7 @@ import {
 } from '../../resource/free-form/shape.js'
 import { type Choice, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
 
-/** The fields of a read mask; undefined below a field selects all of it. */
+/** The fields of a read mask. An undefined branch selects the whole field. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
 
 type Branch =
@@ -22,8 +22,8 @@ type Branch =
   | { readonly keys: ReadonlyMap<string, Branch | undefined>; readonly shape?: Shape }
 
 /**
- * Compiles the paths of a read mask (AIP-157). `*` selects everything: undefined.
- * @throws InvalidArgument for a path that is not in the message, and for too many paths.
+ * Compiles the paths of a read mask (AIP-157). Returns undefined for `*`, which selects everything.
+ * @throws InvalidArgument for too many paths and for a path that is not in the message.
  */
 export const readTree = (paths: readonly string[], message: DescMessage): ReadTree | undefined => {
   checkMaskPaths('read_mask', paths)
@@ -33,7 +33,7 @@ export const readTree = (paths: readonly string[], message: DescMessage): ReadTr
   return tree
 }
 
-/** A copy of the message with only the fields of the tree. The original is never changed. */
+/** Returns a copy of the message with only the fields of the tree. The original is not changed. */
 export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Message => {
   const copy = create(desc) as Local
   for (const [field, branch] of tree) {
@@ -68,7 +68,7 @@ const pickInside = (value: unknown, branch: Branch): unknown => {
   )
 }
 
-/** The members of a JSON object; undefined for any other JSON. */
+/** Returns the selected members of a JSON object; undefined for any other JSON. */
 const pickKeys = (json: unknown, keys: ReadonlyMap<string, Branch | undefined>): object | undefined =>
   isObject(json)
     ? Object.fromEntries(
@@ -89,9 +89,7 @@ type Keys = Map<string, GrowingBranch | undefined>
 type GrowingBranch =
   { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Keys; readonly shape?: Shape }
 
-/**
- * Walks one path, once. A field that is selected completely stays so; the rest of the path is still checked.
- */
+/** Adds one path. A completely selected field stays selected, but the rest of the path is still checked. */
 const add = (path: string, root: Growing, message: DescMessage): void => {
   const steps = maskSteps(message, path, fieldNamed)
   if (steps === undefined) throw unknownPath(path)
@@ -111,7 +109,10 @@ const add = (path: string, root: Growing, message: DescMessage): void => {
   }
 }
 
-/** The paths that can be selected within a field, or within a value of a map; undefined if there are none. */
+/**
+ * Returns the branch of paths that can be selected within a field or a map value; undefined if there are
+ * none.
+ */
 const branchBelow = (field: DescField, isField: boolean): GrowingBranch | undefined => {
   const { message } = field
   const shape = shapeOfField(field)

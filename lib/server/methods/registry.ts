@@ -16,12 +16,12 @@ import type { ListLimits } from './total-size.js'
 export interface ServedStandardMethod<K extends StandardMethod['kind']> {
   readonly desc: DescMethod
   readonly method: StandardMethod & { readonly kind: K }
-  /** True if a function of the application implements it, or is around it. */
+  /** True if an application function implements or wraps the method. */
   readonly isOwn: boolean
   readonly repository: Repository<object>
 }
 
-/** Every service that is served, and what implements each of its methods. */
+/** All served services, and the implementation of each method. */
 export class Registry implements Redaction {
   readonly #services = new Map<string, DescService>()
   readonly #parts = new Map<DescService, ServiceParts>()
@@ -51,7 +51,7 @@ export class Registry implements Redaction {
     }
   }
 
-  /** Every method that has a handler. */
+  /** Returns every method that has a handler. */
   methods(): ReadonlyMap<DescMethod, Registered> {
     return this.#methods
   }
@@ -68,7 +68,7 @@ export class Registry implements Redaction {
     return [...this.#repositories.values()]
   }
 
-  /** The fields that list the keys or the items of a batch that a repository carries out. */
+  /** Returns the fields that contain the keys or items of batches executed by a repository. */
   batchFields(): ReadonlySet<DescField> {
     const fields = new Set<DescField>()
     for (const { model } of this.repositories())
@@ -80,7 +80,7 @@ export class Registry implements Redaction {
     return fields
   }
 
-  /** The standard methods of one kind that serve a resource. */
+  /** Returns the standard methods of one kind that serve a resource. */
   standardMethods<K extends StandardMethod['kind']>(
     model: ResourceModel,
     kind: K,
@@ -88,24 +88,27 @@ export class Registry implements Redaction {
     return this.allStandard(model).filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
   }
 
-  /** The standard methods that serve a resource. */
+  /** Returns the standard methods that serve a resource. */
   allStandard(model: ResourceModel): readonly ServedStandardMethod<StandardMethod['kind']>[] {
     let all = this.#standard.get(model)
     if (all === undefined) this.#standard.set(model, (all = [...this.#standardMethodsOf(model)]))
     return all
   }
 
-  /** True if a message field holds a secret or a credential: by its option, or by a registered resource. */
+  /**
+   * Returns true if a message field contains a secret or a credential, by its option or by a registered
+   * resource.
+   */
   isSecret(field: DescField): boolean {
     return this.#secretFields.has(`${field.parent.typeName}.${field.name}`) || isMarkedSecret(field)
   }
 
-  /** Every type that a message of the services can hold in a google.protobuf.Any. */
+  /** All types that a google.protobuf.Any in the services' messages can contain. */
   get types(): TypeRegistry {
     return (this.#types ??= registryOf(this.services().flatMap(({ methods }) => methods)))
   }
 
-  /** The reasons why the services cannot be served. */
+  /** Returns the problems that prevent the services from being served. */
   problems(): readonly Problem[] {
     return this.#problems
   }
@@ -162,7 +165,7 @@ export class Registry implements Redaction {
   }
 }
 
-/** Options of methods, and of fields of their messages, in code that was generated for an earlier version. */
+/** Returns a problem for each method or field option in code that was generated for an earlier version. */
 const undeclaredOptions = (service: DescService): Problem[] =>
   undeclaredIn(service).map(({ described: { name, parent }, number }) =>
     problem(

@@ -8,7 +8,7 @@ import { tagOf, WIRE, type Write } from '../../resource/wire/scalar-writers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ReplyForm } from '../chain/entity-reply.js'
 
-/** A response that is the resource itself. */
+/** Returns the form of a response that is the resource itself. */
 export const entityForm = (model: ResourceModel, desc: DescMessage): ReplyForm<object> => {
   const etag = model.byProto.get('etag')
   return {
@@ -20,15 +20,15 @@ export const entityForm = (model: ResourceModel, desc: DescMessage): ReplyForm<o
   }
 }
 
-/** A page, or all of the entities of a batch, with the total where it was counted. */
+/** A page, or all entities of a batch, with the total if it was counted. */
 export type Listed = Pick<Page<object>, 'items'> & {
   readonly nextPageToken?: string
   readonly total?: number
 }
 
 /**
- * A response with the resources in one of its fields. @param total - the field of `total_size`, where it is
- * filled.
+ * Returns the form of a response that contains the resources in one of its fields.
+ * @param total - the field `total_size`, if it is filled.
  */
 export const listForm = (
   model: ResourceModel,
@@ -78,7 +78,7 @@ const part = (field: DescField, name: 'nextPageToken' | 'total', empty: unknown)
   return (listed, out) => write((listed as Listed)[name] ?? empty, out)
 }
 
-/** Compiles the writer when it is used: most servers send one of the two formats. */
+/** Compiles the writer on first use, because most servers send only one of the two formats. */
 const onceUsed = <T>(compile: () => JsonWriter<T>): JsonWriter<T> => {
   let writer: JsonWriter<T> | undefined
   return (value, options) => (writer ??= compile())(value, options)

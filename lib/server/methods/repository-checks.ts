@@ -8,17 +8,17 @@ import { pathOf } from '../chain/method.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Registry } from './registry.js'
 
-/** The findings of repositories, each warning with the resource that reports it. */
+/** The findings about repositories. Each warning names its resource. */
 export interface RepositoryFindings {
-  /** Why the repositories cannot be served. */
+  /** The problems that prevent the repositories from being served. */
   readonly problems: readonly Problem[]
   readonly warnings: readonly ServedWarning[]
 }
 
-/** A finding of a server that starts all the same. */
+/** A warning that does not prevent startup. */
 export interface ServedWarning {
   readonly entity: string
-  /** Its type. */
+  /** The resource type. */
   readonly resource: string
   readonly text: string
 }
@@ -51,7 +51,7 @@ export async function repositoryFindings(
   return { problems, warnings: [...reported.values()] }
 }
 
-/** Reports repositories that cannot apply an authorizer's row-level decisions. */
+/** Returns a problem for each repository that cannot apply row-level decisions. */
 export const rowAccessProblems = (
   { decidesByRow }: Authorizer,
   repositories: readonly Repository<object>[],
@@ -68,7 +68,10 @@ export const rowAccessProblems = (
           ),
         )
 
-/** Services whose rules name another type than the repository has, which cascades and references ask for. */
+/**
+ * Returns a problem for each service whose rules name another resource type than its repository. Cascades and
+ * references request permissions by the repository's type.
+ */
 export const ruleTypeProblems = (registry: Registry, rules: RuleSet): Problem[] =>
   registry.repositories().flatMap(({ model: { entity, type }, model }) => {
     const differing = registry.allStandard(model).flatMap(({ desc }) => {

@@ -19,8 +19,8 @@ import type { ListLimits } from './total-size.js'
 type AnyRepository = Repository<object>
 
 /**
- * Implements a standard method with a repository, which gets the context of the call. The work of an
- * operation outlives its call, and gets the context that is current where it runs.
+ * Implements a standard method with a repository, which receives the call's context. The work of an operation
+ * outlives its call and uses the context that is current when it runs.
  */
 export const repositoryHandler = (
   desc: DescMethod,
@@ -70,13 +70,13 @@ export const repositoryHandler = (
   }
 }
 
-/** A delete by itself sees what others have committed, whatever the DataSource declares. */
+/** A single delete reads the newest committed rows, whatever isolation level the DataSource declares. */
 const NEWEST = { isolation: 'read committed' } as const
 
-/** The most rows that a method writes which starts an operation. */
+/** The maximum number of rows that a method may write as an operation. */
 const MAX_IN_OPERATION = 100_000
 
-/** Responds in an operation, which goes on after the call. */
+/** Runs the method as an operation that continues after the call. */
 const inOperation = (call: HandledCall, repository: AnyRepository, respond: Responder): Promise<Message> => {
   const { ifMatch, ignoredMask, related } = call
   const request = call.request as Message
@@ -97,7 +97,7 @@ const inOperation = (call: HandledCall, repository: AnyRepository, respond: Resp
   )
 }
 
-/** A standard method on its repository, as each call may use it. */
+/** Returns a handler that runs a standard method on its repository with each call's restrictions. */
 export const restrictable = (
   desc: DescMethod,
   method: StandardMethod,
@@ -113,7 +113,7 @@ export const restrictable = (
   }
 }
 
-/** @throws ErrNotFound for a reply with an entity that the caller may not get, or no longer. */
+/** @throws ErrNotFound if the reply contains an entity that the caller may not get, or may no longer get. */
 export const mayRepeat = async (
   repository: AnyRepository,
   use: RowAccessKind,
@@ -124,17 +124,18 @@ export const mayRepeat = async (
   await call.rowAccess?.restrict(repository, use).mustSee(keys, { context: call.context })
 }
 
-/** The way in which a standard method restricts its repository. */
+/** Returns how a standard method restricts its repository. */
 export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
   kind === 'get' || kind === 'list' || kind === 'batchGet' ? 'reads' : 'writes'
 
 /**
- * True if requests of the method can name relations of the resource, or a key that a deleted resource has.
+ * Returns true if requests of the method can name relations of the resource, or a key that a deleted resource
+ * has.
  */
 export const asksLists = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
   kind === 'list' ? model.relations.length > 0 : kind === 'create' && model.deleteTime !== undefined
 
-/** True if the method writes what may refer to other resources, or brings back what refers to them. */
+/** Returns true if the method writes rows that may refer to other resources, or restores such rows. */
 export const refers = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
   REFERRING.has(kind) && model.relations.some(isChecked)
 
@@ -145,8 +146,8 @@ const REFERRING: ReadonlySet<StandardMethod['kind']> = new Set([
   'undelete',
 ])
 
-/** True if the method has one entity whose etag can be compared. */
+/** Returns true if the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)
 
-/** The other kinds have no entity to compare, or several. */
+/** Methods of the other kinds have no such entity, or have several. */
 const COMPARES_ETAGS: ReadonlySet<StandardMethod['kind']> = new Set(['get', 'update', 'delete', 'undelete'])

@@ -17,7 +17,7 @@ import { methodOf, valueOf } from '../chain/method.js'
 import { repositoryKey } from './scope/wire-keys.js'
 import type { ListFields, StandardMethod } from './standard-method.js'
 
-/** `<resource>_id` names the new entity (AIP-133); a key inside the resource may only repeat it. */
+/** Sets the new entity's key from `<resource>_id` (AIP-133). A key inside the resource must be equal. */
 export const putKey = (
   { key, keys }: ResourceModel,
   entity: object,
@@ -33,7 +33,7 @@ export const putKey = (
   ;(entity as Record<string, unknown>)[key.property] = keys.keyOf(id) ?? id
 }
 
-/** The keys of the resources in a reply: of the reply itself, or of the resources in its lists. */
+/** Returns the keys of the resources in a reply: the reply itself, or the resources in its lists. */
 export const keysIn = (reply: Message, model: ResourceModel): readonly string[] => {
   const { message, key, name } = model
   const field = name?.field ?? message?.fields.find((one) => one.name === key.proto)
@@ -60,8 +60,8 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
 }
 
 /**
- * The paths that an update writes, without the ignored ones. The mask never becomes empty, because that would
- * be a full update: a mask of ignored paths only stays unchanged and writes no field.
+ * Returns the mask of an update without the ignored paths. The mask never becomes empty, because an empty
+ * mask means a full update. A mask that contains only ignored paths is kept and writes no field.
  */
 export const maskToWrite = (
   paths: readonly string[],
@@ -75,8 +75,8 @@ export const maskToWrite = (
 }
 
 /**
- * The response of a dry run: without the tokens generated for it, and without the number of a new row, which
- * is rolled back.
+ * Returns the response of a dry run, without generated tokens and without the number of a new row, because
+ * the row is rolled back.
  */
 export const concealed = (model: ResourceModel, message: Message, { kind }: StandardMethod): Message => {
   const { key, name, credentials } = model
@@ -88,7 +88,7 @@ export const concealed = (model: ResourceModel, message: Message, { kind }: Stan
   return message
 }
 
-/** The response of the call that minted a credential, which is the only one that shows it. */
+/** Returns the response of the call that creates a credential. Only this response shows the token. */
 export const withTokens = (model: ResourceModel, entity: object): Message => {
   const message = model.toMessage(entity)
   for (const { property, proto } of model.credentials) {
@@ -102,7 +102,7 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
   if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
-/** The request's fields about related resources, and the caller's permissions on them. */
+/** Returns the limits on related resources that a request states, and the caller's permissions on them. */
 export const relatedIn = (
   request: Message,
   force: DescField | undefined,
@@ -116,8 +116,8 @@ export const relatedIn = (
 type MaskCheck = (call: HandledCall) => void
 
 /**
- * Checks the masks of a request, before a function or an override of the application runs; undefined for a
- * method without masks.
+ * Returns a check of a request's masks that runs before the application's function or override; undefined if
+ * the method has no masks.
  */
 export const requestMasks = (
   desc: DescMethod,
@@ -147,5 +147,5 @@ export const requestMasks = (
   )
 }
 
-/** A longer mask may have too many paths. */
+/** Longer masks are also checked for too many paths. */
 const SHORT_MASK = 100

@@ -31,14 +31,17 @@ import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-sco
 import type { StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
-/** The inputs of a response besides the request. */
+/** The inputs of a response apart from the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
   Pick<RelatedOptions, 'maxRows'> & {
     readonly related?: RelatedAccess | undefined
-    /** For a list and a create; left out where nothing asks what else the caller may list. */
+    /** For a list and a create. Omitted if the method never checks what else the caller may list. */
     readonly filterAccess?: FilterAccess | undefined
   }
-/** @param repository - as the call may use it. */
+/**
+ * Runs a standard method on the repository.
+ * @param repository - with the call's restrictions applied.
+ */
 export type Responder = (request: Message, facts: Facts, repository: AnyRepository) => Promise<SingleReply>
 type AnyRepository = Repository<object>
 
@@ -51,7 +54,7 @@ type Responders = {
   ) => Responder
 }
 
-/** Compiled once per method: what a repository returns for it. */
+/** Compiles the response of a standard method, once for each method. */
 export const responder = (
   method: StandardMethod,
   desc: DescMethod,
@@ -166,7 +169,7 @@ const RESPONDERS: Responders = {
         checkScope(model, scope, request, entity)
         return entity
       }
-      // A deleted row cannot be read beforehand; outside of the scope, the transaction is rolled back.
+      // A deleted row cannot be read beforehand. If it is outside the scope, the transaction is rolled back.
       if (scope.length === 0) return new EntityReply(form, await restore(facts.context))
       const inside = async (context: RequestContext) => model.toMessage(await restore(context))
       return repository.transaction(inside, { context: facts.context })
@@ -210,7 +213,7 @@ const RESPONDERS: Responders = {
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
           const { key, held } = namedOf(message, `${at}.`)
           stored.push({ key, held: [...place, ...held] })
-          // The etag of an item's resource is not a precondition.
+          // The etag inside an item's resource is not a precondition.
           return { key, entity, fieldMask: paths, ...(touchOnly && { touchOnly }) }
         },
       )
@@ -244,7 +247,10 @@ const RESPONDERS: Responders = {
     },
 }
 
-/** Each entity was read within the limit once. @throws ResourceExhausted if its copies have more bytes. */
+/**
+ * Checks the total size of repeated entities. Each was read within the limit only once.
+ * @throws ResourceExhausted if their copies exceed the limit.
+ */
 const checkRepeated = (model: ResourceModel, entities: readonly object[], maxBytes: number): void => {
   const sizes = new Map<object, number | undefined>()
   for (const entity of entities) sizes.set(entity, undefined)
@@ -258,7 +264,8 @@ const checkRepeated = (model: ResourceModel, entities: readonly object[], maxByt
 }
 
 /**
- * Creates an entity whose key must have a format. A key that the repository generates is checked afterwards.
+ * Creates an entity whose key must match the format. A key that the repository generates is checked
+ * afterwards.
  */
 const createShaped = async (
   repository: AnyRepository,
@@ -282,13 +289,13 @@ const createShaped = async (
   )
 }
 
-/** The parameters of a create, and its call. */
+/** The parameters of a create. */
 interface Creating {
   readonly create: (context: RequestContext) => Promise<object>
   readonly context: RequestContext
 }
 
-/** Before a write: checks that the entities are where the request says. */
+/** Checks before a write that the stored entities have the parents that the request names. */
 const checkStored = async (
   repository: AnyRepository,
   named: readonly Named[],
@@ -301,7 +308,7 @@ const checkStored = async (
   checkAll(repository.model, named, entities)
 }
 
-/** @throws ResourceExhausted that names the limit, if what is read has more bytes. */
+/** @throws ResourceExhausted with the limit if the result is larger. */
 const within = <R>(maxBytes: number, reading: Promise<R>, tooLarge = readTooLarge): Promise<R> =>
   reading.catch((error: unknown) => {
     throw error instanceof TooManyBytes ? tooLarge(maxBytes) : error

@@ -9,8 +9,9 @@ import { methodOf, valueOf } from '../chain/method.js'
 import type { StandardMethod } from './standard-method.js'
 
 /**
- * Protects the secrets in a request before a transaction is opened for its call: one that waits for an
- * encryption server would hold a connection of the pool. Undefined for a method that writes none.
+ * Returns a function that encrypts the secrets in a request before a transaction is opened. Otherwise a call
+ * that waits for an encryption server would hold a connection of the pool. Undefined for a method that writes
+ * no secrets.
  */
 export const secretsAhead = (
   desc: DescMethod,
@@ -28,7 +29,7 @@ export const secretsAhead = (
   }
 }
 
-/** The handler's function, after what it waits for ahead. */
+/** Returns the handler's function, preceded by `ahead`. */
 export const afterAhead = (ahead: Handler['ahead'], run: Handler['run']): Handler['run'] =>
   ahead === undefined
     ? run
@@ -41,7 +42,7 @@ type Prepare = NonNullable<Repository<object>['prepareSecrets']>
 type EntityReader = (request: Message) => Parameters<Prepare>[0]
 
 /**
- * Reads the secrets alone: the standard method converts the entity, and says what is missing in a request.
+ * Returns a reader for the secrets alone. The standard method converts the entity and reports missing fields.
  */
 const readerOf = (
   desc: DescMethod,
@@ -70,7 +71,7 @@ const readerOf = (
       const mask = maskReader(method.requests.message, 'update_mask')
       return (request) => {
         const items = valueOf(request, method.requests) as readonly Message[]
-        // The repository refuses it.
+        // The repository rejects such a batch.
         if (items.length > MAX_BATCH) return []
         const entities = items.map((item) => entityOf(valueOf(item, method.resource)))
         return entities.map((entity = {}, index) => ({

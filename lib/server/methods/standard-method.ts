@@ -7,10 +7,10 @@ import { nameField, nameProblem } from './scope/names-in-requests.js'
 import { keyNamed } from './scope/wire-keys.js'
 import { type ScopeField, scopeFields } from './scope/path-scope.js'
 
-/** A method that a repository implements, with the fields that it reads and the fields of its scope. */
+/** A method that a repository implements, with the request fields that it reads. */
 export type StandardMethod = StandardShape & {
   readonly scope: readonly ScopeField[]
-  /** The name pattern of the request's resources; undefined if it has bare keys. */
+  /** The name pattern of the resources in the request; undefined if it contains plain keys. */
   readonly name: NamePattern | undefined
 }
 
@@ -21,7 +21,7 @@ type StandardShape =
       readonly kind: 'list'
       readonly items: DescField
       readonly has: ListFields
-      /** Undefined if the response has no `total_size`, so that rows are not counted. */
+      /** Undefined if the response has no `total_size`. Rows are then not counted. */
       readonly total: DescField | undefined
     }
   | { readonly kind: 'create'; readonly resource: DescField; readonly id: DescField | undefined }
@@ -35,24 +35,27 @@ type StandardShape =
       readonly items: DescField
     }
 
-/** The related resources that may be deleted or undeleted too. */
+/** The options of a delete or undelete. */
 interface Deletion {
-  /** True if what refers to the resource is deleted too (AIP-135); undefined where no request can say so. */
+  /**
+   * The request field that also deletes resources that refer to the resource (AIP-135); undefined if there is
+   * none.
+   */
   readonly force: DescField | undefined
-  /** True if the work goes on after the response, which is an operation (AIP-151). */
+  /** True if the method returns an operation that continues after the response (AIP-151). */
   readonly startsOperation: boolean
 }
 
-/** The change that a standard method makes to other resources. */
+/** Returns the change that a standard method makes to related resources. */
 export const changesRelated = ({ kind }: StandardMethod): 'delete' | 'undelete' | undefined => {
   if (kind === 'undelete') return kind
   return kind === 'delete' || kind === 'batchDelete' ? 'delete' : undefined
 }
 
-/** Optional fields of a list request. They are used only when the request declares them. */
+/** Optional fields of a list request. Only fields that the request declares are used. */
 export type ListFields = Readonly<Partial<Record<'filter' | 'order_by' | 'show_deleted' | 'q', DescField>>>
 
-/** Why a method is not a standard method, in words for the author of the .proto. */
+/** Explains to the author of the .proto why a method is not a standard method. */
 export interface Mismatch {
   readonly differs: string
 }
@@ -70,9 +73,9 @@ const PREFIXES = [
 ] as const
 
 /**
- * Recognizes the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the
- * shape of their messages. Anything that a repository would have to ignore makes it a mismatch.
- * @param name - how the resource is named.
+ * Recognizes a standard method (AIP-131 to 135, 164, 231, 234, 235) by the prefix of its name and by the
+ * fields of its messages. A field that a repository would have to ignore makes it a mismatch.
+ * @param name - the name pattern of the resource.
  */
 export const standardMethod = (
   method: DescMethod,
@@ -106,13 +109,13 @@ export const standardMethod = (
   }
 }
 
-/** True if the request says which resources by their names. An "id" is a key. */
+/** Returns true if the request identifies resources by name. A field called `id` contains a key. */
 const namesIn = (shape: StandardShape): boolean => {
   if ('keys' in shape) return shape.keys.name === 'names'
   return 'key' in shape ? shape.key.name === 'name' : shape.kind === 'update' || shape.kind === 'batchUpdate'
 }
 
-/** The scope in the resource's name besides its key. A batch has names of its own. */
+/** Returns the scope given by the resource's name. In a batch, each item has its own name. */
 const ownScope = (shape: StandardShape, name: NamePattern): readonly ScopeField[] => {
   if (name.variables.length === 1) return []
   if (shape.kind === 'get') return [nameField(shape.key, name, 'any')]
@@ -120,7 +123,7 @@ const ownScope = (shape: StandardShape, name: NamePattern): readonly ScopeField[
   return shape.kind === 'update' ? [nameField(name.field, name, 'one', shape.resource)] : []
 }
 
-/** @throws ShapeMismatch where no call could have a name that fits. */
+/** @throws ShapeMismatch if no call could contain a matching name. */
 const checkNamed = (method: DescMethod, kind: StandardShape['kind'], name: NamePattern): void => {
   if (name.isSingleton && CREATES_OR_DELETES.has(kind))
     throw new ShapeMismatch(
@@ -240,7 +243,10 @@ const updateResource = (
   return field
 }
 
-/** `id`, or `name` (AIP-122) without an `id`: a string, or the integer that the resource has there. */
+/**
+ * Finds the key field `id`, or `name` (AIP-122) if there is no `id`: a string, or an integer if the
+ * resource's field is an integer.
+ */
 const keyField = (input: DescMessage, resource: DescMessage): DescField => {
   const key =
     keyNamed(input, 'id', 'scalar', resource, 'id') ?? keyNamed(input, 'name', 'scalar', resource, 'name')
@@ -296,7 +302,7 @@ const expectOutput = (output: DescMessage, typeName: string): void => {
   if (output.typeName !== typeName) throw new ShapeMismatch(`it returns ${output.typeName}, not ${typeName}`)
 }
 
-/** `google.protobuf.Empty`, or any other message without fields. */
+/** Checks that the response is `google.protobuf.Empty` or another message without fields. */
 const expectEmpty = (output: DescMessage): void => {
   if (output.fields.length > 0) expectOutput(output, 'google.protobuf.Empty')
 }
@@ -317,7 +323,7 @@ const nothingBut = (message: DescMessage, known: readonly string[]): void => {
   }
 }
 
-/** Fields that a repository would ignore if they had another type. */
+/** Fields that must have a certain type, because a repository would ignore any other. */
 const TYPED_EXTRAS: Readonly<
   Record<string, readonly [string, (message: DescMessage, name: string) => unknown]>
 > = {

@@ -8,7 +8,7 @@ import type {
 import { isOverridden } from '../../persistence/repository/repository-view.js'
 import type { StandardMethod } from './standard-method.js'
 
-/** The limits of a server that apply to lists. */
+/** The server's limits on lists. */
 export interface ListLimits {
   readonly maxTotalSize: number
   readonly maxPageBytes: number
@@ -18,8 +18,8 @@ export interface ListLimits {
 const LARGEST_INT32 = 2 ** 31 - 1
 
 /**
- * `total_size` of a List response (AIP-158): the number of entities on all pages, counted up to the limit. If
- * the first page is the last one, no query is needed.
+ * Returns the `total_size` of a List response (AIP-158): the number of entities on all pages, counted up to
+ * the limit. No query is needed if the first page is the last.
  */
 export async function totalSize(
   repository: Repository<object>,
@@ -38,7 +38,10 @@ export async function totalSize(
   return repository.count(counted, { ...scope, limit })
 }
 
-/** The reason why the total is missing, or why it would reveal entities that the list leaves out. */
+/**
+ * Explains why the total is not available, or why it would reveal entities that the list omits; undefined if
+ * there is no problem.
+ */
 export function totalProblem(method: StandardMethod, repository: Repository<object>): string | undefined {
   if (method.kind !== 'list' || method.total === undefined) return undefined
   const { name } = repository.constructor

@@ -24,13 +24,16 @@ import { changesRelated, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
 
-/** Why the function cannot be wrapped, in words; undefined where it can. */
+/** Explains why the function cannot be wrapped; undefined if it can. */
 export const wrapProblem = (handler: object, { fn }: Wrap): string | undefined =>
   isMarked(handler) || isMarked(fn)
     ? 'is wrapped, which handles validate_only, If-Match and row-level decisions: remove supportsValidateOnly, supportsIfMatch and supportsRowAccess'
     : undefined
 
-/** Runs the function around a standard method. @param self - `this` of the function. */
+/**
+ * Returns a handler that runs the function around a standard method.
+ * @param self - `this` of the function.
+ */
 export const wrappedHandler = (
   desc: DescMethod,
   method: StandardMethod,
@@ -52,14 +55,15 @@ export const wrappedHandler = (
     const within = parts.within(call)
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
-    // An error that the function itself throws may be about another resource.
+    // An error that the function itself throws may concern another resource.
     const fail = (error: unknown, request: Message): never => {
       throw named?.(error, request) ?? error
     }
     await checkPrecondition(within, method, keyOf, given, call, isLocking).catch((error: unknown) =>
       fail(error, given),
     )
-    // Rows that the call itself has written no longer have the etag that the client knows.
+    // After the call has written a row, its etag differs from the client's. The etag is therefore compared
+    // only once.
     let isCompared = isLocking
     const standard = async (value: object): Promise<Message> => {
       const request = asRequest(value, desc.input)
@@ -78,7 +82,8 @@ export const wrappedHandler = (
   }
 
   /**
-   * The call has the context that the function runs in: it knows the transaction for as long as that is open.
+   * Runs the function in a context. During that time the call has this context too, which knows the open
+   * transaction.
    */
   const inside = async (call: HandledCall, context: RequestContext, isLocking = true): Promise<Message> => {
     const outside = call.context
@@ -115,9 +120,9 @@ export const wrappedHandler = (
 }
 
 /**
- * Compares the etag before anything of the user's has run.
- * @param isLocking - keeps others from changing the entity for as long as the transaction is open.
- * @throws what the standard method would.
+ * Compares the etag before the application's code runs.
+ * @param isLocking - prevents concurrent changes to the entity while the transaction is open.
+ * @throws the error of the standard method.
  */
 const checkPrecondition = async (
   repository: Repository<object>,
@@ -140,10 +145,7 @@ const checkPrecondition = async (
   Precondition.of(model, ifMatch)?.check(entity)
 }
 
-/**
- * Reads the key of the one resource that a request is about; undefined where it is about none, or about
- * several.
- */
+/** Returns a reader for the key of the request's only resource; undefined if there is none or several. */
 const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reader<string> | undefined => {
   switch (method.kind) {
     case 'get':

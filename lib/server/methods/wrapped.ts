@@ -3,18 +3,18 @@ import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
 import type { ServerCall } from '../../call.js'
 import type { MaybePromise } from '../chain/handler.js'
 
-/** Options of a wrapped method. */
+/** Options for a wrapped method. */
 export interface WrapOptions {
   /**
    * Runs your function in a transaction on the repository's database, which every repository call in it
-   * joins. False by default: each call is a transaction of its own, unless the request sets `validate_only`.
+   * joins. Default: false. Each call then has its own transaction, unless the request sets `validate_only`.
    */
   readonly transaction?: boolean
 }
 
 /**
- * The repository's implementation of the method. Call it with the request or a changed one, several times or
- * not at all.
+ * Calls the repository's implementation of the method. You may call it with the request or a changed one, any
+ * number of times.
  */
 export type StandardCall<Request extends Message, Response extends Message> = (
   request: MessageInitShape<GenMessage<Request>>,
@@ -26,7 +26,7 @@ type Wrapper<Request extends Message, Response> = (
   standard: StandardCall<Request, Extract<Response, Message>>,
 ) => MaybePromise<Response>
 
-/** A wrapped method as it was declared, its types aside. */
+/** A wrapped method without its types. */
 export interface Wrap {
   readonly options: WrapOptions
   readonly fn: (
@@ -40,14 +40,13 @@ const wraps = new WeakMap<object, Wrap>()
 
 /**
  * Runs code around a standard method instead of replacing it: before it, after it, or with a changed request
- * or result. An error that you throw rolls the transaction back. `If-Match` is compared before your function
- * runs. `validate_only` runs all of it in a transaction that is rolled back, without the `afterCommit`
+ * or result. An error that you throw rolls back the transaction. `If-Match` is compared before your function
+ * runs. For `validate_only`, everything runs in a transaction that is rolled back, without `afterCommit`
  * callbacks.
- * @param fn - gets the request, the call, and `standard`, which calls the repository's implementation.
- * `standard` runs in the current context, so `RequestContext.asSystem` and nested transactions around it
- * apply.
- * @returns a member of the implementation that is registered together with the repository. If the repository
- * does not implement the method by itself, the server does not start.
+ * @param fn - receives the request, the call and `standard`, which calls the repository's implementation in
+ *   the current context, so that `RequestContext.asSystem` and nested transactions apply.
+ * @returns a function for the implementation that is registered together with the repository. The server does
+ *   not start if the repository does not implement the method.
  * @example
  * ```ts
  * import { InvalidArgument, ServerBuilder, wrapped } from 'ashlar'
@@ -73,10 +72,10 @@ export function wrapped<Request extends Message, Response>(
   const handler = (): never => {
     throw new TypeError('a wrapped method must be registered together with its repository: a server calls it')
   }
-  // It is called for its own method alone, which is not known here.
+  // The function is called only for its own method, whose type is unknown here.
   wraps.set(handler, { options, fn: fn as unknown as Wrap['fn'] })
   return handler
 }
 
-/** The parts of a wrapped function; undefined for other functions. */
+/** Returns the function and options of a wrapped method; undefined for other functions. */
 export const wrapOf = (handler: object): Wrap | undefined => wraps.get(handler)

@@ -7,12 +7,14 @@ import {
   type Database,
 } from '../../persistence/sql/transaction.js'
 
-/** Of `http.server.request.duration` and `rpc.server.call.duration` in the semantic conventions. */
+/**
+ * The buckets of `http.server.request.duration` and `rpc.server.call.duration` in the semantic conventions.
+ */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-/** Of `db.client.operation.duration`. */
+/** The buckets of `db.client.operation.duration`. */
 const STATEMENT_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
-/** The histograms whose unit is the second. Prometheus has the unit in their names. */
+/** The histograms measured in seconds. Prometheus includes the unit in their names. */
 export const IN_SECONDS = [
   'rpc.server.call.duration',
   'http.server.request.duration',
@@ -57,7 +59,10 @@ export const instrumentsOf = (meter: Meter) => {
   }
 }
 
-/** Records each statement of repositories and stores. @returns a function that stops it. */
+/**
+ * Records each statement of repositories and stores.
+ * @returns a function that stops the recording.
+ */
 export const recordStatements = (durations: readonly Histogram[]): (() => void) =>
   onStatementTime(({ dataSource, statement, durationMs, error }) => {
     const attributes = {
@@ -69,10 +74,13 @@ export const recordStatements = (durations: readonly Histogram[]): (() => void) 
     for (const duration of durations) duration.record(durationMs / 1000, attributes)
   })
 
-/** The first word. The framework makes these statements, so that there are few. */
+/**
+ * Returns the statement's first word. The framework generates the statements, so the number of words is
+ * small.
+ */
 const operationOf = (text: string): string => /^[\s(]*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? ''
 
-/** The conventions write the names of engines in lower case. */
+/** Returns the engine's name in lower case, as the conventions require. */
 const systemOf = ({ dialect }: Database) => ({ 'db.system.name': dialect.label.toLowerCase() })
 
 const observePools = (meter: Meter): void => {

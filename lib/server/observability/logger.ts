@@ -1,26 +1,26 @@
 import { errorForLog } from '../../faults/driver-fault.js'
 
-/** Receives the server's log records. A pino logger fits. */
+/** Receives the server's log records. pino loggers implement this interface. */
 export interface Logger {
   /** Details for debugging, including requests and responses. */
   debug(fields: object, message: string): void
   /** Normal operation. */
   info(fields: object, message: string): void
-  /** It works, and should be looked at. */
+  /** Conditions that work but should be investigated. */
   warn(fields: object, message: string): void
   /** Errors that need attention. */
   error(fields: object, message: string): void
-  /** True if records of the level are written; without this method all are. */
+  /** Returns true if records of the level are written. Without this method, all are. */
   isLevelEnabled?(level: string): boolean
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-/** Levels of a logger, from the least important on. */
+/** Log levels, from the least to the most severe. */
 export type LogLevel = (typeof LEVELS)[number]
 
 /**
- * One JSON object per line on stderr: the process default.
+ * Returns a logger that writes one JSON object per line to stderr. This is the default.
  * @param level - the least severe level that is written; default `info`.
  */
 export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => void = toStderr): Logger => {
@@ -42,8 +42,8 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
 }
 
 /**
- * True if every value of the record is plain JSON, as in the record of a call, so that none can hold an
- * error.
+ * Returns true if every value of the record is a plain JSON value, so that no error needs conversion. Most
+ * call records are.
  */
 const isFlat = (record: object): boolean => {
   for (const value of Object.values(record))
@@ -52,7 +52,8 @@ const isFlat = (record: object): boolean => {
 }
 
 /**
- * Errors show their message and stack, and never the statements, parameters and rows that a driver attaches.
+ * Replaces values that JSON cannot represent. Errors are written with their message and stack, and never with
+ * the statements, parameters and rows that a driver attaches.
  */
 const plain = (_key: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
@@ -69,8 +70,8 @@ const flush = (): void => {
 }
 
 /**
- * Writes the lines of one turn of the event loop together, and the rest when the process exits. All loggers
- * share one exit listener.
+ * Writes the lines of one turn of the event loop together, and the remaining ones when the process exits. All
+ * loggers share one exit listener.
  */
 const toStderr = (lines: string): void => {
   if (!flushesAtExit) process.once('exit', flush)

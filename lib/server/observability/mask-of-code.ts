@@ -7,25 +7,26 @@ import { getField } from '../../resource/messages/local-field.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Call } from '../chain/call.js'
 
-/** The depth to which masks are searched for. */
+/** The maximum depth at which masks are searched for. */
 const MAX_DEPTH = 10
 
 /**
- * The error as the caller may see it: a mask that the request does not contain is a mistake of code.
+ * Returns the error for the caller. If the request does not contain the invalid mask, it was written by code
+ * and is a server error.
  * @param error - any error of a call.
  */
 export function ofRequestOrCode(error: unknown, { method: { desc }, request, requests }: Call): unknown {
   if (!(error instanceof InvalidMask)) return error
   const name = snakeCase(error.maskName)
   const names = request === undefined ? [] : [...masksIn(desc.input, request)]
-  // The messages of a client's stream are not kept.
+  // The messages of a client's stream are not stored.
   const isOfRequest =
     requests === undefined ? names.some((one) => snakeCase(one) === name) : hasMask(desc.input)
   if (isOfRequest) return new InvalidArgument('update_mask', error.description, error)
   return new TypeError(`code wrote an invalid mask: ${error.message}`, { cause: error })
 }
 
-/** The work of an operation that a call starts, with its errors as the caller may see them. */
+/** Returns the work of an operation with its errors converted for the caller. */
 export const ofCall =
   (call: Call, work: OperationWork): OperationWork =>
   async (running) => {

@@ -1,11 +1,11 @@
-/** A worker that runs beside the calls. */
+/** A worker that runs in the server's process. */
 export interface ObservedWorker {
-  /** Its progress, for metrics. */
+  /** Returns its progress for metrics. */
   status?(): Promise<{
     readonly name: string
-    /** True if this process does the work. */
+    /** True if this process does the work at present. */
     readonly isLeading: boolean
-    /** Events that are still to be done. */
+    /** The number of events that have not been processed. */
     readonly lag: number
   }>
 }

@@ -6,7 +6,9 @@ import type { Next, ReplyOrPromise } from '../chain/interceptor.js'
 import { withReply } from '../chain/reply.js'
 import type { Logger } from './logger.js'
 
-/** Runs the call, and logs its request and its response at debug, with its id and without secrets. */
+/**
+ * Runs the call and logs its request and response at level debug, with the request id and without secrets.
+ */
 export const withPayloads = <C extends Call>(
   call: C,
   next: Next<C>,
@@ -34,7 +36,10 @@ export const withPayloads = <C extends Call>(
 
 const namesOf = ({ path, requestId, trace }: Call) => ({ method: path, requestId, ...trace })
 
-/** A handler may return any value, and a value that the log cannot show must not fail the call. */
+/**
+ * Returns the value to log. A handler may return any value, and one that cannot be logged must not fail the
+ * call.
+ */
 const shown = (redaction: Redaction, desc: DescMessage, message: Message): unknown => {
   try {
     return redactMessage(redaction, desc, message)

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { MeterProvider } from '@opentelemetry/api'
 import { IN_SECONDS } from './instruments.js'
 
-/** Metrics in the text format of Prometheus, and where they are collected. */
+/** Prometheus metrics and the provider that collects them. */
 export interface Prometheus {
   readonly provider: MeterProvider
   /** Serves `GET /metrics`. */
@@ -12,11 +12,14 @@ export interface Prometheus {
 
 const PACKAGES = ['@opentelemetry/api', '@opentelemetry/sdk-metrics', '@opentelemetry/exporter-prometheus']
 
-/** @throws TypeError that names the packages to install. */
+/**
+ * Loads the Prometheus packages.
+ * @throws TypeError with the packages to install.
+ */
 export const loadPrometheus = async (): Promise<Prometheus> => {
   const { PrometheusExporter, MeterProvider } = await load()
   const exporter = new PrometheusExporter({ preventServerStart: true })
-  // The exporter leaves units out of names.
+  // Adds the unit to each name, because the exporter omits it.
   const views = IN_SECONDS.map((name) => ({ instrumentName: name, name: `${name}.seconds` }))
   const provider = new MeterProvider({ readers: [exporter], views })
   return {

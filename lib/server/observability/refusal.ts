@@ -2,13 +2,13 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { AshlarError } from '../../errors.js'
 import { DriverFault } from '../../faults/driver-fault.js'
 
-/** Why a call failed, as the details of its error tell the caller. */
+/** The reason why a call failed, as stated in the details of its error. */
 export interface Refusal {
   readonly reason?: string
-  /** `ETAG`, `UNIQUE` and the like. */
+  /** For example `ETAG` or `UNIQUE`. */
   readonly precondition?: string
   readonly violations?: readonly { readonly field?: string; readonly reason?: string }[]
-  /** The database's message about a rejected write: names of tables, columns and constraints. */
+  /** The database's message about a rejected write, with names of tables, columns and constraints. */
   readonly database?: string
 }
 
@@ -16,7 +16,7 @@ const MAX_VIOLATIONS = 10
 
 /**
  * Returns the parts of an error that are safe to log: reasons and field names, never values. A path ends
- * before its first map key, because callers choose map keys.
+ * before its first map key, because map keys are input.
  * @param input - the method's request type.
  */
 export function refusalOf(error: unknown, input: DescMessage): Refusal {
@@ -45,7 +45,10 @@ export function refusalOf(error: unknown, input: DescMessage): Refusal {
 
 const STEP = /(?:^|\.)([A-Za-z_]\w*)(?:\[(\d+|"(?:[^"\\]|\\.)*")\])?/y
 
-/** Repositories name fields of their resource, which is in a field of the request. */
+/**
+ * Returns the part of a path that the request declares. Repositories report fields of their resource, which
+ * is nested in a request field.
+ */
 function declaredPart(path: string, input: DescMessage): string {
   const own = partIn(path, input)
   if (own !== '') return own

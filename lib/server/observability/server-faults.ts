@@ -1,4 +1,4 @@
 import type { Code } from '../../errors.js'
 
-/** Codes for failures of the server. */
+/** Error codes that indicate a failure of the server. */
 export const FAULTS: ReadonlySet<Code> = new Set(['UNKNOWN', 'INTERNAL', 'DATA_LOSS'])

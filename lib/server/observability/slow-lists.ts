@@ -3,10 +3,9 @@ import { type ListedRows, onListTime, type Unserved } from '../../persistence/sq
 import type { Logger } from './logger.js'
 
 /**
- * Warns of lists of repositories that take as long as `leastMs`, once for each order and minute, and names
- * the index that would serve.
- * @param now - milliseconds, from any beginning.
- * @returns a function that stops it.
+ * Logs lists that take at least `leastMs`, once per sort order and minute, with the index that would help.
+ * @param now - returns milliseconds of a monotonic clock.
+ * @returns a function that stops the logging.
  */
 export function logSlowLists(logger: Logger, leastMs: number, now?: () => number): () => void {
   if (leastMs === Number.POSITIVE_INFINITY) return () => {}

@@ -6,22 +6,22 @@ import type { ObservedWorker } from './observed-worker.js'
 
 type Api = typeof import('@opentelemetry/api')
 
-/** A piece of work that is measured. */
+/** Work to be measured. */
 export interface Measured {
   readonly name: string
-  /** Known from the start. */
+  /** The attributes known from the beginning. */
   readonly attributes: Attributes
-  /** The metadata that holds the caller's own span. */
+  /** The metadata that contains the caller's span. */
   readonly carrier: Metadata
 }
 
 /** The result of measured work. */
 export interface Ending {
-  /** The name, if it is known only at the end. */
+  /** The name, if it becomes known only at the end. */
   readonly name?: string
   readonly attributes: Attributes
   readonly isFault: boolean
-  /** The error of the server; its name is recorded in the span, its message nowhere. */
+  /** The server's error. Its name is recorded in the span; its message is not. */
   readonly error?: unknown
 }
 
@@ -29,14 +29,14 @@ const NAME = 'ashlar'
 
 /**
  * Spans and metrics through the OpenTelemetry API package (semantic conventions for RPC and HTTP). Without a
- * registered provider they cost next to nothing.
+ * registered provider the overhead is negligible.
  */
 export class Telemetry {
   readonly #api: Api
   readonly #instruments: readonly Instruments[]
   #stop = () => {}
 
-  /** @param own - of the server, beside the one that the application has registered. */
+  /** @param own - the server's meter provider, in addition to the one that the application has registered. */
   constructor(api: Api, own: MeterProvider | undefined) {
     this.#api = api
     const meters = [api.metrics.getMeter(NAME), own?.getMeter(NAME)]
@@ -45,7 +45,9 @@ export class Telemetry {
       .map((meter) => instrumentsOf(meter as Meter))
   }
 
-  /** True if spans or metrics are recorded. Read each time, because a provider may be registered late. */
+  /**
+   * True if spans or metrics are recorded. Evaluated each time, because a provider may be registered later.
+   */
   get isHeard(): boolean {
     const { trace, propagation, ProxyTracerProvider } = this.#api
     if (this.#instruments.length > 0 || propagation.fields().length > 0) return true
@@ -54,8 +56,8 @@ export class Telemetry {
   }
 
   /**
-   * Runs `work` in a span that is the current one inside. `work` says how it ended by the function it is
-   * given.
+   * Runs `work` inside a new span, which is the current span for that time. `work` calls its argument to
+   * report the outcome.
    */
   span<R>(
     { name, attributes, carrier }: Measured,
@@ -67,14 +69,14 @@ export class Telemetry {
     const since = performance.now()
     const end = (ending: Ending) => this.#end(span, attributes, performance.now() - since, ending)
     const ids = span.spanContext()
-    // Without a provider there is nothing to make current, and no storage is entered for it.
+    // Without a provider there is no span to make current, so no async storage is entered.
     if (!this.#api.isSpanContextValid(ids)) return work(undefined, end)
     return context.with(trace.setSpan(parent, span), () =>
       work({ traceId: ids.traceId, spanId: ids.spanId }, end),
     )
   }
 
-  /** Begins to measure statements, and how far workers are, in the process that does the work. */
+  /** Starts measuring statements, and the progress of workers in the process that does the work. */
   start(workers: readonly ObservedWorker[]): void {
     if (this.#instruments.length === 0) return
     this.#stop = recordStatements(this.#instruments.map(({ statementDuration }) => statementDuration))
@@ -88,7 +90,7 @@ export class Telemetry {
       })
   }
 
-  /** Ends what `start` has begun. */
+  /** Stops the measurements that `start` has begun. */
   stop(): void {
     this.#stop()
   }
@@ -103,7 +105,7 @@ export class Telemetry {
     durationMs: number,
     { name, attributes, isFault, error }: Ending,
   ): void {
-    // A path has ids in it, and would make a time series of each.
+    // Paths contain ids, so each would create a time series.
     const { 'url.path': _path, ...measured } = { ...known, ...attributes }
     const isCall = 'rpc.system.name' in known
     for (const { rpcDuration, httpDuration } of this.#instruments)
@@ -116,7 +118,7 @@ export class Telemetry {
   }
 }
 
-/** The telemetry of this process; undefined where the API package is not installed. */
+/** Returns the telemetry of this process; undefined if the API package is not installed. */
 export const loadTelemetry = async (own: MeterProvider | undefined): Promise<Telemetry | undefined> => {
   try {
     return new Telemetry(await import('@opentelemetry/api'), own)

@@ -8,7 +8,7 @@ import {
 import { errorForLog, withoutValues } from '../../faults/driver-fault.js'
 import { isInstance, propertyOf } from '../../faults/readable.js'
 
-/** The end of the failed work's time, if it has ended. */
+/** The end of the failed call, if it has ended. */
 export interface CallOutcome {
   readonly expired: boolean
   readonly cancelled: boolean
@@ -17,8 +17,8 @@ export interface CallOutcome {
 }
 
 /**
- * Any thrown value as an error made for callers. What is not known becomes Internal with the value as its
- * cause, less the statements and rows that a database driver hung on it.
+ * Converts any thrown value to an error for callers. Unknown errors become Internal with the value as cause,
+ * without the statements and rows that a database driver attaches.
  */
 export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError => {
   if (isInstance(error, AshlarError)) return error
@@ -36,11 +36,13 @@ export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError
   )
 }
 
-/** The details for the log: name, message and stack, never the row or statement that a driver attached. */
+/**
+ * Returns the details for the log: name, message and stack, never a row or statement that a driver attached.
+ */
 export const causeOf = (error: AshlarError): object =>
   errorForLog(isInstance(error.cause, Error) ? error.cause : error)
 
-/** nice-grpc's error is its user's explicit word to the caller. */
+/** Converts an error of nice-grpc. Its message was written for the caller, so it is kept. */
 const fromNiceGrpc = (error: ServerError): AshlarError => {
   const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === Number(error.code))
   if (code === undefined || code === 'OK' || code === 'INTERNAL' || code === 'UNKNOWN')

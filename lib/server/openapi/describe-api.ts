@@ -10,8 +10,8 @@ import { swaggerUi } from './swagger-ui.js'
 const OPENAPI_PATH = '/openapi.json'
 
 /**
- * Mounts `/openapi.json` and `/docs` beside the services, if they are requested.
- * @throws DeclarationError if they are requested and cannot be served.
+ * Mounts `/openapi.json` and `/docs` on the gateway if they are enabled.
+ * @throws DeclarationError if they are enabled but cannot be served.
  */
 export const describeApi = async (
   mux: GatewayMux,
@@ -19,7 +19,7 @@ export const describeApi = async (
   config: ResolvedConfig,
 ): Promise<void> => {
   const { openapi, docs } = config.gateway
-  // An app that the gateway is mounted in has paths of its own.
+  // An app that contains the gateway may use these paths itself.
   const byDefault = isDevelopment() && config.httpAddr !== ''
   const taken = takenIn(mux, registered)
   const problems: Problem[] = []
@@ -43,8 +43,8 @@ export const describeApi = async (
       problem('gateway', 'gateway: docs needs the package swagger-ui-dist', 'npm install swagger-ui-dist'),
     )
   if (problems.length > 0) throw new DeclarationError('server', problems)
-  // Services do not change while the server runs. Requested documents are built at startup, which fails if
-  // they cannot be built.
+  // Services do not change while the server runs. Explicitly enabled documents are built at startup, which
+  // fails if they cannot be built.
   let made = isAsked ? await documentOf(config, registered) : undefined
   mux.handle(OPENAPI_PATH, async ({ method }) => {
     checkIsRead(method)

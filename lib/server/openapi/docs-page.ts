@@ -3,8 +3,8 @@ import type { FetchHandler } from '../../gateway/routing/mux.js'
 import type { SwaggerUi } from './swagger-ui.js'
 
 /**
- * The path of the page. Everything that it loads is below it, by relative addresses, so that a proxy may add
- * a prefix.
+ * The path of the page. The page loads its files by relative addresses below this path, so that a proxy may
+ * add a prefix.
  */
 export const DOCS_PATH = '/docs'
 
@@ -26,8 +26,8 @@ const HTML = `<!doctype html>
 `
 
 /**
- * Reads the document from beside the page and from nowhere else: no address of the page's query, and no
- * validator.
+ * Loads only the document next to the page. It ignores addresses in the page's query and uses no validator
+ * service.
  */
 const START = `SwaggerUIBundle({
   url: new URL('openapi.json', document.baseURI).href,
@@ -42,8 +42,8 @@ const START = `SwaggerUIBundle({
 `
 
 /**
- * The handler of the page and its files. @param servers - addresses that requests are tried at, beside the
- * page's own.
+ * Returns the handler of the page and its files.
+ * @param servers - additional addresses to which the page may send requests.
  */
 export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string }[]): FetchHandler => {
   const policy = policyFor(servers)
@@ -71,7 +71,7 @@ export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string
   }
 }
 
-/** @throws OwnStatusError 405 for a request that does not read. */
+/** @throws OwnStatusError 405 unless the method is GET or HEAD. */
 export const checkIsRead = (method: string): void => {
   if (method !== 'GET' && method !== 'HEAD')
     throw new OwnStatusError(405, 'UNIMPLEMENTED', 'the path supports GET and HEAD only', {
@@ -79,13 +79,15 @@ export const checkIsRead = (method: string): void => {
     })
 }
 
-/** The origins that the page may load from and call: its own, and the servers of the document. */
+/**
+ * Returns the page's content security policy. It permits the page's own origin and the document's servers.
+ */
 const policyFor = (servers: readonly { readonly url: string }[]): string => {
   const origins = servers.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).origin] : []))
   return [
     "default-src 'none'",
     "script-src 'self'",
-    // Elements of the page carry styles of their own.
+    // Elements of the page have inline styles.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     `connect-src ${[...new Set(["'self'", ...origins])].join(' ')}`,

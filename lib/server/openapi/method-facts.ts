@@ -7,8 +7,8 @@ import { READING } from '../interceptors/idempotency.js'
 import type { MethodShape } from './method-shape.js'
 
 /**
- * The facts that a document contains about a method. @param handler - undefined if a service is described
- * without its implementation.
+ * Returns the properties of a method that the document states.
+ * @param handler - undefined if a service is described without its implementation.
  */
 export const methodFacts = (
   desc: DescMethod,

@@ -3,21 +3,19 @@ import type { Repository } from '../../persistence/contract/repository.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { type StandardMethod, standardMethod } from '../methods/standard-method.js'
 
-/** The kind of a method, by its name and shape in its service. */
+/** The kind of a method, derived from its name and the messages in its service. */
 export interface MethodShape {
-  /** The resource of the method, as far as its service shows it. */
+  /** The method's resource, if its service declares one. */
   readonly resource: DescMessage | undefined
-  /** The repository of the service, if it stores that resource. */
+  /** The service's repository, if it stores that resource. */
   readonly repository: Repository<object> | undefined
-  /**
-   * The kind of standard method, by name and shape, with any implementation; undefined for any other method.
-   */
+  /** The standard method that it resembles, whatever implements it; undefined for other methods. */
   readonly standard: StandardMethod | undefined
-  /** Why it is not a standard method. */
+  /** The reason why it is not a standard method. */
   readonly differs: string
 }
 
-/** The kinds of a service's methods, by their names and shapes. */
+/** Returns the kinds of a service's methods. */
 export const shapesIn = (
   service: DescService,
   repository: Repository<object> | undefined,
@@ -45,7 +43,7 @@ const about = (
   return { resource, repository: kept, standard: undefined, differs }
 }
 
-/** The repository's resource, and every message that standard methods of the service return. */
+/** Returns the repository's resource and every message that standard methods of the service return. */
 const resourcesOf = (
   service: DescService,
   repository: Repository<object> | undefined,

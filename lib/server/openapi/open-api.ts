@@ -16,11 +16,11 @@ import { methodFacts } from './method-facts.js'
 import { securityOf } from './security-schemes.js'
 
 /**
- * The OpenAPI 3.1 document of a server, as its gateway serves it at `/openapi.json`: JSON with a newline at
- * its end. The same services and options give the same bytes.
- * @param source - a server; or services, whose document has no implementation, no limits and no security
- * schemes to tell of.
- * @param info - before what the option `gateway.openapi` says.
+ * Returns the OpenAPI 3.1 document of a server as its gateway serves it at `/openapi.json`: JSON followed by
+ * a newline. The same services and options always produce the same bytes.
+ * @param source - a server, or services. Without a server, the document contains no implementation details,
+ *   limits or security schemes.
+ * @param info - takes precedence over the option `gateway.openapi`.
  * @throws TypeError for an HTTP rule that the gateway cannot serve.
  * @example
  * ```ts
@@ -47,14 +47,14 @@ export interface Registered {
   readonly rules: RuleSet
 }
 
-/** A `Server`. */
+/** An object with its own OpenAPI document, such as `Server`. */
 export interface DescribesItself {
   openApi(info?: OpenApiInfo): Promise<string>
 }
 
 const SERVICES_ONLY = resolveConfig({ grpcAddr: ':0' } satisfies Config)
 
-/** The document of what a server has registered. */
+/** Returns the document of the services registered with a server. */
 export const documentOf = async (
   config: ResolvedConfig,
   { registry, rules }: Registered,
@@ -67,7 +67,7 @@ export const documentOf = async (
   const registered = [...parts.keys()]
   const added = registered.some(({ methods }) => methods.some(startsOperations)) && !parts.has(Operations)
   const services = added ? [...registered, Operations] : registered
-  // The rules of what the server adds by itself when it starts.
+  // Includes the rules of services that the server adds at startup.
   const all = new RuleSet([...rules.all(), ...(added ? operationRules : [])])
   const models = new Map<DescMessage, ResourceModel>()
   for (const { model } of registry.repositories())

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../openapi/source/source.js'
 import { identityOf, type ResolvedConfig } from '../config/config.js'
 
-/** OpenAPI's security schemes, and which of them a call needs together. */
+/** OpenAPI security schemes, and the combinations that a call needs. */
 export interface Security {
   readonly schemes: Readonly<Record<string, JsonObject>>
   readonly requirements: readonly (readonly string[])[]
 }
 
 /**
- * The schemes of a server's authenticator and principal function. A function of the application cannot be
- * described.
+ * Returns the schemes of a server's authenticator and principal function. An application's own function
+ * cannot be described.
  */
 export const securityOf = (config: ResolvedConfig): Security => {
   const { openapi } = config.gateway
@@ -36,7 +36,7 @@ const inHeader = (name: string, description: string): JsonObject => ({
   description,
 })
 
-/** The headers that `devPrincipal` believes. */
+/** The headers that `devPrincipal` trusts. */
 const DEVELOPMENT = {
   'account-id': inHeader('account-id', 'The tenant. For development: any client can send it.'),
   groups: inHeader('groups', 'The groups of the caller, separated by commas. For development.'),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 
-/** The files of the installed `swagger-ui-dist` that the page loads, and their types. */
+/** The files of `swagger-ui-dist` that the page loads, and their content types. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -14,10 +14,13 @@ export interface File {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Reads one of the files; undefined for another name. */
+/** Reads one of the files; undefined for any other name. */
 export type SwaggerUi = (name: string) => Promise<File | undefined>
 
-/** Undefined where the package is not installed. None of its code runs in this process. */
+/**
+ * Returns a reader for the files; undefined if the package is not installed. None of its code runs in this
+ * process.
+ */
 export const swaggerUi = (): SwaggerUi | undefined => {
   const { resolve } = createRequire(import.meta.url)
   const at = (name: string): string => resolve(`swagger-ui-dist/${name}`)

@@ -11,16 +11,18 @@ import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js
 
 /** Options of a `MemoryOperationStore`. */
 export interface MemoryOperationOptions {
-  /** The time an ended operation is kept, in milliseconds. Default 1 hour. */
+  /** The time for which an ended operation is stored, in milliseconds. Default: 1 hour. */
   readonly ttlMs?: number
-  /** Bytes of all operations with their metadata and responses, plus 1 KiB for each. Default 64 MiB. */
+  /**
+   * Maximum bytes of all operations with their metadata and responses, plus 1 KiB for each. Default: 64 MiB.
+   */
   readonly maxBytes?: number
   /**
-   * The same for one tenant; beyond it, its oldest ended operations are dropped. Default a quarter of
-   * `maxBytes`.
+   * Maximum bytes of one tenant. Beyond it, the tenant's oldest ended operations are dropped. Default: a
+   * quarter of `maxBytes`.
    */
   readonly maxTenantBytes?: number
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   readonly now?: () => Date
 }
 
@@ -34,8 +36,8 @@ const HOUR_MS = 3_600_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps operations in this process: the default. They end with it. Each tenant has a share of the memory, and
- * only its own ended operations make room for new ones.
+ * The default store, which keeps operations in this process. They are lost when it ends. Each tenant has a
+ * share of the memory, and only the tenant's own ended operations are dropped for new ones.
  */
 export class MemoryOperationStore implements OperationStore {
   readonly #ttlMs: number
@@ -53,7 +55,7 @@ export class MemoryOperationStore implements OperationStore {
     this.#entries = new TenantShares({ maxBytes, maxTenantBytes, maxTenantEntries: Number.POSITIVE_INFINITY })
   }
 
-  /** @throws ResourceExhausted when running operations fill the tenant's share. */
+  /** @throws ResourceExhausted if running operations fill the tenant's share. */
   async create(record: OperationRecord, owner: string, leaseMs: number): Promise<void> {
     const { name, tenant } = record
     const now = this.#now()
@@ -77,7 +79,7 @@ export class MemoryOperationStore implements OperationStore {
     const { record } = entry
     const wanted = { ...record, ...(metadata && { metadata }), ...end }
     if (this.#entries.resize(entry, bytesOf(wanted))) entry.record = wanted
-    // Progress without room is dropped. An end is always stored, if necessary without its result.
+    // Progress that exceeds the space is dropped. The end is always stored, if necessary without its result.
     else if (end !== undefined)
       entry.record = { ...record, status: 'failed', failure: tooLarge(end.response) }
     const now = this.#now()
@@ -86,7 +88,7 @@ export class MemoryOperationStore implements OperationStore {
     return { isHeld: true, isCancelRequested: entry.isCancelRequested }
   }
 
-  /** The operation of this tenant, if there is one. */
+  /** Returns the tenant's operation of that name; undefined if there is none. */
   async find(tenant: string, name: string): Promise<OperationRecord | undefined> {
     return this.#owned(tenant, name)?.record
   }
@@ -120,7 +122,9 @@ export class MemoryOperationStore implements OperationStore {
     return entry?.tenant === tenant ? entry : undefined
   }
 
-  /** The current entry: failed when its lease is over, gone when its time is over. */
+  /**
+   * Returns the entry's current state: failed after its lease has expired, undefined after its storage time.
+   */
   #entry(name: string): Entry | undefined {
     const entry = this.#entries.get(name)
     if (entry === undefined || entry.until > this.#now()) return entry
@@ -130,7 +134,7 @@ export class MemoryOperationStore implements OperationStore {
     return undefined
   }
 
-  /** Marks the operation as failed because its worker died, at the end of its lease. */
+  /** Marks the operation as failed at the end of its lease, because its worker died. */
   #bury(entry: Entry): void {
     entry.record = { ...entry.record, status: 'failed', failure: WORKER_DIED }
     this.#entries.settle(entry, entry.until + this.#ttlMs)

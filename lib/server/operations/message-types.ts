@@ -10,7 +10,8 @@ import { file_google_protobuf_empty } from '@bufbuild/protobuf/wkt'
 import type { Packed } from './operation-store.js'
 
 /**
- * Packs a message whose type is declared in the file or in its imports. @throws TypeError for any other type.
+ * Packs a message whose type is declared in the file or its imports.
+ * @throws TypeError for any other type.
  */
 export const pack = (message: Message, file: DescFile): Packed => {
   const desc = typesOf(file).getMessage(message.$typeName)
@@ -19,7 +20,7 @@ export const pack = (message: Message, file: DescFile): Packed => {
   return { type: desc.typeName, value: toBinary(desc, message) }
 }
 
-/** The type of a message, as {@link pack} finds it. */
+/** Returns a message type declared in the file or its imports; undefined if there is none. */
 export const typeNamed = (name: string, file: DescFile): DescMessage | undefined =>
   typesOf(file).getMessage(name)
 

@@ -4,7 +4,7 @@ import { type Operation, OperationSchema } from 'ashlar-annotations/google/longr
 import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import type { OperationFailure, OperationRecord, Packed } from './operation-store.js'
 
-/** An operation as a client sees it. */
+/** Converts a stored operation to its message. */
 export const toOperation = ({ name, status, metadata, response, failure }: OperationRecord): Operation =>
   create(OperationSchema, {
     name,
@@ -14,11 +14,11 @@ export const toOperation = ({ name, status, metadata, response, failure }: Opera
     ...(failure && { result: { case: 'error', value: failureStatus(failure) } }),
   })
 
-/** The failure of an operation, as its caller sees it. */
+/** Converts a stored failure to a status message. */
 export const failureStatus = ({ code, message, details = [] }: OperationFailure): Status =>
   create(StatusSchema, { code, message, details: details.map(toAny) })
 
-/** The stored part of a status. */
+/** Returns the stored form of a status. */
 export const storedFailure = ({ code, message, details }: Status): OperationFailure => ({
   code,
   message,

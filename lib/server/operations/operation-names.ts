@@ -1,19 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Principal } from '../../context.js'
 
-/** No name of an operation of a whole tenant begins with it: those begin with a digit. */
+/**
+ * The prefix of operations that belong to one principal. Names of a tenant's operations continue with a
+ * digit.
+ */
 const OWNED = 'operations/p'
 
-/** A new operation of a whole tenant; the names sort by time. */
+/** Returns a name for an operation that belongs to the whole tenant. Names sort by time. */
 export const newOperationName = (): string => `operations/${newId()}`
 
-/** A new operation of one principal. A principal's operations sort by time, after the tenant's. */
+/**
+ * Returns a name for an operation that belongs to one principal. Names sort by time, after the tenant's
+ * operations.
+ */
 export const newOwnedName = (owner: Principal): string => ownedPrefix(owner) + newId()
 
-/** True if the operation belongs to one principal. */
+/** Returns true if the operation belongs to one principal. */
 export const isOwned = (name: string): boolean => name.startsWith(OWNED)
 
-/** The prefix of the names of a principal's own operations, which no other principal of any tenant has. */
+/** Returns the name prefix of a principal's own operations, which is unique to that principal and tenant. */
 export const ownedPrefix = ({ tenant, subject }: Principal): string =>
   OWNED +
   createHash('sha256')

@@ -23,7 +23,7 @@ import type {
 import { Outages } from '../observability/outages.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 
-/** The time a pending operation outlives its process. */
+/** The time by which a pending operation outlives its process, in milliseconds. */
 const LEASE_MS = 15_000
 const RENEW_MS = LEASE_MS / 3
 const PAUSES_MS = [100, 1_000, 5_000]
@@ -33,7 +33,7 @@ interface Running {
   readonly settled: Promise<void>
 }
 
-/** The operations that run in this process. */
+/** Runs operations in this process. */
 export class OperationRunner {
   readonly #store: OperationStore
   readonly #logger: Logger
@@ -43,8 +43,8 @@ export class OperationRunner {
   readonly #outages = new Outages()
 
   /**
-   * @param isOwned - whether an operation belongs to the principal who starts it, and not to the whole
-   * tenant.
+   * @param isOwned - true if operations belong to the principal who starts them rather than to the whole
+   *   tenant.
    */
   constructor(
     store: OperationStore,
@@ -58,8 +58,8 @@ export class OperationRunner {
   }
 
   /**
-   * @throws PermissionDenied for a call without a tenant or an owner, because it could never read its
-   * operation.
+   * Starts an operation.
+   * @throws PermissionDenied for a call without a tenant or owner, because it could never read its operation.
    */
   async start(
     method: Method,
@@ -91,12 +91,12 @@ export class OperationRunner {
     return toOperation(record)
   }
 
-  /** Stops the work if it runs here. Elsewhere it stops when its worker renews its lease. */
+  /** Stops the work if it runs in this process. Elsewhere it stops when its worker renews its lease. */
   cancel(name: string): void {
     this.#running.get(name)?.controller.abort(new Cancelled())
   }
 
-  /** Resolves when the work has ended, if it runs here. */
+  /** Resolves when the work has ended; undefined if it does not run in this process. */
   settled(name: string): Promise<void> | undefined {
     return this.#running.get(name)?.settled
   }
@@ -122,7 +122,7 @@ export class OperationRunner {
     const progress = async (metadata: Message) => {
       await this.#store.write(name, this.#owner, { metadata: this.#packed(method, metadata) }, LEASE_MS)
     }
-    // The work outlives its call: neither the call's deadline nor its transaction limits it.
+    // The work continues after its call, so neither the call's deadline nor its transaction applies.
     const inside = context.with({ signal, deadline: undefined, transaction: undefined })
     const end = await inside.run(async (): Promise<OperationChange['end']> => {
       try {
@@ -152,8 +152,8 @@ export class OperationRunner {
   }
 
   /**
-   * The failure that callers receive. They can decode details of types that the service's file imports, and
-   * of those that every error has.
+   * Returns the failure for callers. It includes details of types that the service's file imports, and the
+   * details that any error may have, because callers can decode only these.
    */
   #reportedFailure(operation: string, method: Method, error: AshlarError): OperationFailure {
     const { details = [], ...failure } = storedFailure(toStatus(error))
@@ -179,7 +179,7 @@ export class OperationRunner {
     }
   }
 
-  /** Retried for a while: an end that is not written looks like the death of the worker. */
+  /** Writes the end of an operation, with retries, because an unwritten end looks like a dead worker. */
   async #finish(name: string, end: OperationChange['end']): Promise<void> {
     for (const pauseMs of [...PAUSES_MS, undefined]) {
       try {

@@ -13,7 +13,7 @@ import type { Rule } from '../authz/rules.js'
 import type { OperationRecord, OperationStore } from './operation-store.js'
 
 const LONGEST_PAUSE_MS = 1_000
-/** Milliseconds of a call's deadline that are left for its response. */
+/** The part of a call's deadline that is reserved for sending the response, in milliseconds. */
 const RESERVE_MS = 100
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -24,19 +24,20 @@ const VERBS: Readonly<Record<string, string>> = {
   WaitOperation: 'get',
 }
 
-/** Principals with a grant of the verb on resource `operation` may see and stop operations. */
+/** The rules of the operations service: a grant of the verb on the resource `operation` is required. */
 export const operationRules: readonly Rule[] = Operations.methods.map(({ name }) => ({
   method: `/${Operations.typeName}/${name}`,
   verb: VERBS[name] ?? '',
   resource: 'operation',
 }))
 
-/** True if a method starts operations. */
+/** Returns true if the method starts operations. */
 export const startsOperations = ({ output }: DescMethod): boolean =>
   output.typeName === 'google.longrunning.Operation'
 
 /**
- * `google.longrunning.Operations` with a store. Operations of another tenant, or owner, appear not to exist.
+ * Implements `google.longrunning.Operations` with a store. Operations of another tenant or owner appear not
+ * to exist.
  */
 export const operationsService = (
   store: OperationStore,
@@ -47,7 +48,7 @@ export const operationsService = (
     if (record === undefined) throw new ErrNotFound()
     return record
   }
-  /** The operations of the tenant, followed by the principal's. */
+  /** Returns the tenant's operations, followed by the principal's. */
   const listed = async (call: ServerCall, after: string, limit: number) => {
     const tenant = tenantOf(call)
     if (!isInReach(call, after)) throw foreignToken()
@@ -109,14 +110,17 @@ const tenantOf = ({ principal }: ServerCall): string => {
 const isInReach = ({ principal }: ServerCall, name: string): boolean =>
   !isOwned(name) || (principal.subject !== '' && name.startsWith(ownedPrefix(principal)))
 
-/** The tenant of the call. @throws ErrNotFound for an operation of another principal. */
+/**
+ * Returns the call's tenant.
+ * @throws ErrNotFound for an operation of another principal.
+ */
 const reached = (call: ServerCall, name: string): string => {
   const tenant = tenantOf(call)
   if (!isInReach(call, name)) throw new ErrNotFound()
   return tenant
 }
 
-/** Those before the first whose name fulfils the condition. */
+/** Returns the records before the first one whose name fulfils the condition. */
 const upTo = (
   records: readonly OperationRecord[],
   isBehind: (name: string) => boolean,

@@ -16,7 +16,7 @@ import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js
 
 /** Options of a `SqlOperationStore`. */
 export interface SqlOperationOptions {
-  /** The time an ended operation is kept, in milliseconds. Default 1 hour. */
+  /** The time for which an ended operation is stored, in milliseconds. Default: 1 hour. */
   readonly ttlMs?: number
 }
 
@@ -42,7 +42,6 @@ export class SqlOperationStore implements OperationStore {
     return this.#database.checkWrites()
   }
 
-  /** Stores a new operation. */
   async create(record: OperationRecord, owner: string, leaseMs: number): Promise<void> {
     const { name, tenant, method, status, metadata } = record
     const values = [name, keyPart(tenant), method, status, ...packed(metadata), owner, leaseMs]
@@ -73,7 +72,7 @@ export class SqlOperationStore implements OperationStore {
     return { isHeld: affected === 1, isCancelRequested: rows[0] !== undefined && isTrue(rows[0][0]) }
   }
 
-  /** The operation of this tenant, if there is one. */
+  /** Returns the tenant's operation of that name; undefined if there is none. */
   async find(tenant: string, name: string): Promise<OperationRecord | undefined> {
     await this.#bury(tenant)
     const { rows } = await this.#run('find', [keyPart(tenant), keyPart(name)])
@@ -109,7 +108,7 @@ export class SqlOperationStore implements OperationStore {
   }
 
   /**
-   * SQLite has no migrations, so its table is created here, with an index that lets a sweep skip most rows.
+   * Creates the table in SQLite, which has no migrations, with an index that lets a cleanup skip most rows.
    */
   async #prepare(): Promise<void> {
     await this.#database.run(named(SQLITE_TABLE), [])
@@ -190,7 +189,10 @@ const SQLITE_INDEX = 'CREATE INDEX IF NOT EXISTS operations_expires_at ON operat
 const packed = (value: Packed | undefined): [string | null, Buffer | null] =>
   value === undefined ? [null, null] : [value.type, Buffer.from(value.value)]
 
-/** A failure with details is kept as a google.rpc.Status, in the place of the response that it has not. */
+/**
+ * Packs a failure with details as a google.rpc.Status. It is stored in the response column, which a failed
+ * operation does not use.
+ */
 const packedStatus = (failure: OperationFailure | undefined): Packed | undefined =>
   failure?.details === undefined
     ? undefined
@@ -217,5 +219,5 @@ const failureIn = (code: number, message: string, status: Packed | undefined): O
 const unpacked = (type: unknown, value: unknown): Packed | undefined =>
   type === null ? undefined : { type: type as string, value: bytesOf(value) }
 
-/** PostgreSQL returns `t`, the others 1. */
+/** Converts a boolean column. PostgreSQL returns `t`, the other engines return 1. */
 const isTrue = (value: unknown): boolean => value === 't' || value === true || Number(value) === 1

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 
-/** The most buckets with names of their own between two turns. */
+/** The maximum number of names with their own bucket in one interval. */
 const MAX_NAMES = { peer: 10_000, tenant: 100_000 } as const
-/** The number of buckets that further names share. */
+/** The number of shared buckets for all further names. */
 const SHARED = 1024
 const TURN_MS = 10 * 60_000
 const MAX_LENGTH = 256
 
 /**
- * Names of buckets, limited in number: callers cannot create more buckets by inventing names or addresses. A
- * name keeps its bucket while it is in use. When all are taken, new names share buckets until some are free
- * again.
+ * Assigns bucket names, limited in number, so that callers cannot create more buckets by inventing names or
+ * addresses. A name keeps its bucket while it is in use. When all are taken, new names share buckets until
+ * some become free.
  */
 export class BucketNames {
   readonly #kind: keyof typeof MAX_NAMES
@@ -38,7 +38,7 @@ export class BucketNames {
     return `${this.#kind}:${name}`
   }
 
-  /** Names that were not used between two turns become free. */
+  /** Frees the names that were not used in the previous interval. */
   #turn(): void {
     const now = this.#now()
     if (now < this.#turnAt) return

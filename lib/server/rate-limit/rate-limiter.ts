@@ -1,13 +1,13 @@
 /**
- * Sheds load. A limiter of rate-limiter-flexible fits: `consume` rejects with `{ msBeforeNext }` when the key
- * is over its limit, and with an Error when the limiter itself fails.
+ * Limits load. Limiters of rate-limiter-flexible implement this interface: `consume` rejects with `{
+ * msBeforeNext }` if the key is over its limit, and with an Error if the limiter itself fails.
  */
 export interface RateLimiter {
   /**
-   * Counts one call against a key. Each call has one key: `tenant:<tenant>` of its principal, or
-   * `peer:<address>` without a tenant (an IPv6 address stands for its network of 64 bits). The header
-   * `account-id` gives a key only with the development principal function. Beyond 10,000 addresses, or
-   * 100,000 tenants, in ten to twenty minutes, new ones share `peers:<n>` and `tenants:<n>`, n from 0 to
+   * Counts one call against a key. The key of a call is `tenant:<tenant>` of its principal, or
+   * `peer:<address>` without a tenant; an IPv6 address stands for its 64-bit network. The header `account-id`
+   * determines the key only with the development principal function. After 10,000 addresses or 100,000
+   * tenants within ten to twenty minutes, new ones share `peers:<n>` and `tenants:<n>`, with n from 0 to
    * 1023.
    */
   consume(key: string): Promise<unknown>

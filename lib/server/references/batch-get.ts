@@ -10,22 +10,22 @@ import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
 import { keyNamed } from '../methods/scope/wire-keys.js'
 
-/** The batch method of a type (AIP-231). */
+/** The batch get method of a resource type (AIP-231). */
 export interface BatchGet {
   readonly method: DescMethod
-  /** `ids` or `names` of the request. */
+  /** The request field `ids` or `names`. */
   readonly keys: DescField
-  /** The field of a resource that has its key. */
+  /** The resource's key field. */
   readonly key: DescField
-  /** The resources of the response. */
+  /** The response field that contains the resources. */
   readonly items: DescField
-  /** Takes a read mask; undefined where the request has none. */
+  /** The request's read mask field; undefined if it has none. */
   readonly mask: DescField | undefined
-  /** The request's `parent` for resources of any parent; undefined if the request has none. */
+  /** The request's `parent` with the value that stands for any parent; undefined if the request has none. */
   readonly parent: { readonly field: DescField; readonly value: string } | undefined
 }
 
-/** The method of a service that returns resources of a message in batches; undefined where it has none. */
+/** Returns the service's method that returns the resource in batches; undefined if there is none. */
 export function batchGetOf(service: DescService, resource: DescMessage): BatchGet | undefined {
   for (const method of service.methods) {
     const found =
@@ -35,7 +35,7 @@ export function batchGetOf(service: DescService, resource: DescMessage): BatchGe
   return undefined
 }
 
-/** The messages that methods of a service return in batches. */
+/** Returns the messages that the service's methods return in batches. */
 export const batchedMessages = (service: DescService): readonly DescMessage[] => {
   const messages = service.methods.flatMap(({ output }) =>
     output.fields.flatMap((field) => (field.fieldKind === 'list' && field.message) || []),
@@ -56,7 +56,10 @@ function shapeOf(method: DescMethod, resource: DescMessage): BatchGet | undefine
   return { method, keys: list, key, items, mask, parent: anyParent(input, resource) }
 }
 
-/** `shelves/{shelf}/books/{book}` is read under `shelves/-` (AIP-159). */
+/**
+ * Returns the parent for reading resources of all parents: `shelves/{shelf}/books/{book}` is read under
+ * `shelves/-` (AIP-159).
+ */
 function anyParent(input: DescMessage, resource: DescMessage): BatchGet['parent'] {
   const field = text(input, 'parent')
   if (field === undefined) return undefined

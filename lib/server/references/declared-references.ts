@@ -6,7 +6,7 @@ import type { ServiceParts } from '../methods/handler-of.js'
 import { batchedMessages } from './batch-get.js'
 import { type ExternalTarget, externalTarget, type ExternalTargetOptions } from './external-target.js'
 
-/** A field of one resource that holds the key of another (google.api.resource_reference). */
+/** A resource field that contains the key of another resource (google.api.resource_reference). */
 export interface Reference {
   /** Full name of the field, such as `widgets.v1.Part.widget`. */
   readonly field: string
@@ -14,7 +14,10 @@ export interface Reference {
   readonly target: string
 }
 
-/** All references and reachable types. `serve` warns of references whose target is not declared. */
+/**
+ * All declared references and their resolvable targets. `serve` warns about references whose target is not
+ * declared.
+ */
 export class References {
   readonly #references = new Map<string, Reference>()
   readonly #batchTargets = new Set<string>()
@@ -25,10 +28,7 @@ export class References {
       this.#references.set(`${reference.field} ${reference.target}`, reference)
   }
 
-  /**
-   * Records what the descriptors of a service say: the references of its resources, and what it returns in
-   * batches.
-   */
+  /** Records the references of a service's resources and the types that it returns in batches. */
   recordService(service: DescService, { repository }: ServiceParts): void {
     for (const message of resourcesOf(service, repository?.model.message))
       for (const { field, type } of referenceFields(message))
@@ -41,12 +41,12 @@ export class References {
     }
   }
 
-  /** A type that this process resolves through its BatchGet. */
+  /** Records a type that this process resolves through its BatchGet. */
   recordBatchTarget(type: string): void {
     this.#batchTargets.add(type)
   }
 
-  /** A type that another process serves, with its address if known. */
+  /** Records a type that another process serves, with its address if known. */
   recordExternalTarget(type: string, address?: string, options: ExternalTargetOptions = {}): void {
     this.#external.get(type)?.close()
     this.#external.set(type, externalTarget(type, address, options))
@@ -56,17 +56,17 @@ export class References {
     return [...this.#references.values()]
   }
 
-  /** The types that other processes serve. */
+  /** Returns the types that other processes serve. */
   external(): ReadonlyMap<string, ExternalTarget> {
     return this.#external
   }
 
-  /** Addresses of external targets that cannot be reached, one text each. */
+  /** Returns a problem for each external target with an invalid address. */
   problems(): Problem[] {
     return [...this.#external.values()].flatMap(({ problems }) => problems)
   }
 
-  /** Each type that fields refer to and nothing resolves. */
+  /** Returns each type to which fields refer but that nothing resolves. */
   unresolved(): readonly { readonly target: string; readonly fields: readonly string[] }[] {
     const dangling = this.all().filter(
       ({ target }) => !this.#batchTargets.has(target) && !this.#external.has(target),
@@ -78,7 +78,10 @@ export class References {
   }
 }
 
-/** The resources that a service returns: its repository's, and those that say so themselves. */
+/**
+ * Returns the resources of a service: its repository's, and the returned messages that are declared as
+ * resources.
+ */
 function resourcesOf(service: DescService, own: DescMessage | undefined): ReadonlySet<DescMessage> {
   const returned = service.methods.flatMap(({ output }) => [
     output,

@@ -2,52 +2,50 @@ import { problem, type Problem } from '../../errors.js'
 import type { DescService } from '@bufbuild/protobuf'
 import { type Channel, ChannelCredentials } from '@grpc/grpc-js'
 import { createChannel } from 'nice-grpc'
-/** PEM text. */
+/** PEM as a string or bytes. */
 type Pem = string | Buffer
 
 /** The address and credentials of another process that serves a resource type. */
 export interface ExternalTargetOptions {
-  /**
-   * The service that has the BatchGet of the type. Default: the one in the .proto of the resource.
-   */
+  /** The service with the BatchGet of the type. Default: the one in the resource's .proto file. */
   readonly service?: DescService
   /**
-   * The encryption of the connection: `true` trusts the system's certificate authorities; `false` sends
-   * credentials unencrypted. Default: `true`, except for a loopback address.
+   * TLS of the connection. `true` trusts the system's certificate authorities; `false` sends credentials
+   * unencrypted. Default: `true`, except for a loopback address.
    */
   readonly tls?: boolean | ExternalTls
-  /** Names of metadata that are sent along besides `authorization`, such as `x-api-key`. */
+  /** Names of metadata to send in addition to `authorization`, such as `x-api-key`. */
   readonly metadata?: readonly string[]
-  /** The most keys of one BatchGet. Default: 1000. */
+  /** Maximum number of keys in one BatchGet. Default: 1000. */
   readonly batchSize?: number
   /**
-   * Services of the target whose HTTP routes the gateway of this server serves as well: it hands their calls
-   * on. The target authenticates, authorizes and limits them; the chain of this server does not run. Default:
-   * none.
+   * Services of the target whose HTTP routes this server's gateway also serves. Their calls are forwarded.
+   * The target authenticates, authorizes and rate-limits them; this server's interceptors do not run.
+   * Default: none.
    */
   readonly proxy?: readonly DescService[]
 }
 
 /** TLS options for another process. */
 export interface ExternalTls {
-  /** The certificate authorities that are trusted instead of the system's. */
+  /** The certificate authorities to trust instead of the system's. */
   readonly ca?: Pem
-  /** The certificate of this server, with its intermediate ones, where the target asks for one. */
+  /** This server's certificate with its intermediate certificates, if the target requires one. */
   readonly certificateChain?: Pem
   readonly privateKey?: Pem
 }
 
-/** A type of resource that another process serves. */
+/** A resource type that another process serves. */
 export interface ExternalTarget {
   readonly type: string
-  /** Undefined where it is not known yet. */
+  /** Undefined if it is not known yet. */
   readonly address: string | undefined
   readonly service: DescService | undefined
   readonly metadata: readonly string[]
   readonly batchSize: number
   readonly proxy: readonly DescService[]
   readonly problems: readonly Problem[]
-  /** Connected when it is first used, to the recorded address and no other. */
+  /** Returns the channel, which connects on first use, to the recorded address only. */
   channel(): Channel
   close(): void
 }
@@ -57,7 +55,10 @@ const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d+$/
 const NAME = /^(?!grpc-|:)[a-z0-9_.-]+(?<!-bin)$/
 
-/** Nothing between the two servers may learn the credentials, or say that they belong elsewhere. */
+/**
+ * Disables proxies and service configuration, so that nothing between the two servers receives the
+ * credentials or redirects them.
+ */
 const DIRECT = { 'grpc.enable_http_proxy': 0, 'grpc.service_config_disable_resolution': 1 }
 
 export function externalTarget(

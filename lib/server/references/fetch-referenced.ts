@@ -14,36 +14,35 @@ import { metadataFor, unaryOf } from './target-calls.js'
 
 /**
  * The maximum number of calls per page and type. A target rejects a batch as a whole, so a missing key is
- * found by halving: 128 keys need no more calls.
+ * found by bisection: 128 keys need at most this many calls.
  */
 const MAX_CALLS = 256
 
-/** The target does not have one of the keys, does not let the caller see it, or cannot read it. */
+/** The target does not have one of the keys, hides it from the caller, or cannot parse it. */
 const IS_OF_A_KEY: ReadonlySet<Status> = new Set([Status.NOT_FOUND, Status.INVALID_ARGUMENT])
 const IS_DENIED: ReadonlySet<Status> = new Set([Status.PERMISSION_DENIED, Status.UNAUTHENTICATED])
 
-/** The method that reads resources of a type. */
+/** The method that reads the resources of a type. */
 export interface Source {
   readonly target: ExternalTarget
   readonly batchGet: BatchGet
   readonly message: DescMessage
 }
 
-/** The fields that the read mask of a page requests. */
+/** The resources and fields that the read mask of a page requests. */
 export interface Wanted {
   readonly keys: ReadonlySet<string>
-  /** Fields of the resource; undefined for all. */
+  /** Fields of the resource; undefined for all of them. */
   readonly paths: readonly string[] | undefined
 }
 
 type CallInChain = Call & RequestId
 
 /**
- * Resources by their keys, with the credentials and in the time of a call. A key that the target does not
- * have, or does not show to the caller, is not in the result.
- * @param identity - the headers that say who calls, where no authenticator does.
- * @throws Unavailable where the target does not respond, ResourceExhausted for too many keys that it does not
- * have.
+ * Reads resources by their keys, with the call's credentials and deadline. Keys that the target does not have
+ * or hides from the caller are omitted.
+ * @param identity - the headers that identify the caller if there is no authenticator.
+ * @throws Unavailable if the target does not respond, ResourceExhausted if too many keys are missing.
  */
 export async function fetchReferenced(
   source: Source,
@@ -85,7 +84,7 @@ export async function fetchReferenced(
       if (some.includes(key) && !found.has(key)) found.set(key, item)
     }
   }
-  // No row of the target has a key that its request cannot hold.
+  // Skips keys that the request field cannot contain, because no row of the target has them.
   const wanted = [...keys].filter((key) => wireKey(batchGet.keys, key) !== undefined)
   await Promise.all(chunksOf(wanted, target.batchSize).map(read))
   return found

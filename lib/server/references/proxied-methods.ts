@@ -3,7 +3,6 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { httpRulesOf } from '../../resource/messages/http-paths.js'
 import type { ExternalTarget } from './external-target.js'
 
-/** The methods of other processes that the gateway has routes of, with the process of each. */
 export const proxiedMethods = (
   external: ReadonlyMap<string, ExternalTarget>,
 ): ReadonlyMap<DescMethod, ExternalTarget> =>
@@ -13,7 +12,10 @@ export const proxiedMethods = (
     ),
   )
 
-/** Why a proxy cannot be what it says, one text each. @param own - the services of this server. */
+/**
+ * Returns a problem for each proxied service that cannot be served.
+ * @param own - the services of this server.
+ */
 export function proxyProblems(
   external: ReadonlyMap<string, ExternalTarget>,
   own: readonly DescService[],

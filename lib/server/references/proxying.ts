@@ -12,22 +12,22 @@ import { metadataFor, streamOf, type TargetCall, unaryOf } from './target-calls.
 import { targetError } from './target-error.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
-/** The parts of the server that forwarding calls needs. */
+/** The parts of the server that forwarding uses. */
 export interface ProxyParts {
-  /** The headers that say who calls, where no authenticator does. */
+  /** The headers that identify the caller if there is no authenticator. */
   readonly identity: readonly string[]
   readonly timeoutMsOf: (method: { readonly path: string }) => number
   readonly logger: Logger
 }
 
-/** The metadata that the target receives besides the metadata named in its options. */
+/** The metadata that the target receives in addition to the names in its options. */
 const HANDED_ON = ['if-match', 'idempotency-key'] as const
 const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_HEADERS)
 const DETAILS = 'grpc-status-details-bin'
 
 /**
- * The dispatcher of a gateway that has routes of methods of other processes. It hands their calls on: the
- * target authenticates, authorizes and limits them. Every other call is this server's own.
+ * Returns a dispatcher that forwards calls of proxied methods to their process. The target authenticates,
+ * authorizes and rate-limits them. Other calls run in this server.
  */
 export function proxying(
   own: Dispatcher,
@@ -78,7 +78,7 @@ async function* handOnStream(
   }
 }
 
-/** One call on its way to its target. */
+/** One call that is being forwarded. */
 class Forwarding {
   readonly #requestId: string
   readonly #since = performance.now()
@@ -101,7 +101,10 @@ class Forwarding {
     this.#deadline = Number.isFinite(until) ? until : undefined
   }
 
-  /** The request with its body. @throws what is wrong with it. */
+  /**
+   * Returns the request with its body.
+   * @throws the error of an invalid request.
+   */
   async whole(request: Message): Promise<Message> {
     const { metadata, unreadable, rest, ignoredMask, held } = this.incoming
     const repeated = metadata.repeatedOf(SINGLE_HEADERS)
@@ -139,12 +142,12 @@ class Forwarding {
     }
   }
 
-  /** The error that the caller receives. */
+  /** Records and returns the error that the caller receives. */
   fail(thrown: unknown): AshlarError {
     return (this.#error = this.#reported(thrown))
   }
 
-  /** Logs the call. A stream that is left early is not read any further. */
+  /** Logs the call. A stream that the caller leaves early is not read any further. */
   end(): void {
     clearTimeout(this.#timer)
     const { incoming, target, parts } = this
@@ -172,7 +175,7 @@ class Forwarding {
     return targetError(this.target.type, thrown, this.#details)
   }
 
-  /** Of the metadata the gateway sends what it sends of its own calls. */
+  /** Copies the target's metadata that the gateway would also send for its own calls. */
   #take(sent: NiceMetadata): void {
     const { headers, trailers } = this.incoming
     for (const [name, values] of sent) {

@@ -14,22 +14,25 @@ import { batchGetOf } from './batch-get.js'
 import type { ExternalTarget } from './external-target.js'
 import { fetchReferenced, type Source } from './fetch-referenced.js'
 
-/** The parts of the server that expanding references needs. */
+/** The parts of the server that showing references uses. */
 export interface ReferenceParts {
   readonly external: ReadonlyMap<string, ExternalTarget>
   readonly redaction: Redaction
   readonly logger: Logger
-  /** The headers that say who calls, where no authenticator does. */
+  /** The headers that identify the caller if there is no authenticator. */
   readonly identity: readonly string[]
 }
 
-/** Resources of resources that a read mask names at most, one inside of the other. */
+/** The maximum nesting depth of resources in a read mask. */
 const MAX_DEPTH = 3
 
-/** A shown reference, and where it is read. */
+/** A field that shows a referenced resource, and the method that reads it. */
 interface Shown extends ShownReference, Source {}
 
-/** Shows the references of a message to what other processes serve; undefined for a message that has none. */
+/**
+ * Returns a function that fills a message's references with resources of other processes; undefined if the
+ * message has none.
+ */
 export function showReferences(desc: DescMessage, parts: ReferenceParts): ShowReferences | undefined {
   const all = shownIn(desc, parts.external)
   if (all.length === 0) return undefined
@@ -63,8 +66,8 @@ export function showReferences(desc: DescMessage, parts: ReferenceParts): ShowRe
 }
 
 /**
- * Fields that a method could show and nothing fills, one text each. @param isFilled - whether the server's
- * own code does.
+ * Returns a problem for each field that a method could show but that nothing fills.
+ * @param isFilled - returns true if the server's own code fills the field.
  */
 export function unshownReferences(
   methods: Iterable<DescMethod>,
@@ -114,17 +117,17 @@ function sourceOf(message: DescMessage, target: ExternalTarget): Source | undefi
   return undefined
 }
 
-/** Those in the .proto of a message. */
+/** Returns the services in a message's .proto file. */
 const servicesBeside = ({ file }: DescMessage) => file.services
 
-/** A value that the server's own code has put there stays. */
+/** Returns the key to read; none if the server's own code has already filled the field. */
 function keyIn(message: Message, { field, reference }: ShownReference): readonly string[] {
   if (valueOf(message, field) !== undefined) return []
   const key = keyTextIn(message, reference)
   return key === '' ? [] : [key]
 }
 
-/** The paths that all fields of one type request; undefined for all fields. */
+/** Returns the paths requested by all fields of one type; undefined for all paths. */
 function pathsOf(shown: readonly Shown[], tree: ReadTree): readonly string[] | undefined {
   const paths = new Set<string>()
   for (const { field } of shown) {
@@ -147,7 +150,10 @@ function leavesOf(branch: Branch): readonly string[] {
   )
 }
 
-/** Each resource inside of another may be a call of one server to the next. @throws InvalidArgument */
+/**
+ * Limits the nesting, because each level may be a call from one server to the next.
+ * @throws InvalidArgument
+ */
 function checkDepth(tree: ReadTree, field: DescField, depth = 1): void {
   const branch = tree.get(field)
   if (branch === undefined || 'keys' in branch) return
@@ -159,7 +165,7 @@ function checkDepth(tree: ReadTree, field: DescField, depth = 1): void {
   }
 }
 
-/** The message of another server, as this server may return it. */
+/** Removes everything from another server's message that this server may not return. */
 function readable(message: Message, { message: desc }: Source, redaction: Redaction): Message {
   const cleared = withoutSecrets(redaction, desc, message).message
   return withholding(desc)?.(cleared) ?? cleared

@@ -17,11 +17,11 @@ type Send<R> = (request: Message, call: TargetCall) => R
 
 const clients = new WeakMap<ExternalTarget, Map<DescMethod, Send<unknown>>>()
 
-/** A unary method of another server. */
+/** Returns a function that calls a unary method of another server. */
 export const unaryOf = (target: ExternalTarget, method: DescMethod): Send<Promise<Message>> =>
   clientOf(target, method) as Send<Promise<Message>>
 
-/** A method of another server that streams its responses. */
+/** Returns a function that calls a method of another server that streams its responses. */
 export const streamOf = (target: ExternalTarget, method: DescMethod): Send<AsyncIterable<Message>> =>
   clientOf(target, method) as Send<AsyncIterable<Message>>
 
@@ -40,7 +40,8 @@ function clientOf(target: ExternalTarget, method: DescMethod): Send<unknown> {
 }
 
 /**
- * The target learns who asks, for which call, and until when. @param names - of metadata that is handed on.
+ * Returns the metadata that identifies the caller, the call and the deadline to the target.
+ * @param names - the metadata to forward.
  */
 export function metadataFor(
   names: readonly string[],

@@ -13,8 +13,8 @@ import { boundedViolations } from '../../field-violations.js'
 import { isInstance } from '../../faults/readable.js'
 
 /**
- * Codes that say what the caller has to change. Their texts are for the caller; others may be about the
- * target's inside.
+ * Error codes that the caller can act on. Their messages are written for callers; messages of other codes may
+ * reveal the target's internals.
  */
 const OF_THE_CALL: ReadonlySet<Code> = new Set<Code>([
   ...(['INVALID_ARGUMENT', 'NOT_FOUND', 'ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED'] as const),
@@ -22,7 +22,7 @@ const OF_THE_CALL: ReadonlySet<Code> = new Set<Code>([
 ])
 
 /**
- * The error that the caller receives if a call to another server failed.
+ * Returns the error for the caller after a failed call to another server.
  * @param details - `grpc-status-details-bin` of the response.
  */
 export function targetError(type: string, error: unknown, details: Uint8Array | undefined): AshlarError {
@@ -41,7 +41,7 @@ const CODE_OF: ReadonlyMap<number, Code> = new Map(
 const bounded = (detail: ErrorDetail): ErrorDetail =>
   detail.kind === 'badRequest' ? { ...detail, violations: boundedViolations(detail.violations) } : detail
 
-/** None where they cannot be read: the code and the text say enough. */
+/** Decodes the details; none if they are unreadable, because the code and message are sufficient. */
 function readDetails(bytes: Uint8Array | undefined): readonly ErrorDetail[] {
   try {
     return bytes === undefined ? [] : detailsIn(bytes).map(bounded)

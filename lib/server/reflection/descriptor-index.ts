@@ -12,7 +12,7 @@ import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { DETAIL_TYPES } from '../../error-details.js'
 
 /**
- * Every file that the services need, found by the names declared in it. Names are full, without a leading
+ * All files that the services need, indexed by the names declared in them. Names are full, without a leading
  * dot.
  */
 export class DescriptorIndex {
@@ -22,7 +22,7 @@ export class DescriptorIndex {
 
   constructor(services: readonly DescService[]) {
     for (const { file } of services) this.#add(file)
-    // Details of errors: a client needs their files to print them.
+    // Includes the error details, because clients need their files to print them.
     for (const { file } of [StatusSchema, ...DETAIL_TYPES]) this.#add(file)
   }
 
@@ -39,7 +39,7 @@ export class DescriptorIndex {
     return this.#extensions.get(message)?.get(number)
   }
 
-  /** Numbers of the extensions of a message; undefined for an unknown message. */
+  /** Returns the extension numbers of a message; undefined for an unknown message. */
   extensionNumbers(message: string): readonly number[] | undefined {
     const numbers = this.#extensions.get(message)
     if (numbers !== undefined) return [...numbers.keys()].sort((a, b) => a - b)
@@ -66,7 +66,7 @@ export class DescriptorIndex {
         for (const { name } of declared.methods) this.#symbols.set(`${typeName}.${name}`, file)
         return
       case 'enum': {
-        // Enum values are declared in the scope of their enum, not inside of it.
+        // In protobuf, enum values belong to the scope that contains their enum.
         const scope = typeName.slice(0, -declared.name.length)
         for (const { name } of declared.values) this.#symbols.set(scope + name, file)
         return
@@ -80,8 +80,8 @@ export class DescriptorIndex {
 }
 
 /**
- * The file as protoc would write it, followed by its imports. Files in `sent` are left out; the others are
- * added to it.
+ * Returns the file as protoc would write it, followed by its imports. Files in `sent` are omitted; new ones
+ * are added to it.
  */
 export const withImports = (file: DescFile, sent: Set<string>): Uint8Array[] => {
   if (sent.has(file.proto.name)) return []

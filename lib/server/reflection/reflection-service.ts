@@ -13,16 +13,16 @@ import type { Rule } from '../authz/rules.js'
 
 type MessageResponse = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
 
-/** Both versions, in the order in which tools try them. */
+/** Both versions, in the order in which clients try them. */
 export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionAlpha]
 
-/** Public, because a client that asks for the services has no identity yet. */
+/** Reflection is public because a client that lists the services has no identity yet. */
 export const reflectionRules: readonly Rule[] = reflectionServices
   .flatMap(({ methods }) => methods)
   .map((method) => ({ method: pathOf(method), public: true }))
 
 /**
- * gRPC server reflection, of either version: their messages differ only in the package name.
+ * Implements gRPC server reflection of either version. Their messages differ only in the package name.
  * @param services - returns the served services; called for the first request.
  */
 export const reflectionService = (
@@ -42,7 +42,7 @@ export const reflectionService = (
   }
 }
 
-/** @throws InvalidArgument for a request with a text that no name has. */
+/** @throws InvalidArgument if a string in the request is longer than any name. */
 const checkLengths = ({ host, messageRequest: { value } }: ServerReflectionRequest): void => {
   const name = typeof value === 'object' ? value.containingType : value
   if (host.length > MAX_NAME_CHARACTERS || (name?.length ?? 0) > MAX_NAME_CHARACTERS)
@@ -82,7 +82,10 @@ const responseTo = (
   }
 }
 
-/** A client already has the files of a stream, except the one that it requests. */
+/**
+ * Returns the file with its imports. It is sent again if the client requests it, but imports that were sent
+ * before are omitted.
+ */
 const fileOr = (file: DescFile | undefined, otherwise: string, sent: Set<string>): MessageResponse => {
   if (file === undefined) return notFound(otherwise)
   sent.delete(file.proto.name)

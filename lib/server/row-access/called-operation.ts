@@ -2,10 +2,10 @@ import type { OperationDecision } from '../../context.js'
 import type { ReferenceAccess } from '../../persistence/contract/related-options.js'
 import type { Operation, Unrestricted } from '../../persistence/repository/repository-operation.js'
 
-/** Operations of one kind: what was decided about one of them holds for the others. */
+/** A kind of operation. A decision about one operation applies to all of its kind. */
 export type OperationKind = 'get' | 'list' | 'create' | 'update' | 'delete' | 'undelete'
 
-/** Operations about which a caller's rights decide. A purge and the check of a token are the server's own. */
+/** Operations that require a permission of the caller. The server itself purges rows and verifies tokens. */
 export type DecidedOperation = Exclude<Operation, { readonly kind: 'verify' | 'purgeExpired' }>
 
 const KINDS: Readonly<Record<DecidedOperation['kind'], OperationKind>> = {
@@ -27,9 +27,12 @@ const KINDS: Readonly<Record<DecidedOperation['kind'], OperationKind>> = {
   undelete: 'undelete',
 }
 
-/** Carries out an operation of which the caller may reach only some rows. */
+/** The limits on an operation. */
 export interface Limits {
-  /** Left out where all rows of the tenant may be reached. */
+  /**
+   * Runs an operation for a caller who may access only some rows. Omitted if all rows of the tenant are
+   * accessible.
+   */
   readonly restricted?:
     ((operation: DecidedOperation, unrestricted: Unrestricted) => Promise<unknown>) | undefined
   /** The rows that the caller may refer to; omitted for all. */
@@ -37,12 +40,12 @@ export interface Limits {
 }
 
 /**
- * An operation that the server, or a function of a call, has called on a repository. While it runs, what was
- * decided holds for each operation of its kind on this repository, however an override reaches it: with other
- * options, twice, or in a transaction. What the override reads or writes besides is not restricted.
+ * An operation that the server or a custom function has called on a repository. While it runs, its decision
+ * applies to each operation of its kind on this repository, even if an override uses other options, runs it
+ * twice or opens a transaction. Other operations of the override are not restricted.
  */
 export class CalledOperation implements OperationDecision {
-  /** True if an operation of the kind was carried out. */
+  /** True if an operation of the kind was executed. */
   isReached = false
   #isOver = false
 
@@ -73,7 +76,7 @@ export class CalledOperation implements OperationDecision {
     )
   }
 
-  /** Code that continues afterwards, such as a timer, is no longer part of the call. */
+  /** Ends the operation. Code that continues afterwards, such as a timer, is no longer part of the call. */
   end(): void {
     this.#isOver = true
   }

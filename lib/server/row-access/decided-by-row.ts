@@ -7,21 +7,19 @@ import type { Decided } from './decided.js'
 import type { OtherRead } from './other-reads.js'
 import { RestrictedRepository } from './restricted-repository.js'
 
-/** A row-level decision, and how to get another one. */
+/** A row-level decision, and functions for further decisions. */
 export interface DecidedByRow {
   readonly decision: Decision
   readonly request: AuthorizationRequest
   readonly message: () => Message
-  /** Decides about `get` of what the rule is about. */
+  /** Decides about `get` on the rule's resource. */
   readonly decideGet: () => Decision | Promise<Decision>
-  /** The read permission of a repository's rows, if the decision about `get` does not state it. */
+  /** Returns the read permission of a repository's rows, if the decision about `get` does not cover it. */
   readonly otherRead: (repository: Repository<object>) => OtherRead | undefined
   readonly explain: (why: string) => void
 }
 
-/**
- * Carries out a row-level decision. The authorizer decides about `get` once per call and resource, if needed.
- */
+/** Applies a row-level decision. The authorizer decides about `get` at most once per call and resource. */
 export const rowAccess = (decided: DecidedByRow): RowAccess => {
   const { decision, request, message, explain } = decided
   const entityRequest = (asked: AuthorizationRequest, verb: string) => (): EntityRequest => {
@@ -51,7 +49,8 @@ export const rowAccess = (decided: DecidedByRow): RowAccess => {
       const referring = references?.of(repository, kind)
       const other = kind === 'reads' ? undefined : otherOf(repository)
       if (other === undefined) return new RestrictedRepository(repository, ofCall, kind, referring)
-      // Of a standard method, the decision is about the rows of its repository, whatever its rule names.
+      // For a standard method, the decision applies to the rows of its repository, whatever resource the rule
+      // names.
       const isFree = kind === 'acts' && other.isRuleOfAnother
       const ownOf = isFree ? restrictionOf(true, entityRequest(request, request.verb)) : own
       const decidedOf = { own: ownOf, readable: other.readable, explain }

@@ -1,10 +1,10 @@
 import type { Restriction } from '../authz/decision.js'
 
-/** The decision about a call. */
+/** The decisions about a call. */
 export interface Decided {
-  /** About the call itself. */
+  /** The decision about the call itself. */
   readonly own: Restriction
-  /** About reading the same resource: what is not in it is not there for the caller. */
+  /** The decision about reading the same resource. Rows outside it do not exist for the caller. */
   readonly readable: () => Restriction | Promise<Restriction>
   /** Reports why the call is denied, if callers may learn that. */
   readonly explain: (why: string) => void

@@ -1,7 +1,10 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Restrictions } from '../chain/call.js'
 
-/** @throws TypeError for every repository: a public method asks no one which rows its caller may reach. */
+/**
+ * Returns a restriction that always fails: a public method has no decision about the rows that its caller may
+ * access.
+ */
 export const unasked = ({ parent, name }: DescMethod): Restrictions['ownAccess'] => ({
   restrict: () => {
     throw new TypeError(
@@ -10,7 +13,7 @@ export const unasked = ({ parent, name }: DescMethod): Restrictions['ownAccess']
   },
 })
 
-/** Reports a decision by row about a function that cannot be restricted. */
+/** Returns the error for a row-level decision about a function that cannot be restricted. */
 export const noRowAccess = ({ parent, name, localName, methodKind }: DescMethod): string => {
   const method = `${parent.typeName}.${name}`
   return methodKind === 'unary'

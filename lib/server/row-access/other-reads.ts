@@ -8,33 +8,33 @@ import type { Deadline } from '../chain/deadline.js'
 import { pathOf } from '../chain/method.js'
 import type { Registry } from '../methods/registry.js'
 
-/** The read permission of a resource, if the decision about the call does not state it. */
+/** The read permission of a resource, if the decision about the call does not cover it. */
 export interface OtherRead {
   readonly question: AuthorizationRequest
   readonly decide: () => Decision | Promise<Decision>
   /**
-   * The rule is about another resource that is served, so that its decision says nothing about rows of this
+   * True if the call's rule concerns another served resource, so that its decision says nothing about this
    * one.
    */
   readonly isRuleOfAnother: boolean
 }
 
-/** The authorizer's question about a resource, taken from the method that reads it. */
+/** The authorization request about a resource, derived from the method that reads it. */
 interface Asked {
   readonly verb: string
   readonly resource: string
   readonly isPublic: boolean
-  /** The types that rules use for the resource. */
+  /** The type names that rules use for the resource. */
   readonly types: ReadonlySet<string>
 }
 
-/** The methods that return rows unchanged. The first one that a resource has decides who may read it. */
+/** The methods that return rows unchanged. The first one that exists decides who may read a resource. */
 const READING = ['get', 'batchGet', 'list'] as const
 
 /**
  * The rows that a call may read through a repository: those that a Get would return to the caller, or a
- * BatchGet or List if the resource has no Get. If no method returns its rows, the authorizer decides about
- * `get` of its type.
+ * BatchGet or List if there is no Get. If no method returns the rows, the authorizer decides about `get` on
+ * the type.
  */
 export class OtherReads {
   #served: ReadonlyMap<string, Asked> | undefined
@@ -45,7 +45,7 @@ export class OtherReads {
     private readonly authorizer: Authorizer,
   ) {}
 
-  /** Undefined where `get` of what the rule is about is the question. */
+  /** Returns undefined if the decision about `get` on the rule's resource applies. */
   of(
     { model }: Repository<object>,
     { principal, method, type: ruled, signal }: AuthorizationRequest,
@@ -93,7 +93,10 @@ export class OtherReads {
 
 type Question = Pick<Asked, 'verb' | 'resource' | 'isPublic'>
 
-/** No request fills a template here, so the authorizer decides about the type. */
+/**
+ * Returns the rule's verb and resource. Without a request, a template cannot be filled, so the authorizer
+ * decides about the type.
+ */
 const asRuled = (
   { verb: ruled = '', resource = '', public: isPublic = false }: Rule,
   verb: string,
@@ -105,7 +108,7 @@ const asRuled = (
 
 const asType = (verb: string, resource: string): Question => ({ verb, resource, isPublic: false })
 
-/** Nothing returns its rows. */
+/** Returns the request for a resource that no method returns. */
 const unserved = ({ type }: ResourceModel): Asked => ({
   ...asType('get', type),
   types: new Set([type]),

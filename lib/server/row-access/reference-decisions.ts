@@ -18,39 +18,39 @@ import { referenceVerbs } from './reference-verbs.js'
 import { Referring } from './referring.js'
 import { RestrictedRepository } from './restricted-repository.js'
 
-/** The call whose caller refers to resources. */
+/** A call that writes references. */
 export interface ReferringCall {
   readonly path: string
   readonly principal: Principal
   readonly time: Deadline
-  /** Its request. */
+  /** The call's request. */
   readonly message: () => Message
   /** Reports why a reference is denied, if callers may learn that. */
   readonly explain: (why: () => string) => void
 }
 
-/** The Get of a resource, whose rule says who may refer to it. */
+/** The Get method whose rule decides who may refer to its resource. */
 interface Get {
   readonly desc: DescMethod
   readonly key: DescField
 }
 
-/** With its rule. */
+/** A Get method and its rule. */
 interface Ruled {
   readonly get: Get
   readonly rule: Rule
 }
 
-/** The permission that a caller needs for a reference, before the row is known. */
+/** The permission that a reference requires, as far as it is known without the row. */
 export interface NeededPermission {
   readonly verb: string
-  /** The resource of a rule, or the type. */
+  /** The rule's resource, or the type. */
   readonly resource: string
 }
 
 /**
- * The rows that a server's callers may refer to: those that a Get of the other resource would return to them.
- * If the field names a verb, the caller needs that permission instead.
+ * Decides which rows a caller may refer to: those that a Get of the other resource would return to it. If the
+ * field names a verb, the caller needs that permission instead.
  */
 export class ReferenceDecisions {
   readonly #gets = new Map<ResourceModel, readonly Get[]>()
@@ -62,7 +62,7 @@ export class ReferenceDecisions {
     private readonly authorizer: Authorizer,
   ) {}
 
-  /** For the writes of one call. */
+  /** Returns the limits on the references of one call. */
   of(call: ReferringCall): CallReferences {
     const of = ({ model }: Repository<object>, kind: RowAccessKind): Referring | undefined =>
       model.relations.some(isChecked)
@@ -77,7 +77,7 @@ export class ReferenceDecisions {
     }
   }
 
-  /** The permissions that references of served resources require. */
+  /** Returns the permissions that references of served resources require. */
   permissions(): readonly NeededPermission[] {
     return this.registry.repositories().flatMap(({ model }) =>
       model.relations.filter(isChecked).flatMap(({ target, reference }): NeededPermission[] => {
@@ -111,7 +111,7 @@ export class ReferenceDecisions {
     }
   }
 
-  /** Undefined if every caller may refer to the row. */
+  /** Returns the authorization request for a reference; undefined if every caller may refer to the row. */
   #question(
     model: ResourceModel,
     row: ReferredRow,
@@ -138,7 +138,7 @@ export class ReferenceDecisions {
     }
   }
 
-  /** The Get of a resource, where one rule says who may get it. */
+  /** Returns the Get of a resource and its rule, if a single rule covers it. */
   #getOf(target: ResourceModel): Ruled | undefined {
     let gets = this.#gets.get(target)
     if (gets === undefined) {
@@ -160,13 +160,16 @@ export class ReferenceDecisions {
 
 const GET = 'get'
 
-/** As the Get of the row is sent: its name, or its key. `''` where the write does not say all of the name. */
+/**
+ * Returns the name or key with which a Get would request the row; `''` if the write does not contain the
+ * whole name.
+ */
 const nameOf = ({ target, values }: ReferredRow): string =>
   target.name === undefined ? (values[target.key.property] ?? '') : target.name.format(values)
 
 const templates = new WeakMap<Rule, ResourceTemplate>()
 
-/** The resource of the rule; undefined where the rule wants more of the request than names the row. */
+/** Fills the rule's resource; undefined if the rule needs more fields of the request than the row's name. */
 function filled({ get, rule }: Ruled, request: Message | undefined): string | undefined {
   let template = templates.get(rule)
   if (template === undefined)

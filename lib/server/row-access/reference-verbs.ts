@@ -6,8 +6,8 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Registry } from '../methods/registry.js'
 
 /**
- * The `(ashlar.api.v1.field).reference_verb` of a resource's references, by reference. A reference that only
- * the name holds has no field, so the name's field states it.
+ * Returns the verb in `(ashlar.api.v1.field).reference_verb`, by reference. A reference that exists only in
+ * the name has no field, so the name field's verb applies.
  */
 export function referenceVerbs({ message, name, relations }: ResourceModel): ReadonlyMap<string, string> {
   const verbs = new Map<string, string>()
@@ -22,7 +22,7 @@ export function referenceVerbs({ message, name, relations }: ResourceModel): Rea
 const isInName = (name: ResourceModel['name'], proto: string): boolean =>
   name?.variables.some(({ field }) => field.proto === proto) === true
 
-/** Fields that name a verb but are not a reference, each with a remedy. */
+/** Returns a problem for each field that names a verb but is not a reference. */
 export function strayReferenceVerbs(registry: Registry): Problem[] {
   const models = registry.repositories().map(({ model }) => model)
   const inputs = registry.services().flatMap(({ methods }) => methods.map(({ input }) => input))

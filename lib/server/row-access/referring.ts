@@ -6,16 +6,19 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The rows that every caller may refer to. */
+/** The access to rows that every caller may refer to. */
 const FREE = { isNone: false }
 
-/** Two rows have the same if one reference of a resource has one key. */
+/** Returns an id that is equal for the same reference with the same key. */
 const idOf = ({ field, target, values }: ReferredRow): string =>
   JSON.stringify([field, values[target.key.property]])
 
-/** Writes of one repository for one call, whose caller may not refer to everything. */
+/** The writes of one repository for a call whose caller may not refer to every resource. */
 export class Referring implements ReferringWrites {
-  /** @param isOfRequest - whether references that the server sets are not checked. */
+  /**
+   * @param isOfRequest - true if only references in the request are checked, not references that the server
+   *   sets.
+   */
   constructor(
     private readonly model: ResourceModel,
     private readonly access: ReferenceAccess,
@@ -38,8 +41,9 @@ export class Referring implements ReferringWrites {
   }
 
   /**
-   * Accepts references that the server sets: OUTPUT_ONLY ones, and values that the request does not have.
-   * @param rows - what the request refers to; undefined if it is about stored references.
+   * Returns access that accepts references that the server sets: OUTPUT_ONLY fields, and values that are not
+   * in the request.
+   * @param rows - the rows to which the request refers; undefined for stored references.
    */
   #ofRequest(rows: readonly ReferredRow[] | undefined): ReferenceAccess {
     const outputOnly = new Set(
@@ -57,7 +61,7 @@ export class Referring implements ReferringWrites {
     }
   }
 
-  /** True if there is a limit to what the rows are. */
+  /** Returns true if the caller may not refer to every one of the rows. */
   async #isLimited(rows: readonly ReferredRow[]): Promise<boolean> {
     for (const row of rows) {
       const { isNone, where, test } = await this.access.refer(row)

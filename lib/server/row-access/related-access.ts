@@ -4,17 +4,17 @@ import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import type { RelatedDecisions } from '../chain/row-access.js'
 import { decisionOf, type Restriction, restrictionOf } from '../authz/decision.js'
 
-/** Whose call it is that reaches resources beside its own. */
+/** The call that accesses related resources. */
 export interface RelatedQuestion extends Pick<AuthorizationRequest, 'principal' | 'method' | 'signal'> {
   readonly message: () => Message
 }
 
 /**
- * A caller's permissions on the resources related to the call's resource. The authorizer decides about each
- * type, with the type as the resource.
+ * A caller's permissions on related resources. The authorizer decides about each type, with the type as the
+ * resource.
  */
 export class AuthorizedRelated implements RelatedDecisions {
-  /** @param verb - what the call does. */
+  /** @param verb - the action of the call. */
   constructor(
     private readonly authorizer: Authorizer,
     private readonly verb: 'delete' | 'undelete',
@@ -29,7 +29,7 @@ export class AuthorizedRelated implements RelatedDecisions {
     return this.#decide('list', model)
   }
 
-  /** The same for work that goes on when the call has ended. */
+  /** Returns the same permissions for work that continues after the call has ended. */
   during(signal: AbortSignal): AuthorizedRelated {
     const { principal, method, message } = this.question
     return new AuthorizedRelated(this.authorizer, this.verb, { principal, method, message, signal })

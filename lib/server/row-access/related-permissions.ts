@@ -6,10 +6,7 @@ type Permissions = AuthorizedServer['permissions']
 
 const CHANGING = ['delete', 'batchDelete', 'undelete'] as const
 
-/**
- * The permissions that are checked besides the methods': for the resources related to a delete or an
- * undelete.
- */
+/** Returns the permissions that a delete or an undelete requires on related resources. */
 export const relatedPermissions = (registry: Registry): Permissions =>
   registry.repositories().flatMap(({ model }) =>
     CHANGING.flatMap((kind) =>

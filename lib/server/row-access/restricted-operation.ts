@@ -19,13 +19,13 @@ type Many = OperationOf<'updateMany' | 'deleteMany'>
 type Write = Exclude<DecidedOperation, Read | Many | OperationOf<'list' | 'count' | 'create'>>
 
 /**
- * One operation of a call whose authorizer decided by row. A row that the caller may not get is NotFound,
- * whatever the operation; one that the caller may get but not change is PermissionDenied.
+ * One operation of a call with a row-level decision. If the caller may not get a row, the operation fails
+ * with NotFound. If it may get but not change the row, with PermissionDenied.
  */
 export class RestrictedOperation {
-  /** The context of the call. */
+  /** The call's context. */
   readonly #given: RequestContext
-  /** Of what the operation consists of, about which nothing is decided. */
+  /** The context of the operation's parts, which are not restricted again. */
   readonly #context: RequestContext
   readonly #where: Filter | undefined
 
@@ -61,7 +61,7 @@ export class RestrictedOperation {
     }
   }
 
-  /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
+  /** @throws ErrNotFound unless the caller may get all of the entities, including deleted ones. */
   async mustSee(keys: readonly unknown[]): Promise<void> {
     const { isNone, where, test } = await this.decided.readable()
     if (isNone) throw this.#missing()
@@ -77,7 +77,9 @@ export class RestrictedOperation {
     }
   }
 
-  /** A row that the caller may get, and that the call may not act on, is a denial as it is for a write. */
+  /**
+   * Reads a row. If the caller may get the row but the call may not access it, it is denied, as for a write.
+   */
   async #read(operation: Read): Promise<unknown> {
     const readable = await this.#readable()
     const own = this.kind === 'acts' ? this.decided.own : undefined
@@ -89,7 +91,7 @@ export class RestrictedOperation {
       if (!(error instanceof ErrNotFound)) throw error
       if (own?.where !== undefined && operation.kind !== 'lookup')
         throw await this.#missOf(keysOf(operation), false, this.#context, readable, reach, error)
-      // As of a row that exists, and is excluded.
+      // Reported as for an existing but excluded row.
       if ((readable.where ?? readable.test) !== undefined) this.decided.explain(MISSING)
       throw error
     }
@@ -155,7 +157,7 @@ export class RestrictedOperation {
     return this.unrestricted.transaction(run, { context: this.#context })
   }
 
-  /** Rows that the caller may not write are not among those that the filter names, as in a list. */
+  /** Writes the rows that match a filter. As in a list, rows that the caller may not write do not match. */
   async #writeMany(operation: Many): Promise<unknown> {
     const { type } = this.unrestricted.model
     const readable = listable(await this.decided.readable(), type)
@@ -169,7 +171,7 @@ export class RestrictedOperation {
     return this.#perform({ ...operation, ...(isByKeys && { byKeys }) }, { reach })
   }
 
-  /** Locks the rows and asks about each of them. */
+  /** Locks the rows and checks each of them. */
   async #lock(
     keys: readonly unknown[],
     isDeleted: boolean,
@@ -178,14 +180,17 @@ export class RestrictedOperation {
     reach: Filter | undefined,
   ): Promise<void> {
     const stored = await this.#stored(isDeleted, keys, inside, reach, forWrite)
-    // The write itself might reach a row that has come into reach since, about which no one was asked.
+    // A row that became accessible only after this read was not checked, so the write must not reach it.
     if (stored === undefined)
       throw await this.#missOf(keys, isDeleted, inside, readable, reach, new ErrNotFound())
     await this.#mustPass(stored, readable.test)
     if (!(await allPass(stored, this.decided.own.test))) throw this.#denied()
   }
 
-  /** True if a row that the call may not reach can be distinguished from a missing row. */
+  /**
+   * Returns the error for rows that were not found. The error depends on whether the caller may know that the
+   * rows exist.
+   */
   async #missOf(
     keys: readonly unknown[],
     isDeleted: boolean,
@@ -197,11 +202,11 @@ export class RestrictedOperation {
     const seen = await this.#stored(isDeleted, keys, inside, readable.where)
     if (seen === undefined) return this.#missing()
     if (!(await allPass(seen, readable.test))) return this.#missing()
-    // The rows are in reach: what the operation did not find is something else.
+    // The rows are accessible, so the error concerns something else.
     return (await this.#stored(isDeleted, keys, inside, reach)) === undefined ? this.#denied() : error
   }
 
-  /** All entities, or undefined. An invalid key is not looked up. */
+  /** Returns all of the entities, or undefined. An invalid key is not looked up. */
   async #stored(
     isDeleted: boolean,
     keys: readonly unknown[],
@@ -252,7 +257,7 @@ export class RestrictedOperation {
     if (!(await allPass(entities, test))) throw this.#missing()
   }
 
-  /** The operation itself. A modify consists of others, about which the same is decided. */
+  /** Runs the operation itself. A modify consists of other operations, to which the same decision applies. */
   async #perform(
     operation: DecidedOperation,
     {
@@ -290,7 +295,7 @@ const keysOf = (operation: Read | Write): readonly unknown[] =>
         ? operation.items.map(({ key }) => key)
         : []
 
-/** Operations that return what they have written, which may have left what the caller may reach. */
+/** Operations whose result may be a row that the caller can no longer access. */
 const WRITTEN: ReadonlySet<Write['kind']> = new Set(['update', 'modify', 'batchUpdate'])
 
 export const MISSING = 'no row with this key is among those that the caller may get'

@@ -38,32 +38,32 @@ import {
 import type { Decided } from './decided.js'
 import { MISSING, RestrictedOperation } from './restricted-operation.js'
 
-/** A method of the repository that is called. */
+/** The repository method that is called. */
 interface Called {
   readonly name: keyof Repository<object>
   readonly kind: OperationKind
-  /** The entities that are written. */
+  /** Returns the entities to be written. */
   readonly named?: () => readonly object[]
 }
 
-/** The decision about a method. */
+/** The limits that apply to a method. */
 interface Found extends Limits {
-  /** True if the caller may reach a part of what the method is about. */
+  /** Returns true if the caller may access only some of the rows. */
   readonly isLimited: () => Promise<boolean>
 }
 
 /**
- * A repository as one call may use it. Each method runs as the application has overridden it. What was
- * decided about the call holds where the repository carries its operations out.
+ * A repository with the restrictions of one call. Each method runs as the application has overridden it, and
+ * the restrictions apply when the repository executes its operations.
  */
 export class RestrictedRepository implements Restricted {
   readonly model: ResourceModel
   readonly #decides: object
 
   /**
-   * @param decided - left out where the caller may reach all rows of the tenant.
-   * @param kind - what the repository is for.
-   * @param referring - left out where the caller may refer to everything.
+   * @param decided - omitted if the caller may access all rows of the tenant.
+   * @param kind - how the method uses the repository.
+   * @param referring - omitted if the caller may refer to every resource.
    */
   constructor(
     private readonly inner: Repository<object>,
@@ -161,7 +161,7 @@ export class RestrictedRepository implements Restricted {
     )
   }
 
-  /** Not for callers: a purge is the server's own. */
+  /** Not restricted, because only the server purges rows. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     return this.inner.purgeExpired(before, options)
   }
@@ -170,7 +170,7 @@ export class RestrictedRepository implements Restricted {
     return this.inner.transaction(fn, options)
   }
 
-  /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
+  /** @throws ErrNotFound unless the caller may get all of the entities, including deleted ones. */
   async mustSee(keys: readonly string[], options: OperationOptions): Promise<void> {
     const { decided, kind } = this
     if (decided === undefined) return
@@ -201,7 +201,7 @@ export class RestrictedRepository implements Restricted {
     return this.#run(called, { restricted, references: referred?.references, isLimited }, options, run)
   }
 
-  /** @throws ErrNotFound before code of the application runs, for a caller who may get no row at all. */
+  /** @throws ErrNotFound if the caller may get no row at all. Runs before the application's code. */
   async #mustReachSome(kind: OperationKind, { own, readable, explain }: Decided): Promise<void> {
     if (kind === 'list' || kind === 'create') return
     const { isNone } = this.kind === 'reads' ? own : await readable()
@@ -216,8 +216,9 @@ export class RestrictedRepository implements Restricted {
   }
 
   /**
-   * @throws TypeError if an override returned without an operation of its kind, and the caller may reach only
-   * a part of the rows.
+   * Runs an overridden method with its limits.
+   * @throws TypeError if an override returned without an operation of its kind although the caller may access
+   *   only some of the rows.
    */
   async #run<O extends OperationOptions, R>(
     { name, kind }: Called,
@@ -239,7 +240,7 @@ export class RestrictedRepository implements Restricted {
         if (!called.isReached && (await isLimited())) throw this.#unreached(name)
         return result
       }
-      // Writes that an override made without the operation must be rolled back.
+      // If the override bypassed the operation, its own writes must be rolled back.
       if (kind === 'get' || kind === 'list' || !(await isLimited())) return await overridden(outside)
       return await this.inner.transaction(overridden, { context: outside })
     } finally {
@@ -253,7 +254,10 @@ export class RestrictedRepository implements Restricted {
     )
   }
 
-  /** Functions read the rows of one repository. @throws TypeError for a read that reaches other resources. */
+  /**
+   * Custom functions may read the rows of one repository only.
+   * @throws TypeError for a read that uses relations.
+   */
   #refuseRelations(
     read: { readonly with?: readonly string[] } | undefined,
     { through }: Pick<FilterScope, 'through'> = {},
@@ -273,7 +277,7 @@ export class RestrictedRepository implements Restricted {
 /** Kinds of operations that write references. */
 const REFERRING: ReadonlySet<OperationKind> = new Set(['create', 'update', 'undelete'])
 
-/** Methods that call others of the repository. */
+/** The methods that call other methods of the repository. */
 const CALLS: Readonly<Partial<Record<keyof Repository<object>, readonly string[]>>> = {
   exists: ['count'],
   modify: ['get', 'update', 'transaction'],

@@ -10,7 +10,7 @@ import { rowAccess } from './decided-by-row.js'
 import { noRowAccess } from './no-row-access.js'
 import type { OtherReads } from './other-reads.js'
 
-/** The parts that carry out a decision. */
+/** The parts needed to apply a decision. */
 export interface Carrying {
   readonly method: Method
   readonly time: Deadline
@@ -18,14 +18,14 @@ export interface Carrying {
   readonly otherReads: OtherReads
   /** The way in which the handler applies a row-level decision. */
   readonly use: RowAccessUse
-  /** The request, once it is read. */
+  /** Returns the request. */
   readonly message: () => Message
   readonly explain: (why: string) => void
 }
 
 /**
- * The rows that a call may reach after a decision that allows it.
- * @throws TypeError for a decision that the handler would not carry out.
+ * Returns the restrictions of a call that a decision allows.
+ * @throws TypeError if the handler cannot apply the decision.
  */
 export const restrictionsOf = (
   decision: Exclude<Decision, false>,
@@ -46,7 +46,7 @@ export const restrictionsOf = (
     otherRead: (repository) => otherReads.of(repository, question, time),
     explain,
   })
-  // An allowed read needs no restriction itself; the function around it may read other resources.
+  // An allowed read needs no restriction of its own, but its wrapper may read other resources.
   const isOwnOnly = decision === true && (use === 'wrapsRead' || use === 'none')
   return isOwnOnly ? { ownAccess: access } : { rowAccess: access }
 }

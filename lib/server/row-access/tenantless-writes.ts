@@ -11,9 +11,9 @@ import { standardMethod } from '../methods/standard-method.js'
 type Services = Iterable<readonly [DescService, { readonly repository?: Repository<object> | undefined }]>
 
 /**
- * The methods that write resources of all tenants, by their rules. A method of the application is one of them
- * if its service has such a resource, or its rule names one, unless it says that it only reads: by
- * NO_SIDE_EFFECTS, or by HTTP rules that are all GETs.
+ * Returns the methods that write resources of all tenants, with their rules. A custom method counts if its
+ * service has such a resource or its rule names one, unless it is read-only by NO_SIDE_EFFECTS or because all
+ * its HTTP rules are GETs.
  */
 export const sharedWrites = (
   services: Services,
@@ -45,7 +45,7 @@ export const sharedWrites = (
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'batchGet'])
 
-/** No tenant owns its rows. */
+/** Returns true if the resource has no tenant. */
 const isShared = ({ model }: Repository<object>): boolean => model.tenant === undefined
 
 const typesIn = (
@@ -59,7 +59,7 @@ const typesIn = (
   ),
 ]
 
-/** Of a standard method of the repository's resource. */
+/** Returns the kind of standard method on the repository's resource; undefined for other methods. */
 const kindOf = (desc: DescMethod, { model: { message, name } }: Repository<object>): string | undefined => {
   if (message === undefined) return undefined
   const standard = standardMethod(desc, message, name)

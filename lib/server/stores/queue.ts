@@ -1,4 +1,4 @@
-/** An item in a queue, by which it can be removed. */
+/** A node of a queue. Removing an item requires its node. */
 export interface QueueNode<T> {
   readonly item: T
   before: QueueNode<T> | undefined
@@ -6,8 +6,8 @@ export interface QueueNode<T> {
 }
 
 /**
- * Items in order of arrival. Any item is removed in constant time. A `Map` does not give that: finding its
- * first entry walks over all deleted ones.
+ * A queue in order of arrival that removes any item in constant time. With a `Map`, finding the first entry
+ * would walk over all deleted entries.
  */
 export class Queue<T> {
   #first: QueueNode<T> | undefined

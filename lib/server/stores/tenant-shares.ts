@@ -1,8 +1,8 @@
 import { type QueueNode, Queue } from './queue.js'
 
-/** The limits of a store in memory. */
+/** The limits of an in-memory store. */
 export interface ShareLimits {
-  /** Bytes of all tenants. */
+  /** Bytes of all tenants together. */
   readonly maxBytes: number
   /** Bytes of one tenant. */
   readonly maxTenantBytes: number
@@ -10,15 +10,18 @@ export interface ShareLimits {
   readonly maxTenantEntries: number
 }
 
-/** The cost of an entry beyond its content: objects, strings and places in maps and queues. */
+/** The memory that an entry needs apart from its content: objects, strings, and places in maps and queues. */
 export const ENTRY_BYTES = 1024
 
-/** An entry of a tenant. It is open until it is settled; only settled entries make room. */
+/** An entry of a tenant. It is open until it is settled. Only settled entries are removed for new ones. */
 export interface Held {
   readonly key: string
   readonly tenant: string
   bytes: number
-  /** When it ends, in milliseconds since the epoch: the lease of an open entry, the life of a settled one. */
+  /**
+   * The end of the entry in milliseconds since the epoch: the lease of an open entry, or the expiry of a
+   * settled one.
+   */
   until: number
   isSettled: boolean
 }
@@ -31,17 +34,17 @@ interface Share<E extends Held> {
 
 interface Places<E extends Held> {
   readonly entry: E
-  /** Its node in the queue of all open, or all settled, entries of every tenant. */
+  /** The node in the queue of all open, or all settled, entries. */
   inAll: QueueNode<E>
-  /** Its node in the queue of its tenant's settled entries. */
+  /** The node in the queue of its tenant's settled entries. */
   inShare: QueueNode<E> | undefined
 }
 
 /**
- * The entries of a store in memory, limited in bytes in total and per tenant. Only a tenant's own oldest
- * entries make room for its new ones, so no tenant loses an entry because of another. An eighth of all bytes
- * is reserved for tenants below their share, so that large tenants cannot exclude them. No operation walks
- * the entries.
+ * The entries of an in-memory store, limited in bytes in total and per tenant. Only a tenant's own oldest
+ * entries are removed for its new ones, so no tenant loses an entry because of another. An eighth of all
+ * bytes is reserved for tenants below their share, so that large tenants cannot exclude them. No operation
+ * iterates over the entries.
  */
 export class TenantShares<E extends Held> {
   readonly #limits: ShareLimits
@@ -55,7 +58,6 @@ export class TenantShares<E extends Held> {
     this.#limits = limits
   }
 
-  /** Bytes of all entries. */
   get bytes(): number {
     return this.#bytes
   }
@@ -68,7 +70,7 @@ export class TenantShares<E extends Held> {
     return Array.from(this.#shares.get(tenant)?.entries.values() ?? [], ({ entry }) => entry)
   }
 
-  /** Adds an open entry under a free key. False, without a change, when its tenant has no room. */
+  /** Adds an open entry under a free key. Returns false and changes nothing if its tenant's share is full. */
   add(entry: E): boolean {
     const share = this.#shares.get(entry.tenant) ?? { entries: new Map(), settled: new Queue(), bytes: 0 }
     this.#shares.set(entry.tenant, share)
@@ -83,7 +85,7 @@ export class TenantShares<E extends Held> {
     return true
   }
 
-  /** Changes the size of an entry. False, without a change, when its tenant has no room. */
+  /** Changes the size of an entry. Returns false and changes nothing if its tenant's share is full. */
   resize(entry: E, bytes: number): boolean {
     const share = this.#shares.get(entry.tenant)
     if (share === undefined) return false
@@ -94,7 +96,7 @@ export class TenantShares<E extends Held> {
     return true
   }
 
-  /** Extends the time of an open entry. */
+  /** Extends the lease of an open entry. */
   extend(entry: E, until: number): void {
     const places = this.#byKey.get(entry.key)
     entry.until = until
@@ -103,7 +105,9 @@ export class TenantShares<E extends Held> {
     places.inAll = this.#open.push(entry)
   }
 
-  /** From now on the entry can make room for others of its tenant, and goes when its time is over. */
+  /**
+   * Settles an entry. From now on it can be removed for other entries of its tenant, and expires at `until`.
+   */
   settle(entry: E, until: number): void {
     const places = this.#byKey.get(entry.key)
     const share = this.#shares.get(entry.tenant)
@@ -123,8 +127,8 @@ export class TenantShares<E extends Held> {
   }
 
   /**
-   * Removes settled entries whose time is over, and reports open ones.
-   * @param lapsed - settles or deletes the entry that it gets.
+   * Removes expired settled entries and reports expired open ones.
+   * @param lapsed - must settle or delete the entry.
    */
   sweep(now: number, lapsed: (entry: E) => void): void {
     for (let entry = this.#open.first; entry !== undefined && entry.until <= now; entry = this.#open.first)

@@ -44,8 +44,7 @@ const planOf = (desc: DescMessage): Plan | undefined => {
   if (!holdsField(desc, hasRule) && !holdsField(desc, isLockedResource)) return undefined
   const steps: Step[] = []
   const plan: { -readonly [K in keyof Plan]: Plan[K] } = { desc, steps, update: undefined }
-  // The plan is registered before its fields are read, because a message may contain messages of its own
-  // type.
+  // The plan is registered before its fields are read, because messages can be recursive.
   plans.set(desc, plan)
   for (const field of desc.fields) {
     const isMissing = isRequired(field) ? isEmpty(field) : undefined

@@ -44,8 +44,7 @@ const locksOf = (desc: DescMessage): Locks | undefined => {
   if (before !== undefined) return before
   if (!holdsField(desc, isImmutable)) return undefined
   const locks = new Map<string, Lock>()
-  // The locks are registered before the fields are read, because a message may contain messages of its own
-  // type.
+  // The locks are registered before the fields are read, because messages can be recursive.
   known.set(desc, locks)
   for (const field of desc.fields) {
     const inner = field.message && locksOf(field.message)

@@ -20,10 +20,10 @@ const updateOf = (desc: DescMessage): UpdateRequest | undefined => {
 }
 
 /**
- * Returns true if the client must set the path. It need not do so in two cases:
- * - The mask of an update omits the path. A rule about a whole resource does not apply, because an update
- *   with a mask does not write a whole resource.
- * - The server sets the field, and the client did not.
+ * Returns true if the client must set the path. It need not in two cases:
+ * - The mask of an update omits the path. A rule about the whole resource does not apply either, because an
+ *   update with a mask does not write the whole resource.
+ * - The server sets the field and the client did not.
  */
 export const isAsked = (
   desc: DescMessage,

@@ -31,7 +31,7 @@ export type RuleCheck = (message: Message, ignoredMask: readonly string[]) => (v
 
 /** The `buf.validate` rules that a server's messages declare. */
 export interface MessageRules {
-  /** Returns the check of a message type; undefined if no message that it can contain has rules. */
+  /** Returns the check of a message type; undefined if neither it nor a nested message has rules. */
   checkOf(desc: DescMessage): RuleCheck | undefined
   /** Returns the maximum that `max_items` or `max_pairs` sets for a field; undefined if there is none. */
   mostIn(field: DescField): MostEntries | undefined
@@ -159,7 +159,7 @@ const emptyProblems = (
  */
 const MAX_REPORTED = 5_000
 
-/** Evaluates each of a message's rules once, and no rule if the message is too large for them. */
+/** Evaluates each rule of a message once, or none if the message is too large. */
 const checkOf =
   (desc: DescMessage, plan: MessagePlan, quick: Validator, all: Validator, redaction: Redaction): RuleCheck =>
   (message, ignoredMask) => {
@@ -190,7 +190,10 @@ const failureOf = (error: Error, desc: DescMessage, message: Message): Error => 
 
 const NOT_UTF8 = 'must be valid UTF-8'
 
-/** An expression's message may repeat the rejected value. */
+/**
+ * Returns the violation's description. For a secret field it names only the rule, because an expression's
+ * message may repeat the rejected value.
+ */
 const describe = ({ field, ruleId, message }: Violation, redaction: Redaction): string =>
   message === '' || field.some((step) => step.kind === 'field' && redaction.isSecret(step))
     ? `violates the rule ${ruleId}`

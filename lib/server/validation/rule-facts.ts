@@ -77,7 +77,7 @@ const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredR
 
 const valueName = ({ localName, oneof }: DescField): string => oneof?.localName ?? localName
 
-/** Returns a rule's value. A oneof member is inside its choice; a message is returned in its JSON form. */
+/** Returns a rule's value. The value of a oneof is unwrapped, and a message is returned in its JSON form. */
 const plain = (value: unknown, { oneof, message }: DescField): unknown => {
   const own = oneof === undefined ? value : (value as { readonly value?: unknown }).value
   return message === undefined ? own : JSON.parse(JSON.stringify(own, withoutTypes))

@@ -39,7 +39,9 @@ const SIZES: ReadonlySet<string> = new Set([
   ...['len', 'min_len', 'max_len', 'len_bytes', 'min_bytes', 'max_bytes'],
   ...['min_items', 'max_items', 'min_pairs', 'max_pairs'],
 ])
-/** Rules of elements are read separately; examples are not rules. */
+/**
+ * Groups that are not rules of the value itself: rules of elements, which are read separately, and examples.
+ */
 const NONE: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'example'])
 
 /** The rules that limit the size of a value, with protovalidate's own messages. */
@@ -71,8 +73,7 @@ export const rulePlans = (
     const fields: FieldPlan[] = []
     const own = hasOption(desc, rules.message) ? getOption(desc, rules.message) : undefined
     const plan: MessagePlan = { whole: own === undefined ? [] : expressionsIn(own), fields }
-    // The plan is registered before its fields are read, because a message may contain messages of its own
-    // type.
+    // The plan is registered before its fields are read, because messages can be recursive.
     known.set(desc, plan)
     for (const field of desc.fields) {
       const one = fieldPlan(field)
@@ -113,7 +114,7 @@ export const rulePlans = (
     return set.fields.filter((one) => set.isSet(one)).map((one) => [`${type.case}.${one.name}`, set.get(one)])
   }
 
-  /** @param ofMessages - whether the value is a list of messages, which are compared with one another. */
+  /** @param ofMessages - true if the value is a list of messages, which are compared with one another. */
   const costsOf = (own: Rules.FieldRules, ofMessages = false): ExpressionCost[] => {
     const { type } = own
     const costs = expressionsIn(own)

@@ -86,7 +86,7 @@ export const ruleWork = (
     if (inner !== undefined) inMessage(inner, element as Message)
   }
 
-  /** True if the remaining elements of the field cannot change what is reported. */
+  /** Returns true if the remaining elements of the field cannot change the reported violations. */
   const isOver = ({ inner }: FieldPlan): boolean =>
     tooLarge.length >= MAX_VIOLATIONS || (exceeded !== undefined && inner === undefined)
 

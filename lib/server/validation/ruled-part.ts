@@ -1,6 +1,9 @@
 import type { DescFile, DescMessage, DescService } from '@bufbuild/protobuf'
 
-/** The number of the extensions `buf.validate.message`, `field` and `oneof`, known without loading them. */
+/**
+ * The field number of the extensions `buf.validate.message`, `field` and `oneof`, stated here to avoid
+ * loading them.
+ */
 const BUF_VALIDATE = 1159
 
 interface Options {
@@ -11,8 +14,8 @@ const isRuled = (options: Options | undefined): boolean =>
   options?.$unknown?.some(({ no }) => no === BUF_VALIDATE) === true
 
 /**
- * Returns the part of a message that has `buf.validate` rules, as errors name it; undefined if no part has
- * any.
+ * Returns the name of a part of the message that has `buf.validate` rules, for errors; undefined if no part
+ * has any.
  */
 export const ruledPart = (desc: DescMessage): string | undefined => {
   if (isRuled(desc.proto.options)) return desc.typeName

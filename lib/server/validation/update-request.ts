@@ -12,9 +12,9 @@ export interface UpdateRequest {
 const MASK = 'update_mask'
 
 /**
- * Returns the resource and mask of an update request: a request of its own, an item of a batch or a message
- * of a stream. Undefined for other messages. If there are several messages besides the mask, the resource is
- * the one that the request's name contains.
+ * Returns the resource and mask of an update request, which may also be a batch item or a streamed message.
+ * Undefined for other messages. If there are several messages besides the mask, the resource is the one that
+ * the request's name contains.
  */
 export const updateRequest = (desc: DescMessage): UpdateRequest | undefined => {
   const mask = maskReader(desc, MASK)

@@ -1,7 +1,7 @@
 import { type FieldViolation, InvalidArgument } from '../../errors.js'
 import { MAX_VIOLATIONS } from '../../field-violations.js'
 
-/** The violations of one message, at most as many as a caller receives. */
+/** The violations of one message, limited to the number that a caller receives. */
 export class Violations {
   readonly #found: FieldViolation[] = []
   /** The current path: field names, each with its index or key. */
@@ -19,7 +19,7 @@ export class Violations {
     this.#way.pop()
   }
 
-  /** @param name - of a field in the message at the current path. */
+  /** @param name - a field of the message at the current path. */
   add(name: string, reason: string, description: string): void {
     this.#found.push({ field: [...this.#way, name].join('.'), reason, description })
   }

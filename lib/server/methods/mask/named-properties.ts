@@ -8,8 +8,9 @@ interface Written {
 }
 
 /**
- * Wraps a function that finds out what an update writes: it then removes every other property of the entity,
- * except the key, so that a repository's override sees no value that is not written. A full update keeps all.
+ * Wraps a function that determines the fields an update writes. It then removes every other property of the
+ * entity except the key, so that a repository's override receives no value that is not written. A full update
+ * keeps all.
  */
 export const sparingUnnamed = (
   model: ResourceModel,
@@ -22,7 +23,7 @@ export const sparingUnnamed = (
     const { paths, touchOnly } = written
     if (!touchOnly && (paths.length === 0 || paths.includes('*'))) return written
     const named = new Set(keys)
-    // A path may lead into a field, which is then written as a whole.
+    // A path may lead into a field. The field is then written as a whole.
     if (!touchOnly)
       for (const path of paths)
         for (const property of properties.get(path.split('.', 1)[0] ?? '') ?? []) named.add(property)
@@ -32,7 +33,7 @@ export const sparingUnnamed = (
   }
 }
 
-/** The properties that a field of the message is written to. */
+/** Returns, for each message field, the entity properties to which it is written. */
 function propertiesOf(model: ResourceModel): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   const add = (proto: string, property: string) => found.set(proto, [...(found.get(proto) ?? []), property])

@@ -5,17 +5,18 @@ import { pathsOf } from '../../../resource/messages/http-paths.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 
 /**
- * The format of keys of a resource without a pattern, taken from its Get path: `notes/*` of
+ * The key format of a resource without a name pattern, taken from its Get path: `notes/*` in
  * `/v1/{name=notes/*}`.
  */
 export interface KeyShape {
   /**
-   * @throws InvalidArgument for a key that the path cannot contain, because it could not be read over HTTP.
+   * @throws InvalidArgument for a key that the path cannot contain, because the resource could not be read
+   *   over HTTP.
    */
   check(key: string, field: string): void
 }
 
-/** Undefined where a path of Get holds any key, and where Get has none. */
+/** Returns the key format; undefined if a path of Get accepts any key, or if there is no Get path. */
 export const keyShape = (
   { methods }: DescService,
   { message, key, name }: ResourceModel,
@@ -35,7 +36,8 @@ export const keyShape = (
 }
 
 /**
- * The segments that the path binds the field to; none where it does not, or is wrong, which the gateway says.
+ * Returns the segments that the path binds to the field. Returns none if it binds none or is invalid; the
+ * gateway reports invalid paths.
  */
 const boundBy = (path: string, field: string): readonly Segment[] => {
   try {
@@ -50,7 +52,7 @@ const boundBy = (path: string, field: string): readonly Segment[] => {
 const textOf = (segment: Segment): string =>
   segment.kind === 'literal' ? segment.text : segment.kind === 'one' ? '*' : '**'
 
-/** `**` is last, and can be empty. */
+/** Returns true if the parts match the pattern. `**` comes last and may match nothing. */
 const fits = (parts: readonly string[], shape: readonly Segment[]): boolean => {
   const isOpen = shape.at(-1)?.kind === 'rest'
   if (isOpen ? parts.length < shape.length - 1 : parts.length !== shape.length) return false

@@ -13,17 +13,17 @@ import { repositoryKey } from './wire-keys.js'
 /** True if `-` may stand for any parent (AIP-159). */
 export type Parents = 'one' | 'any'
 
-/** The entity that a name means. */
+/** The entity that a name refers to. */
 export interface Named {
   readonly key: string
-  /** The values that its other fields must have. */
+  /** The values that other fields of the entity must have. */
   readonly held: readonly Held[]
 }
 
 /**
- * The entity that a name means.
- * @param field - has the name, for the error.
- * @throws InvalidArgument that shows the pattern.
+ * Parses the name of an entity.
+ * @param field - the field that contains the name, for the error.
+ * @throws InvalidArgument with the expected pattern.
  */
 export const namedBy = (name: NamePattern, text: string, parents: Parents, field: string): Named => {
   const values = name.parse(text)
@@ -37,7 +37,10 @@ export const namedBy = (name: NamePattern, text: string, parents: Parents, field
   return { key, held: heldBy(name, values.slice(0, -1), parents, field) }
 }
 
-/** The values that entities within the parent must have. @throws InvalidArgument that shows the pattern. */
+/**
+ * Returns the values that entities of the parent must have.
+ * @throws InvalidArgument with the expected pattern.
+ */
 export const parentIn = (
   name: NamePattern,
   pattern: Pattern,
@@ -70,7 +73,7 @@ const heldBy = (
     )
   })
 
-/** Reads the key of the one entity that a request names. */
+/** Returns a reader for the key of the entity that a request names. */
 export const keyIn = (
   model: ResourceModel,
   field: DescField,
@@ -82,15 +85,15 @@ export const keyIn = (
     : (request) => repositoryKey(model, namedBy(name, wireOf(request), 'any', field.name).key)
 }
 
-/** Reads the key inside of the resource that a request carries. */
+/** Returns a reader for the key inside the resource of a request. */
 export const keyInside = (model: ResourceModel, resource: DescField): Reader<string> => {
   const named = namedInside(model, resource)
   return (inside) => named(inside).key
 }
 
 /**
- * Reads which entity the resource is that a request carries. @returns a function that takes where the request
- * itself is.
+ * Returns a reader that identifies the entity inside a request.
+ * @returns a function of the resource, and of the path of the request itself for errors.
  */
 export const namedInside = (model: ResourceModel, resource: DescField) => {
   const { name } = model
@@ -107,7 +110,7 @@ export const namedInside = (model: ResourceModel, resource: DescField) => {
 const keyField = ({ name, message, key }: ResourceModel): DescField =>
   name?.field ?? ((message as DescMessage).fields.find((one) => one.name === key.proto) as DescField)
 
-/** The parts of a request's name, or of its resource's name, besides the key. */
+/** Returns the scope given by the parts of a name other than the key, in a request or its resource. */
 export const nameField = (
   field: DescField,
   name: NamePattern,
@@ -125,7 +128,7 @@ export const nameField = (
   }
 }
 
-/** The entities that a request names in a list. */
+/** Returns a reader for the entities that a request names in a list. */
 export const namedIn = (
   model: ResourceModel,
   request: Message,
@@ -139,7 +142,10 @@ export const namedIn = (
     return { key: repositoryKey(model, key), held }
   })
 
-/** `<resource>_id` of a named resource (AIP-122). @throws InvalidArgument that says what an id looks like. */
+/**
+ * Checks the `<resource>_id` of a named resource (AIP-122).
+ * @throws InvalidArgument with the required format.
+ */
 export const checkId = (id: string, field: string): void => {
   if (id !== '' && !ID.test(id))
     throw new InvalidArgument(
@@ -151,7 +157,8 @@ export const checkId = (id: string, field: string): void => {
 const ID = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Why a path of the method can hold no name, or no parent, that fits the pattern; undefined where each can.
+ * Explains why a path of the method cannot contain a name or parent that matches the pattern; undefined if
+ * all paths can.
  */
 export const nameProblem = (
   method: DescMethod,
@@ -171,7 +178,7 @@ export const nameProblem = (
   return undefined
 }
 
-/** Undefined for one that is wrong, which the gateway says. */
+/** Parses a path; undefined if it is invalid, which the gateway reports. */
 const templateOf = (path: string): PathTemplate | undefined => {
   try {
     return parsePathTemplate(path)

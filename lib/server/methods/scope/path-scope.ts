@@ -26,21 +26,19 @@ export interface Held {
   readonly value: unknown
 }
 
-/**
- * A request field that limits a call to some of the resources: `parent`, a name, or a field of the HTTP path.
- */
+/** A request field that limits a call to some resources: `parent`, a name, or a variable of the HTTP path. */
 export interface ScopeField {
-  /** Of the request. */
+  /** The name of the request field. */
   readonly name: string
   /** True if it is the name of the resource itself. */
   readonly own: boolean
-  /** The values that the resources must have. */
+  /** Returns the values that the resources must have. */
   readonly in: (request: Message) => readonly Held[]
 }
 
 /**
- * The scope of a method: `parent` and path-bound fields of the request that the resource also has, without
- * its key. Of a resource with a name, `parent` is a name.
+ * Returns the scope of a method: `parent`, and the path variables that are also fields of the resource,
+ * except its key. If the resource has a name, `parent` is a name.
  */
 export const scopeFields = (
   method: DescMethod,
@@ -69,7 +67,7 @@ const scopeField = (name: string, read: (request: Message) => unknown): ScopeFie
   in: (request) => [{ name, value: read(request) }],
 })
 
-/** A batch may leave its parent out, and then says it in each name (AIP-231). */
+/** Returns the scope of `parent`. A batch may omit its parent, which is then part of each name (AIP-231). */
 const parentField = (
   method: DescMethod,
   field: DescField,
@@ -91,7 +89,7 @@ const parentField = (
   ]
 }
 
-/** The path as a predicate, which is parsed separately from the caller's filter. */
+/** Returns the scope as a predicate, separate from the caller's filter. */
 export const under = (
   model: ResourceModel,
   scope: readonly ScopeField[],
@@ -102,18 +100,18 @@ export const under = (
     if (!model.byProto.has(name)) throw new ErrNotFound()
     const value = heldValue(model, name, wire)
     if (value === undefined) throw new ErrNotFound()
-    // No resource is at a place that no number names.
+    // No resource has a field that is not a finite number.
     if (typeof value === 'number' && !Number.isFinite(value)) throw new ErrNotFound()
     return hasValue(name, value as FilterValue)
   })
   return conditions.length === 0 ? {} : { under: conditions.join(' AND ') as Filter }
 }
 
-/** The values that the entities of a request must have. */
+/** Returns the values that the entities of a request must have. */
 export const heldIn = (scope: readonly ScopeField[], request: Message): readonly Held[] =>
   scope.flatMap((field) => field.in(request))
 
-/** @throws {@link ErrNotFound} when the entity is outside the scope of the request. */
+/** @throws {@link ErrNotFound} if the entity is outside the request's scope. */
 export const checkScope = (
   model: ResourceModel,
   scope: readonly ScopeField[],
@@ -123,7 +121,7 @@ export const checkScope = (
   for (const field of scope) checkHeld(model, field.in(request), entity)
 }
 
-/** @throws {@link ErrNotFound} when the entity holds anything else. */
+/** @throws {@link ErrNotFound} if the entity has other values. */
 export const checkHeld = (model: ResourceModel, held: readonly Held[], entity: object): void => {
   for (const { name, value } of held) {
     const property = model.byProto.get(name)?.property
@@ -132,16 +130,16 @@ export const checkHeld = (model: ResourceModel, held: readonly Held[], entity: o
   }
 }
 
-/** A resource that a request carries, and the entity that was made of it. */
+/** The resource in a request, and the entity built from it. */
 export interface Sent {
   readonly message: Message
   readonly entity: object
 }
 
 /**
- * Creates a new entity in the scope of the request.
- * @param tenant - of the call; undefined reaches every tenant.
- * @throws {@link ErrNotFound} for a parent in another tenant.
+ * Sets the scope's values on a new entity.
+ * @param tenant - the call's tenant; undefined for access to every tenant.
+ * @throws {@link ErrNotFound} if the parent belongs to another tenant.
  */
 export const putScope = (
   model: ResourceModel,
@@ -154,7 +152,7 @@ export const putScope = (
   for (const { name, value: wire } of heldIn(scope, request)) {
     const field = model.byProto.get(name)
     const property = field?.property ?? name
-    // A value that is not canonical is left as it is, and rejected by name.
+    // A value that is not in canonical form is kept, so that the error can name its field.
     const value = heldValue(model, name, wire) ?? wire
     const inside = values[property]
     if (inside !== undefined && inside !== '' && inside !== value && isSetIn(message, model, name)) {
@@ -166,15 +164,18 @@ export const putScope = (
   }
 }
 
-/** True if the client has set the field: one without presence is not set where it has its zero value. */
+/**
+ * Returns true if the client has set the field. A field without presence counts as unset if it has its zero
+ * value.
+ */
 const isSetIn = (message: Message, model: ResourceModel, name: string): boolean => {
   const field = model.message && fieldNamed(model.message, name)
   return field === undefined || isFieldSet(message, field)
 }
 
 /**
- * The value that an entity must have, in its property's type. Undefined for a key of another resource that is
- * not canonical: nothing refers to it.
+ * Converts a required value to the type of the entity's property. Undefined for a key of another resource
+ * that is not in canonical form, because nothing can refer to it.
  */
 const heldValue = (model: ResourceModel, name: string, wire: unknown): unknown => {
   const field = model.byProto.get(name)

@@ -4,10 +4,10 @@ import { sentText } from '../../../text/sent-text.js'
 import { valueOf } from '../../chain/method.js'
 import type { RequestSubject } from '../../chain/named-errors.js'
 
-/** Of what a caller sent, in a message. */
+/** The maximum length of client input in a message. */
 const MAX_CHARACTERS = 128
 
-/** The fields in which the request of a standard method names resources. */
+/** The fields in which a standard method's request names resources. */
 interface NamingFields {
   readonly kind: string
   readonly key?: DescField
@@ -18,8 +18,9 @@ interface NamingFields {
 }
 
 /**
- * It says what the request says, and nothing of rows: a missing row, one of another tenant and one that is
- * excluded read the same, and a batch does not say which of its rows is meant. Undefined for a list.
+ * Returns the subject of a request for error messages; undefined for a list. It depends on the request alone
+ * and reveals nothing about rows: missing rows, rows of another tenant and excluded rows produce the same
+ * text, and a batch does not reveal which of its rows is affected.
  */
 export const requestSubject = (
   method: NamingFields,
@@ -50,13 +51,13 @@ const keysIn = (
   return (request) => (valueOf(request, requests) as readonly Message[]).map(within)
 }
 
-/** `''` for an unset number. */
+/** Returns the field's value as a string, `''` for an unset number. */
 const textIn = (message: Message, field: DescField): string => textOf(valueOf(message, field) || '')
 
-/** Keys are strings, or integers. */
+/** Converts a key, which is a string or an integer, to a string. */
 const textOf = (value: unknown): string => String((value ?? '') as string | number | bigint)
 
-/** All of the keys, as far as there is room for them. */
+/** Formats the keys, as many as the maximum length permits. */
 const shown = (keys: readonly string[]): string => {
   const [first = ''] = keys
   if (first === '') return ''

@@ -5,29 +5,29 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import { valueOf } from '../../chain/method.js'
 
 /**
- * The key that a request names, as the repository takes it. One that is not canonical stays as it is: no row
- * has it, and the repository says so. A repository of the server has keys of any type.
+ * Converts the key in a request for the repository. A key that is not in canonical form is passed unchanged:
+ * no row has it, and the repository reports that.
  */
 export const repositoryKey = ({ keys }: ResourceModel, wire: unknown): string => {
   const text = String(wire as string | number | bigint)
   return (keys.keyOf(text) ?? text) as string
 }
 
-/** A key as a field of a request has it; undefined for a text that the field cannot hold. */
+/** Converts a key to the type of a request field; undefined if the field cannot contain it. */
 export const wireKey = (field: DescField, text: string): string | number | bigint | undefined =>
   field.scalar === ScalarType.STRING
     ? text
     : (keyRulesOf(field)?.parse(text, {}) as number | bigint | undefined)
 
-/** The text of a key that a field of a message has; `''` where it has none. */
+/** Returns the key in a message field as a string; `''` if it is unset. */
 export const keyTextIn = (message: Message, field: DescField): string => {
   return isFieldSet(message, field) ? String(valueOf(message, field) as string | number | bigint) : ''
 }
 
 /**
- * The field of a request that holds keys: a string, or the integer that the resource has there. Undefined for
- * any other.
- * @param twin - the name of the field of the resource.
+ * Finds the request field that contains keys: a string field, or an integer field if the resource's field is
+ * an integer. Undefined if there is none.
+ * @param twin - the name of the resource's field.
  */
 export const keyNamed = (
   input: DescMessage,
