@@ -2,16 +2,17 @@ import { type Problem, propertyProblem } from '../errors.js'
 import { snakeCase } from '../text/snake-case.js'
 import type { FieldNames } from './fields/proto-names.js'
 
-/** The names of a resource's fields that code may use besides the fields' own. */
+/** Alternative names by which code may refer to a resource's fields. */
 interface CodeNames {
-  /** Undefined if each property is named as its field. */
+  /** Maps alternative names to fields; undefined if each property has the same name as its field. */
   readonly names: ReadonlyMap<string, string> | undefined
   readonly problems: readonly Problem[]
 }
 
 /**
- * Masks and sort orders of code name a property as the class does, or in snake_case.
- * @param properties - of the fields of an entity, and of its secrets.
+ * Returns the names that masks and sort orders in code may use: the property's name, or the name in
+ * snake_case.
+ * @param properties - the properties of fields and secrets.
  */
 export function codeNames(
   properties: readonly string[],

@@ -13,13 +13,13 @@ import { didYouMean } from '../text/nearest-names.js'
 import { descriptorName, isDescriptor, shownGenerated } from './messages/descriptor.js'
 import { shownValue, wrongValue } from '../text/shown-value.js'
 
-/** The values that an option can have; or what it has to be where a value is none of it. */
+/** The valid values of an option, or a function that returns the requirement if a value is invalid. */
 type OptionRule = readonly unknown[] | ((value: unknown) => string | undefined)
 type RulesOf<Options> = { readonly [Name in keyof Required<Options>]: OptionRule }
 
 const YES_OR_NO = [true, false] as const
 const text: OptionRule = (value) => (typeof value === 'string' ? undefined : 'a text')
-/** The decorator itself refuses what it cannot be. */
+/** Accepts every value, because the decorator itself checks it. */
 const anything: OptionRule = () => undefined
 
 const RESOURCE: RulesOf<ResourceOptions> = {
@@ -70,7 +70,7 @@ const isPostgres = (sql: unknown): boolean =>
   Object.keys(sql).join() === 'postgres' &&
   typeof (sql as { readonly postgres: unknown }).postgres === 'string'
 
-/** The options of each decorator that has some. Those that are not here have none. */
+/** The options of each decorator. Decorators without an entry have no options. */
 const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   Resource: RESOURCE,
   Searchable: SEARCHABLE,
@@ -82,7 +82,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = 
   UpdateTime: OUTPUT_ONLY,
 }
 
-/** The problems of decorator options: unknown options, and invalid values. */
+/** Returns a problem for each unknown option and each invalid value of a decorator. */
 export const decoratorProblems = (calls: readonly DecoratorCall[]): readonly Problem[] =>
   distinctProblems(calls.flatMap((call) => [...problemsOf(call)]))
 

@@ -4,7 +4,7 @@ import { heldOf, kindOf } from './kinds/kinds.js'
 import { checkValue } from './values/check-value.js'
 import type { Field, FieldDefault, Role } from './fields/field.js'
 
-/** The roles whose value only the server sets. */
+/** The roles whose values only the server sets. */
 const SET_BY_SERVER: ReadonlySet<Role> = new Set([
   'key',
   'tenant',
@@ -17,8 +17,9 @@ const SET_BY_SERVER: ReadonlySet<Role> = new Set([
 ])
 
 /**
- * The default of `@Column({ default })` or `@Default()`, or the reason why it is invalid.
- * @param constant - undefined and null are none, and a function is SQL, which the table has.
+ * Returns the default in `@Column({ default })` or `@Default()`, or the reason why it is invalid.
+ * @param constant - undefined and null mean no default. A function is SQL for the table and no default of the
+ *   entity.
  */
 export function defaultOf(
   field: Field,
@@ -62,10 +63,12 @@ export function defaultOf(
   }
 }
 
-/** A default in the format of a database, which TypeORM takes as well: `default: '0'` of a number. */
+/**
+ * Converts a default in a database's format, which TypeORM also accepts, such as `default: '0'` for a number.
+ */
 function asHeld(field: Field, constant: unknown): unknown {
   const { family, fits, holds } = kindOf(field).declared
-  // PostgreSQL's text of an array without elements.
+  // PostgreSQL's form of an empty array.
   if (constant === '{}' && field.list?.as === 'array') return []
   if (field.decimal !== undefined && (typeof constant === 'string' || typeof constant === 'number'))
     return decimalOf(decimalText(constant, field), field) ?? constant
@@ -95,7 +98,7 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...([0, '0', 'false', 'f'] as const).map((text): [unknown, boolean] => [text, false]),
 ])
 
-/** A time without a zone is UTC. */
+/** Parses a time. A time without a zone is UTC. */
 function timeOf(text: string): Date | undefined {
   const [, day, time = '00:00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(Z|[+-]\d{2}:?\d{2})?$/.exec(text) ?? []
@@ -127,7 +130,7 @@ function problemOf(field: Field, value: unknown): string | undefined {
   }
 }
 
-/** `@Default()` where no column takes it. */
+/** Returns the problem of a `@Default()` on a property that cannot have one. */
 export const strayDefault = (property: string, role: string | undefined): Problem =>
   role === 'secret' || role === 'credential' || role === 'computed'
     ? propertyProblem(
@@ -138,14 +141,14 @@ export const strayDefault = (property: string, role: string | undefined): Proble
       )
     : propertyProblem('default', property, `${property} has a @Default() but no column`, 'add @Column()')
 
-/** True if the value is the zero of an unset proto3 field. */
+/** Returns true if the value is the zero value of a proto3 field. */
 export const isZero = (value: unknown): boolean => {
   if (value === '' || value === 0 || value === false || value === 0n) return true
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0
   return value instanceof Object && !(value instanceof Date) && Object.keys(value).length === 0
 }
 
-/** Why a field cannot have the value of `@Generated('uuid')`. */
+/** Returns the reasons why a field cannot have `@Generated('uuid')`. */
 export function* generatedProblems(field: Field): Generator<Problem> {
   const { property, kind, maxLength } = field
   const { key } = kindOf(field)
@@ -168,7 +171,7 @@ export function* generatedProblems(field: Field): Generator<Problem> {
 
 const SET_BY_TABLE: ReadonlySet<Role> = new Set(['outputOnly', 'createTime', 'updateTime'])
 
-/** Why a table cannot set a field by itself. */
+/** Returns the reasons why a table cannot generate a field's value. */
 export function* tableSetProblems({ property, role, generated }: Field): Generator<Problem> {
   if (generated === true && !SET_BY_TABLE.has(role))
     yield propertyProblem(
@@ -179,7 +182,7 @@ export function* tableSetProblems({ property, role, generated }: Field): Generat
     )
 }
 
-/** The reasons why a field cannot be a number that the database generates. */
+/** Returns the reasons why a field cannot be a number that the database generates. */
 export function* identityProblems({ property, kind, role }: Field): Generator<Problem> {
   const { declared, key } = kindOf({ kind })
   if (role !== 'key')
@@ -198,7 +201,7 @@ export function* identityProblems({ property, kind, role }: Field): Generator<Pr
     )
 }
 
-/** `@Generated()` where no column takes it. */
+/** Returns the problem of a `@Generated()` on a property without a suitable column. */
 export const strayGenerated = (property: string, isNumber = false): Problem =>
   propertyProblem(
     'column',

@@ -16,12 +16,12 @@ import { maskSteps } from './messages/field-names.js'
 import { shapeOf } from './free-form/shape.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
 
-/** The `@Emits()` declaration of a resource, and the form of its events. */
+/** A resource's `@Emits()` declaration and the format of its events. */
 export interface EventsModel extends EmittedChanges {
   readonly source: string
   /**
-   * The entity as JSON: proto3 JSON of its message. Without a message it has the properties of the entity,
-   * with values as proto3 JSON writes them. Never a secret, a credential or an INPUT_ONLY field.
+   * Returns the entity as proto3 JSON of its message. Without a message, returns the entity's properties in
+   * the same notation. Secrets, credentials and INPUT_ONLY fields are never included.
    */
   readonly toJson: (entity: object) => JsonObject
 }
@@ -53,7 +53,7 @@ export function eventsModel(declared: EmittedChanges, reported: Reported): Event
   }
 }
 
-/** The reasons why the resource cannot have events, one sentence each. */
+/** Returns the reasons why the resource cannot emit events, one sentence each. */
 export function eventProblems(
   declared: EmittedChanges | undefined,
   message: DescMessage | undefined,
@@ -82,7 +82,7 @@ export function eventProblems(
   ]
 }
 
-/** The fields with free-form JSON that paths name. */
+/** Returns the fields with free-form JSON on the given paths. */
 const freeFormFields = (message: DescMessage, paths: readonly string[]): ReadonlySet<DescField> =>
   new Set(
     paths.flatMap((path) => {
@@ -116,7 +116,7 @@ function valueJson(field: Field, value: unknown): JsonValue {
   return isOther ? anyJson(ownOf(value, field)) : toJson(value, field)
 }
 
-/** Of what is stored as JSON, whatever is inside of it. */
+/** Converts a value in a JSON column, whatever its structure. */
 function anyJson(value: unknown): JsonValue {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)

@@ -9,37 +9,39 @@ import type { ArgsOf } from './typeorm/declaration-rules.js'
 import type { InternalIndex } from './typeorm/internal-columns.js'
 import { isSpecial, specialIndex, type SpecialIndex } from './typeorm/special-index.js'
 
-/** The fields of one unique rule or index, in the order in which they were declared. */
+/** The fields of one unique rule or index, in declaration order. */
 export interface IndexGroup extends SpecialIndex {
   readonly fields: readonly Field[]
-  /** Undefined when the framework names the index. */
+  /** Undefined if the framework names the index. */
   readonly name: string | undefined
 }
 
-/** The unique rules and the indexes of an entity. */
+/** The unique rules and indexes of an entity. */
 export interface IndexGroups {
   readonly uniques: readonly IndexGroup[]
   readonly indexes: readonly IndexGroup[]
-  /** Those that hold for the rows of TypeORM, because they name what is left to it. */
+  /**
+   * The rules and indexes that only TypeORM manages, because they name properties that are internal to it.
+   */
   readonly internal: readonly InternalIndex[]
   readonly problems: readonly Problem[]
 }
 
 type Args = ArgsOf<'indices'> | ArgsOf<'uniques'>
 
-/** The `@Unique`, `@Index` and `@Column({ unique })` declarations of an entity and its ancestors. */
+/** Collects the `@Unique`, `@Index` and `@Column({ unique })` declarations of an entity and its ancestors. */
 export function indexGroups(
   entity: { readonly name: string },
   fields: readonly Field[],
   relations: readonly Relation[],
-  /** Properties that are already reported. */
+  /** Properties for which a problem was already reported. */
   refused: ReadonlySet<string>,
   internal: ReadonlySet<string>,
   isExisting = false,
 ): IndexGroups {
   const classes = new Set<unknown>(lineage(entity))
   const owning = relations.filter(isOwning)
-  // As in TypeORM, a relation may be named instead of its reference.
+  // As in TypeORM, an index may name a relation instead of its key property.
   const byProperty = new Map([
     ...owning.map(({ property, reference }) => [property, reference] as const),
     ...fields.map((field) => [field.property, field] as const),
@@ -125,7 +127,7 @@ export function indexGroups(
   }
 }
 
-/** Why a field can be in no index. */
+/** Returns the reason why a field cannot be part of an index. */
 function incomparable(field: Field): string | undefined {
   const { role, property } = field
   if (!kindOf(field).isSortable)
@@ -136,8 +138,8 @@ function incomparable(field: Field): string | undefined {
 }
 
 /**
- * The names that a caller knows of the fields that are unique together. The tenant is in every rule, and is
- * named only where it stands alone.
+ * Returns the public names of fields that are unique together. The tenant is part of every rule and is
+ * included only if there is no other field.
  */
 export function ruleNames(fields: readonly Field[]): readonly string[] {
   const known = fields.filter(({ exposed }) => exposed)
@@ -145,11 +147,14 @@ export function ruleNames(fields: readonly Field[]): readonly string[] {
   return (own.length === 0 ? known : own).map(({ proto }) => proto)
 }
 
-/** Bytes: PostgreSQL cuts a longer name, and MySQL refuses more than 64 characters. */
+/**
+ * The maximum length of a name in bytes. PostgreSQL truncates longer names, and MySQL rejects more than 64
+ * characters.
+ */
 const LONGEST_NAME = 63
 /**
- * A quote, a backslash or a control character; a space at the end; and names that MySQL and SQLite keep for
- * themselves.
+ * Matches invalid index names: quotes, backslashes, control characters, a trailing space, and names reserved
+ * by MySQL and SQLite.
  */
 const UNFIT_NAME = /["'`\\\u0000-\u001f\u007f]|^$|\s$|^primary$|^sqlite_/i
 
@@ -174,7 +179,10 @@ function nameProblems(groups: readonly IndexGroup[]): Problem[] {
   ])
 }
 
-/** `@Column({ unique: true })` and `@Unique(['title'])` are one rule. The one with a name stays. */
+/**
+ * Removes duplicate rules. `@Column({ unique: true })` and `@Unique(['title'])` declare the same rule; the
+ * one with a name is kept.
+ */
 const once = (groups: readonly IndexGroup[]): readonly IndexGroup[] =>
   groups.filter((group, at) => {
     const isSame = (other: IndexGroup) =>
@@ -187,16 +195,16 @@ const once = (groups: readonly IndexGroup[]): readonly IndexGroup[] =>
   })
 
 /**
- * TypeORM takes names, or a function from properties to names, or to names with a direction that only MongoDB
- * has.
+ * Returns the properties of an index. TypeORM accepts names, or a function that returns names or an object of
+ * directions, which only MongoDB uses.
  */
 function propertiesOf(columns: Args['columns']): readonly string[] {
-  // On a class, TypeORM takes the options of an index without properties for its columns.
+  // If a class decorator has no properties, TypeORM passes the options of the index in their place.
   if (typeof columns !== 'function')
     return Array.isArray(columns) ? columns.map((name: string) => name.trim()) : []
   const named: unknown = columns(NAMES_ITSELF)
   return Array.isArray(named) ? named.map(String) : Object.keys(named as object)
 }
 
-/** Every property returns its own name, including properties that do not exist. */
+/** Returns its own name for every property, including properties that do not exist. */
 const NAMES_ITSELF: object = new Proxy({}, { get: (_, property) => property })

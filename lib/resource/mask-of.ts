@@ -1,7 +1,7 @@
 /**
- * The names in a mask that code writes: the entity's properties, as they are or as proto names.
+ * The names that code may use in a mask: the entity's properties, as declared or as proto names.
  * `addressLine2` may be `address_line2` or `address_line_2` in the .proto. A property with `@ProtoField()`
- * uses its property name, too.
+ * also has its property name.
  */
 export type MaskOf<E> = (keyof E & string) | ProtoNameOf<E>
 
@@ -9,8 +9,8 @@ export type MaskOf<E> = (keyof E & string) | ProtoNameOf<E>
 export type ProtoNameOf<E> = SnakeCase<keyof E & string>
 
 /**
- * As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its
- * last.
+ * Converts a name at the type level as `snakeCase` does at run time: an underscore precedes each capital
+ * letter, but in a run of capitals only the last one.
  */
 type SnakeCase<S extends string, Before extends string = ''> = S extends `${infer Head}${infer Tail}`
   ? `${Breaks<Before, Head, Tail> extends true ? '_' : MayBreak<Before, Head>}${Lowercase<Head>}${SnakeCase<Tail, Head>}`

@@ -1,14 +1,14 @@
 import { InvalidArgument } from '../errors.js'
 
-/** The most paths of one mask. */
+/** The maximum number of paths in one mask. */
 export const MAX_MASK_PATHS = 1000
-/** The most characters of one path. */
+/** The maximum length of one path in characters. */
 export const MAX_MASK_PATH_LENGTH = 4096
 
 /**
- * Refuses a mask that no resource needs, before its paths are read.
+ * Rejects an excessive mask before its paths are parsed.
  * @param field - the request's field, for the error.
- * @throws InvalidArgument when there are too many paths, or one is too long.
+ * @throws InvalidArgument if there are too many paths, or if one is too long.
  */
 export function checkMaskPaths(field: 'read_mask' | 'update_mask', paths: readonly string[]): void {
   if (paths.length > MAX_MASK_PATHS)
@@ -21,13 +21,16 @@ export function checkMaskPaths(field: 'read_mask' | 'update_mask', paths: readon
       )
 }
 
-/** An update mask names what it cannot write. A server reports it to a caller whose request names it. */
+/**
+ * The error for an update mask that names a field it cannot write. It is reported to the caller if the
+ * request contains that name.
+ */
 export class InvalidMask extends InvalidArgument {
   override readonly name = 'InvalidArgument'
 
   /**
-   * @param maskName - as the mask has it.
-   * @param advice - for code alone.
+   * @param maskName - the name as written in the mask.
+   * @param advice - a remark for application code only.
    */
   constructor(
     readonly maskName: string,
@@ -38,6 +41,6 @@ export class InvalidMask extends InvalidArgument {
   }
 }
 
-/** A mask names what is not a field that it may write. */
+/** Returns the description of a mask's unknown field. */
 export const noSuchField = (name: string, writable: ReadonlySet<string>): string =>
   `there is no field ${JSON.stringify(name)}: use ${[...writable].join(', ')}`

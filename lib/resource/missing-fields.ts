@@ -9,10 +9,10 @@ import { shownReferences, unclearReference } from './relations/reference-fields.
 import { isMarkedSecret } from './redaction.js'
 
 /**
- * The message fields that no property stores, each with what to write.
+ * Returns a problem, with advice, for each message field that no property stores.
  * @param fields - the fields of the entity.
  * @param left - properties with `@Internal()`.
- * @param known - fields that a property stores, or whose property is already reported.
+ * @param known - fields that a property stores, or for which a problem was already reported.
  */
 export function missingFields(
   message: DescMessage,
@@ -45,7 +45,7 @@ export function missingFields(
   })
 }
 
-/** Fields that belong to a decorator: as plain columns they would be ordinary data. */
+/** Fields that a decorator implements. As plain columns they would be ordinary data. */
 const DECORATED: Readonly<Record<string, string>> = {
   deleteTime: 'write @SoftDeletable() below @Resource()',
   expireTime: 'write @Expirable() below @Resource()',
@@ -54,7 +54,10 @@ const DECORATED: Readonly<Record<string, string>> = {
   updateTime: 'add @UpdateTime() updateTime!: Date',
 }
 
-/** The property that is declared as what the field is for, and has no field. */
+/**
+ * Returns the field whose decorator corresponds to the message field but which has another name in the
+ * message.
+ */
 const heldBy = ({ localName }: DescField, fields: readonly Field[]): Field | undefined =>
   Object.hasOwn(DECORATED, localName)
     ? fields.find(({ role, exposed }) => role === localName && !exposed)

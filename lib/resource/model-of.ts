@@ -44,7 +44,7 @@ import { primaryProperties } from './typeorm/primary-properties.js'
 const models = new WeakMap<object, ResourceModel>()
 
 /**
- * The model of a decorated entity, computed on the first call.
+ * Returns the model of a decorated entity, computed on the first call.
  * @throws DeclarationError with every mismatch between decorators, columns and message at once.
  */
 export function resourceModel<E extends object>(entity: EntityClass<E>): ResourceModel<E> {
@@ -53,11 +53,11 @@ export function resourceModel<E extends object>(entity: EntityClass<E>): Resourc
   return model as ResourceModel<E>
 }
 
-/** True if it is a class that `@Resource()` stands above. */
+/** Returns true for a class decorated with `@Resource()`. */
 export const isResource = (value: unknown): value is EntityClass<object> =>
   typeof value === 'function' && inheritedFacts(value).resource !== undefined
 
-/** Why a list cannot name a field. */
+/** Reasons why a list request cannot name a field. */
 const IS_TENANT = 'it is the tenant'
 const IS_SERVER_SET = 'the server sets it, and it is not declared as filterable'
 const IS_COMPUTED = 'it is computed from other fields'
@@ -73,7 +73,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   ])
 }
 
-/** The problems of a class besides those of its decorators' options, as far as these do not cause them. */
+/** Returns the problems of a class that are not caused by invalid decorator options. */
 function otherProblems(
   entity: EntityClass<object>,
   declared: EntityFacts,
@@ -81,7 +81,7 @@ function otherProblems(
 ): readonly DeclaredProblem[] {
   const wrong = new Set(ofDecorators.map(({ property }) => property))
   const decorators = ofDecorators.flatMap(({ rule }) => /@\w+/.exec(rule) ?? [])
-  // Options of the class may decide about each of its properties.
+  // Invalid options of the class may affect each of its properties.
   if (wrong.has(undefined) && !isReadable(declared.resource)) return []
   try {
     modelFrom(entity, declared)
@@ -96,7 +96,7 @@ function otherProblems(
   }
 }
 
-/** True if the options of `@Resource()` by which a class is read are valid. */
+/** Returns true if the options of `@Resource()` that are needed to read the class are valid. */
 const isReadable = (options: EntityFacts['resource']): boolean =>
   (options?.message === undefined || isDescriptor('message', options.message)) &&
   (options?.naming === undefined || options.naming === 'snake' || strategyOf(options.naming) !== undefined)
@@ -280,7 +280,7 @@ function modelFrom(entity: EntityClass<object>, declared: EntityFacts): Resource
 
 const isWritable = (one: Embedded): boolean => columnsOf(one).some(({ writable }) => writable)
 
-/** True if a client has to send a value: the column is NOT NULL, and its kind has no zero value. */
+/** Returns true if a client must send a value: the column is NOT NULL and its kind has no zero value. */
 const isRequired = (field: Field): boolean =>
   field.exposed && field.role === 'plain' && field.nullIsZero !== true && hasNoValue(field)
 
@@ -302,11 +302,13 @@ function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E
   return { toMessage: refuse, write: refuse, outputs: [], fromMessage: refuse }
 }
 
-/** Under a naming of TypeORM's, the primary key is the one that the class declares. */
+/** Returns true if the property is part of the declared primary key. Used with a TypeORM naming strategy. */
 const isPrimary = (entity: object, { property }: Field): boolean =>
   primaryProperties(new Set(lineage(entity))).has(property)
 
-/** Without a prototype, so that `constructor` and `__proto__` are not columns. */
+/**
+ * Builds the columns as an object without a prototype, so that `constructor` and `__proto__` are not columns.
+ */
 function columnMap(fields: readonly Field[]): Columns {
   return Object.freeze(
     Object.assign(
@@ -347,7 +349,7 @@ const declaredAs = (role: 'secret' | 'credential', facts: EntityFacts): string[]
 const part = (fields: readonly Field[], property: string, name: string): Field =>
   fields.find((field) => field.property === `${property}_${name}`) as Field
 
-/** By role: what makes the column of a time that the framework keeps. */
+/** The decorators that create the framework's time columns, by role. */
 const KEPT_TIMES = { deleteTime: '@SoftDeletable()', expireTime: '@Expirable()' } as const
 
 function structuralProblems(

@@ -7,7 +7,7 @@ import { OF_CLASSES, tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { isOwning } from './relations/relation.js'
 import type { ResourceModel } from './resource-model.js'
 
-/** By property, the columns of a resource as the strategy of a DataSource will call them. */
+/** Returns the column names that a DataSource's naming strategy gives to a resource's properties. */
 export function namedBy(
   { entity, strategy, relations }: Pick<ResourceModel, 'entity' | 'strategy' | 'relations'>,
   by: NamingStrategyInterface,

@@ -3,9 +3,9 @@ import type { IsCredential } from '../../decorators/credential.js'
 declare const SERVER_SET: unique symbol
 
 /**
- * A property that the server sets where it is not given: `@CreateTime() createTime!: ServerSet<Date>`. In an
- * entity with one of them `create` asks at compile time for every other property that is not optional; an
- * entity without them is created from any part of it. A plain value can be assigned.
+ * A property that the server sets if it is omitted: `@CreateTime() createTime!: ServerSet<Date>`. If an
+ * entity has such a property, `create` requires every other non-optional property at compile time; otherwise
+ * it accepts any subset. Plain values are assignable to the type.
  */
 export type ServerSet<T> = T & { readonly [SERVER_SET]?: true }
 
@@ -19,7 +19,10 @@ type IsServerSet<T> = 0 extends 1 & T
 
 type ServerSetNames<T> = { [K in keyof T]-?: IsServerSet<T[K]> extends true ? K : never }[keyof T]
 
-/** The properties that the caller gives: not set by the server, not generated, and not a method. */
+/**
+ * The properties that the caller must give: those that the server neither sets nor generates, without
+ * methods.
+ */
 type Given<T> = {
   [
     K in keyof T as IsServerSet<T[K]> extends true
@@ -33,7 +36,7 @@ type Given<T> = {
 }
 
 /**
- * The argument of `create`: all properties that the caller must give if the entity declares {@link
- * ServerSet}, or any part otherwise.
+ * The argument of `create`. If the entity uses {@link ServerSet}, it contains all properties that the caller
+ * must give; otherwise any subset.
  */
 export type NewEntity<T> = [ServerSetNames<T>] extends [never] ? Partial<T> : Partial<T> & Given<T>

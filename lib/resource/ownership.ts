@@ -12,8 +12,8 @@ const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'
 
 /**
- * The problems of an entity's ownership. Every resource declares that its entities belong to tenants, or that
- * all tenants share them, so no resource is shared by an oversight.
+ * Returns the problems of an entity's ownership. Every resource must declare that its entities belong to
+ * tenants or that all tenants share them, so that none is shared by mistake.
  */
 export function ownershipProblems(
   entity: { readonly name: string },
@@ -101,7 +101,7 @@ export function ownershipProblems(
   ]
 }
 
-/** The declarations that contradict `withoutTenants()`. */
+/** Returns the declarations that contradict `withoutTenants()`. */
 function tenantProblems(
   entity: object,
   shared: boolean | undefined,

@@ -27,13 +27,13 @@ interface ComputedReading {
 
 const NONE: ComputedReading = { computed: [], problems: [] }
 
-/** The properties that `@Computed()` declares, and why they cannot be. */
+/** Returns the properties that `@Computed()` declares, and the problems of invalid ones. */
 export function readComputed(
   entity: EntityClass<object>,
   facts: EntityFacts,
   message: DescMessage | undefined,
   { inMessage: fieldOf, protoOf }: FieldNames,
-  /** The field that has the name of the resource. */
+  /** The field that contains the resource's name. */
   nameField: DescField | undefined,
 ): ComputedReading {
   const declared = [...facts.properties].filter(([, { role }]) => role === 'computed')
@@ -72,14 +72,14 @@ export function readComputed(
   return { computed, problems }
 }
 
-/** Makes entities that compute what `@Computed()` declares. */
+/** Returns a function that creates entities whose `@Computed()` properties compute their values. */
 export function computing<E extends object>(
   entity: EntityClass<E>,
   computed: readonly ComputedField[],
 ): () => E {
   if (computed.length === 0) return () => new entity()
   const accessors = accessorsOf(entity, computed)
-  // Of the instance: a property that the class declares would hide one of the prototype.
+  // Defined on the instance, because a property that the class declares would hide one of the prototype.
   return () => Object.defineProperties(new entity(), accessors)
 }
 
@@ -104,7 +104,7 @@ function accessorsOf({ name }: { name: string }, computed: readonly ComputedFiel
   return made
 }
 
-/** Property names that are reserved for columns of the framework. */
+/** Property names that are reserved for the framework's columns. */
 const RESERVED: ReadonlySet<string> = new Set(['accountId', 'deleteTime', 'expireTime'])
 
 function misplaced(
@@ -133,7 +133,7 @@ function functionProblem(compute: unknown): string | undefined {
     : undefined
 }
 
-/** Behavior of a field that clients send. */
+/** Behaviors of fields that clients send. */
 const SENT = ['INPUT_ONLY', 'IMMUTABLE', 'IDENTIFIER'] as const
 
 function messageProblem(
@@ -159,7 +159,7 @@ function messageProblem(
     : `is @Computed(), but ${behavior} in ${message.typeName}: make the field OUTPUT_ONLY`
 }
 
-/** The kind of the property's values, or the reason why there is none. */
+/** Returns the kind of the property's values, or the reason why it has none. */
 function valueField(
   property: string,
   proto: string,
@@ -187,8 +187,8 @@ function valueField(
 }
 
 /**
- * Without a message: a number may be a fraction, and what is neither a class of ours nor said is not looked
- * into.
+ * Returns the kind of a computed property without a message. A number may be a fraction, and an unknown class
+ * is treated as JSON.
  */
 const kindOfType = (designType: unknown): KindName =>
   designType === Number ? double.name : (kindOfColumn(designType, designType) ?? json.name)
@@ -212,7 +212,7 @@ function valueOn(
       checkValue(field, value)
       return value ?? zeroOf(field)
     } catch (error) {
-      // One computed field may read another.
+      // Computed fields may read each other.
       if (isInstance(error, Internal)) throw error
       const cause = withoutValues(error)
       throw new Internal(new TypeError(`${named} has failed: ${textOf(cause)}`, { cause }))
@@ -223,8 +223,8 @@ function valueOn(
 const textOf = (error: unknown): string => (isInstance(error, Error) ? error.message : typeof error)
 
 /**
- * A copy without what the database stores protected: a token is on the entity that a create returns. It is
- * made by the class, so that it has private members.
+ * Returns a copy without the values that the database stores protected. The entity that a create returns
+ * contains a token, for example. The copy is an instance of the class, so that it has private members.
  */
 function withoutSecrets(
   entity: EntityClass<object>,

@@ -80,17 +80,17 @@ export interface FieldReading {
   readonly names: FieldNames
   readonly relations: readonly Relation[]
   readonly problems: readonly Problem[]
-  /** Properties that are already refused as a whole. */
+  /** Properties for which a problem was already reported. */
   readonly refused: ReadonlySet<string>
-  /** Properties without a field in the message that Ashlar cannot store, and need not. */
+  /** Properties that are not in the message and that Ashlar neither can nor needs to store. */
   readonly unmanaged: ReadonlySet<string>
   readonly versionEtag: VersionEtag | undefined
 }
 
 /**
- * Joins TypeORM's columns, our decorators and the message into fields.
- * @param facts - of what is not internal.
- * @param internal - properties that are left to TypeORM.
+ * Combines TypeORM's columns, Ashlar's decorators and the message into fields.
+ * @param facts - the declarations, without internal properties.
+ * @param internal - properties that only TypeORM manages.
  */
 export function readFields(
   entity: EntityClass<object>,
@@ -170,7 +170,7 @@ export function readFields(
       if (mintsUuid) problems.push(...generatedProblems(field))
       problems.push(...tableSetProblems(field))
       if (mintsNumber === true) problems.push(...identityProblems(field))
-      // The repository generates keys anyway.
+      // The repository generates keys itself.
       const generated = mintsUuid && role !== 'key' ? randomUUID : undefined
       const initial =
         field.generated === true || (field.tableDefault !== undefined && make === undefined)
@@ -288,7 +288,10 @@ export function readFields(
   return { fields, embedded, name, names: named, relations, problems, refused, unmanaged, versionEtag }
 }
 
-/** True if a relation refers to a class that is not a resource. One that is not loaded yet may be one. */
+/**
+ * Returns true if a relation refers to a class that is not a resource. A class that is not loaded yet may be
+ * one.
+ */
 function isOutside(target: () => object): boolean {
   try {
     return inheritedFacts(target()).resource === undefined
@@ -297,7 +300,7 @@ function isOutside(target: () => object): boolean {
   }
 }
 
-/** True if a relation refers to another column than the key. */
+/** Returns true if a relation refers to a column other than the key. */
 function isElsewhere({
   referenced,
   target,
@@ -313,31 +316,31 @@ function isElsewhere({
   }
 }
 
-/** Restores the class of its property when TypeORM was given another type. */
+/** Restores the declared type of a property if TypeORM was given another one. */
 function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
   const type = facts.properties.get(column.propertyName)?.type
   return type === undefined ? column : { ...column, options: { ...column.options, type: type as ColumnType } }
 }
 
-/** Properties that are stored in columns of other names. */
+/** Returns the properties that are stored in columns of other names. */
 const secretive = (facts: EntityFacts): string[] =>
   [...facts.properties].flatMap(([property, { role }]) =>
     role === 'secret' || role === 'credential' ? [property] : [],
   )
 
-/** Secrets, credentials and computed fields have no column of their own name. */
+/** Returns the secrets, credentials and computed fields, which have no column of their own name. */
 const decoratedOf = (facts: EntityFacts): string[] =>
   [...facts.properties].flatMap(([property, { role }]) =>
     role === 'secret' || role === 'credential' || role === 'computed' ? [property] : [],
   )
 
-/** A name is computed. */
+/** Returns the name field, which is computed if the resource has a name pattern. */
 function computedOf(message: DescMessage | undefined): DescField[] {
   const { field, patterns = [] } = (message && resourceAnnotation(message)) ?? {}
   return field === undefined || patterns.length === 0 ? [] : [field]
 }
 
-/** The property that holds a field of the message, or would. */
+/** Returns a function that finds the property of a message field, or the name that it would have. */
 function propertyOf(inMessage: ReadonlyMap<string, DescField>): (field: DescField) => string {
   const properties = new Map([...inMessage].map(([property, field]) => [field, property]))
   return (field) => properties.get(field) ?? field.localName
@@ -346,7 +349,10 @@ function propertyOf(inMessage: ReadonlyMap<string, DescField>): (field: DescFiel
 const relationsDeclared = (classes: ReadonlySet<unknown>) =>
   getMetadataArgsStorage().relations.filter(({ target }) => classes.has(target))
 
-/** The type that TypeORM makes for an enum on an engine that has such types, in an existing table. */
+/**
+ * Returns the type that TypeORM creates for an enum column of an existing table, on engines that have enum
+ * types.
+ */
 function enumTypeOf(
   entity: EntityClass<object>,
   { options: { type, enumName } }: ColumnArgs,
@@ -370,7 +376,7 @@ const classOf = (
   mintsNumber: boolean | undefined,
   inMessage: DescField | undefined,
 ): unknown => {
-  // Of an enum, `{ type: String }` says that the column has its names; the property is a number.
+  // For an enum, `{ type: String }` states that the column contains names; the property is still a number.
   const isOfColumn = inMessage?.enum !== undefined && options.type === String
   return declaredClass(
     Reflect.getMetadata('design:type', prototype as object, propertyName),
@@ -395,7 +401,7 @@ function roleOf(
   return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
 }
 
-/** The field of a column of an embedded class. */
+/** Returns the field of an embedded class's column. */
 function partOf(
   { column, proto, name, designType, inMessage, enumLabels, isOptional, isOutputOnly }: DeclaredColumn,
   entity: EntityClass<object>,
@@ -441,7 +447,10 @@ function partOf(
   return Object.freeze(made)
 }
 
-/** The type of a property whose column has another: neither is checked if the type is unknown. */
+/**
+ * Returns the kind of a property whose column has a different type; undefined if it is unknown, so that
+ * neither is checked.
+ */
 const heldKindOf = (inMessage: DescField | undefined, designType: unknown) =>
   inMessage === undefined ? kindOfColumn(designType, undefined) : kindOfMessageField(inMessage)
 
@@ -499,7 +508,7 @@ function toField(
     !isEmbedded &&
     !part.isKeyPart &&
     hasStorableZero(heldKind ?? kind, role, inMessage)
-  // No call reaches a row of an existing table without a tenant.
+  // No call reaches a row of an existing table that has no tenant.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
   const isShared = isExisting || facts.resource?.naming !== undefined
   const otherFormats = !isShared ? undefined : role === 'key' || role === 'tenant' ? 'read' : 'written'
@@ -529,7 +538,7 @@ function toField(
     writable: exposed && role === 'plain' && column.options.update !== false,
     exposed,
     ...facets,
-    // Ashlar sets others by itself, as the kind's own values.
+    // Ashlar itself sets the other fields, as the kind's own values.
     ...(isOpen && heldForm && { held: heldForm }),
     ...(transformers !== undefined && { transformed: transformedBy(transformers, facets as Facets, held) }),
     ...(facet?.generated !== true && columnEffects(role, column)),

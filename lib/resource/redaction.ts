@@ -25,34 +25,36 @@ import { fieldMarks } from './behavior/field-marks.js'
 import { toDate } from './kinds/timestamp.js'
 import { shapeOf } from './free-form/shape.js'
 
-/** Replaces a secret in a log. */
+/** The replacement for a secret in a log. */
 export const REDACTED = '[redacted]'
 
-/** The facts about the services that redaction needs. */
+/** The facts about services that redaction needs. */
 export interface Redaction {
-  /** True if a field holds a secret or a credential, even when its own descriptor does not say so. */
+  /**
+   * Returns true if a field contains a secret or a credential, even if its own descriptor does not mark it.
+   */
   isSecret(field: DescField): boolean
-  /** The types that a google.protobuf.Any can hold. */
+  /** The types that a google.protobuf.Any can contain. */
   readonly types: Registry
 }
 
-/** True if a field is marked `(ashlar.api.v1.field).secret`. */
+/** Returns true if a field is marked `(ashlar.api.v1.field).secret`. */
 export const isMarkedSecret = (field: DescField): boolean => fieldMarks(field).isSecret
 
 /** A message without its secrets. */
 export interface Cleared<M extends Message = Message> {
   readonly message: M
-  /** False when a google.protobuf.Any was emptied completely, because its content could not be read. */
+  /** False if an unreadable google.protobuf.Any was emptied completely. */
   readonly isWhole: boolean
 }
 
-/** The deepest nesting of google.protobuf.Any that is read. */
+/** The maximum nesting depth of google.protobuf.Any values. */
 const MAX_ANYS = 20
 
 /**
- * The message without the values of its secret and INPUT_ONLY fields at any depth, also inside a
- * google.protobuf.Any. Use it for what is stored. Returns a copy, or the message itself when it cannot hold
- * secrets.
+ * Returns the message without the values of secret and INPUT_ONLY fields at any depth, including inside a
+ * google.protobuf.Any. Used for stored messages. Returns a copy, or the message itself if its type cannot
+ * contain secrets.
  */
 export function withoutSecrets(redaction: Redaction, desc: DescMessage, message: Message): Cleared {
   if (!mayHoldSecret(redaction, desc, new Set())) return { message, isWhole: true }
@@ -74,7 +76,7 @@ function mayHoldSecret(redaction: Redaction, desc: DescMessage, seen: Set<DescMe
   )
 }
 
-/** True if everything in it could be read. */
+/** Clears the secrets in a message. Returns true if all of it was readable. */
 function clear(redaction: Redaction, message: ReflectMessage, depth: number): boolean {
   if (message.desc.typeName === AnySchema.typeName) return clearAny(redaction, message.message as Any, depth)
   if (isOpaque(message.desc)) return true
@@ -121,10 +123,13 @@ function contentOf(desc: DescMessage, { value }: Any): Message | undefined {
   }
 }
 
-/** Types with free-form content have no fields that could be marked secret. */
+/** Returns true for types with free-form content, which have no fields that could be marked secret. */
 const isOpaque = (desc: DescMessage): boolean => shapeOf(desc) !== undefined
 
-/** The number of keys or elements of free-form content. Generated code has a Struct as plain JSON. */
+/**
+ * Describes the number of keys or elements in free-form content. Generated code represents a Struct as plain
+ * JSON.
+ */
 function sizeOf(message: object): string {
   const held = '$typeName' in message ? message : { fields: message }
   if ('kind' in held) {
@@ -142,10 +147,10 @@ const MAX_DEPTH = 10
 const MAX_VALUES = 1000
 
 /**
- * A message as a plain object for the log, with proto field names and without zero values. Fields that hold
- * secrets, INPUT_ONLY fields, filters, texts to search for, and those marked `debug_redact` are replaced at
- * any depth, also inside a google.protobuf.Any. Bytes are shown by their length. Long texts and lists, deep
- * nesting and more than 1000 values are cut.
+ * Returns a message as a plain object for the log, with proto field names and without zero values. Secrets,
+ * INPUT_ONLY fields, filters, search terms and fields marked `debug_redact` are replaced at any depth,
+ * including inside a google.protobuf.Any. Bytes are replaced by their length. Long strings and lists, deep
+ * nesting and everything after 1,000 values are truncated.
  */
 export function redactMessage(redaction: Redaction, desc: DescMessage, message: Message): unknown {
   return messageIn({ redaction, values: MAX_VALUES }, desc, message, 0)
@@ -155,7 +160,7 @@ type Plain = Record<string, unknown>
 
 interface Walk {
   readonly redaction: Redaction
-  /** The number of values that may still be shown. */
+  /** The number of values that may still be added. */
   values: number
 }
 
@@ -187,7 +192,7 @@ function anyIn(walk: Walk, any: Any, depth: number): unknown {
   ) as Plain
 }
 
-/** Of a oneof, only the chosen member has a value. */
+/** Returns the value of a field. In a oneof, only the selected member has one. */
 function valueOf(field: DescField, message: Plain): unknown {
   if (field.oneof === undefined) return message[field.localName]
   const chosen = message[field.oneof.localName] as
@@ -210,9 +215,9 @@ function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): u
 }
 
 /**
- * A filter or a search contains compared values, which may be the content of a secret or a withheld field.
- * The application chooses the names of its methods, so a word of the name decides. A resource called a query,
- * such as a saved one, is shown, without the text in it.
+ * Returns true for a filter or search field. Its value may contain the content of a secret or withheld field.
+ * Applications choose the names of their methods, so a word in the field's name decides. A resource that is
+ * called a query, such as a saved one, is shown, but not the text in it.
  */
 const isFilter = ({ name, fieldKind, scalar, message }: DescField): boolean => {
   if (!FILTER.test(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_'))) return false
@@ -234,7 +239,7 @@ function firstEntriesOf(map: object, show: (value: unknown) => unknown): Plain {
   return Object.fromEntries(shown) as Plain
 }
 
-/** A value that JSON can hold. An object without a descriptor is not opened. */
+/** Returns a JSON value. An object without a descriptor is not expanded. */
 function plainValue(value: unknown): unknown {
   if (typeof value === 'string') return cut(value)
   if (typeof value === 'bigint') return String(value)
@@ -255,6 +260,6 @@ function isZero(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === 0n || value === false)
     return true
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0
-  // A map; messages always have their type name.
+  // An empty map. Messages always have their type name.
   return isObject(value) && Object.keys(value).length === 0
 }

@@ -15,20 +15,20 @@ import type { InternalTable } from './typeorm/internal-columns.js'
 import type { VersionEtag } from './values/version-etag.js'
 import type { Output, WriteEntity } from './wire/write-entity.js'
 
-/** A class whose instances are entities. */
+/** An entity class. */
 export type EntityClass<E extends object> = new () => E
 
-/** The table as `@Entity` declares it. */
+/** The table in the `@Entity` declaration. */
 export interface DeclaredTable {
-  /** Undefined when the class name determines it. */
+  /** Undefined if the name is derived from the class. */
   readonly name: string | undefined
-  /** On PostgreSQL. */
+  /** The schema, on PostgreSQL. */
   readonly schema: string | undefined
-  /** On MySQL. */
+  /** The database, on MySQL. */
   readonly database: string | undefined
 }
 
-/** One `@Secret()` property with the columns behind it. */
+/** A `@Secret()` property and its columns. */
 export interface SecretField {
   readonly property: string
   readonly proto: string
@@ -36,7 +36,7 @@ export interface SecretField {
   readonly cipher: Field
 }
 
-/** One `@Credential()` property with the columns behind it. */
+/** A `@Credential()` property and its columns. */
 export interface CredentialField {
   readonly property: string
   readonly proto: string
@@ -47,134 +47,136 @@ export interface CredentialField {
 }
 
 /**
- * Everything the framework knows about one resource, computed once from decorators, TypeORM metadata and the
- * proto message, and frozen. It is the only place that knows what a field is.
+ * The complete description of one resource, computed once from decorators, TypeORM metadata and the proto
+ * message, and frozen. No other code determines what a field is.
  */
 export interface ResourceModel<E extends object = object> {
   readonly entity: EntityClass<E>
-  /** Resource type as rules name it, such as `widget`. */
+  /** The resource type in rules, such as `widget`. */
   readonly type: string
-  /** The table as the entity names it. A DataSource may add a prefix or a schema. */
+  /** The table name of the entity. A DataSource may add a prefix or a schema. */
   readonly table: string
   /** The table that `@Entity` declares. */
   readonly declaredTable: DeclaredTable
-  /** Decides column names only: `deleted_at` (gorm) or `delete_time` (ent). */
+  /** Selects column names only: `deleted_at` (gorm) or `delete_time` (ent). */
   readonly shape: 'gorm' | 'ent'
   /**
-   * TypeORM's naming strategy of its columns. Undefined if they have snake_case names, which TypeORM has too.
+   * TypeORM's naming strategy for the columns. Undefined if they have snake_case names, which TypeORM then
+   * uses too.
    */
   readonly strategy: NamingStrategyInterface | undefined
-  /** The proto message, where one is linked. */
+  /** The proto message, if one is linked. */
   readonly message: DescMessage | undefined
   /** Every stored field, in column order. */
   readonly fields: readonly Field[]
   readonly byProperty: ReadonlyMap<string, Field>
   readonly byProto: ReadonlyMap<string, Field>
   readonly key: Field
-  /** Texts of keys and what is bound of them. */
+  /** The rules for converting and comparing keys. */
   readonly keys: ResourceKeys
   /** The name pattern of entities (AIP-122), if the message's `google.api.resource` has one. */
   readonly name: NamePattern | undefined
-  /** Holds the tenant; undefined when the resource belongs to none. */
+  /** The field that contains the tenant; undefined if the resource has none. */
   readonly tenant: Field | undefined
-  /** The string of a tenant, and the value of an entity; undefined without a tenant. */
+  /** Converts the tenant between a string and the entity's value; undefined without a tenant. */
   readonly tenantPart: KeyPart | undefined
   /**
-   * True if the tenant is part of the primary key, so that creating another tenant's id reveals nothing about
-   * it.
+   * True if the tenant is part of the primary key, so that an attempt to create another tenant's id reveals
+   * nothing about it.
    */
   readonly tenantInKey: boolean
-  /** True if the table is another application's, and stays as it is. */
+  /** True if another application owns the table, so that Ashlar does not change its schema. */
   readonly existing: boolean
-  /** True if the table sets columns by itself, so that each write reads the row back. */
+  /** True if the table generates column values, so that each write reads the row back. */
   readonly isChangedByTable: boolean
-  /** True if an INSERT may leave columns out, which the table then fills. */
+  /** True if an INSERT may omit columns that the table then fills. */
   readonly isFilledByTable: boolean
   readonly etag: Field | undefined
-  /** The columns of which the etag is made, if the message has one and the class has no `@ETag()`. */
+  /** The columns from which the etag is computed, if the message has one and the class has no `@ETag()`. */
   readonly versionEtag: VersionEtag | undefined
-  /** Counts the writes of a row, from 1: TypeORM's `@VersionColumn()`. */
+  /** The number of writes of a row, starting at 1: TypeORM's `@VersionColumn()`. */
   readonly version: Field | undefined
   readonly createTime: Field | undefined
   readonly updateTime: Field | undefined
-  /** When present, the resource is soft-deleted (AIP-164). */
+  /** If present, the resource is soft-deleted (AIP-164). */
   readonly deleteTime: Field | undefined
-  /** When present, `purgeExpired` removes expired entities. */
+  /** If present, `purgeExpired` removes expired entities. */
   readonly expireTime: Field | undefined
-  /** Milliseconds from create to `expire_time`, where the resource declares it. */
+  /** The time from create to `expire_time` in milliseconds, if the resource declares it. */
   readonly ttlMs: number | undefined
   /** Maps filterable and sortable proto fields to columns. */
   readonly columns: Columns
-  /** Proto fields that callers see but that filters and orders cannot name, each with the reason. */
+  /** Proto fields that callers can read but that filters and sort orders cannot name, with the reason. */
   readonly closed: ReadonlyMap<string, string>
-  /** Fields for predicates of the server's own code: every field without a transformer → columns. */
+  /** Maps fields to columns for predicates of server code. It contains every field without a transformer. */
   readonly predicateColumns: Columns
-  /** Proto names of tags fields → JSON columns. */
+  /** Maps proto names of tags fields to JSON columns. */
   readonly jsonColumns: Columns
   /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
-  /** Fields without a zero value whose columns are NOT NULL, such as a time. A write has to set them. */
+  /** Fields without a zero value whose columns are NOT NULL, such as timestamps. A write must set them. */
   readonly required: readonly Field[]
   /**
-   * Names that masks and sort orders of code use besides field names: properties as the class names them, and
-   * in snake_case. Undefined if each has its field's name.
+   * Alternative names for masks and sort orders in code: the class's property names, also in snake_case.
+   * Undefined if all are equal to field names.
    */
   readonly codeNames: ReadonlyMap<string, string> | undefined
-  /** Retrievable secrets; their two columns are fields of role `secret`. */
+  /** Secrets, which can be retrieved. Their two columns are fields with the role `secret`. */
   readonly secrets: readonly SecretField[]
-  /** Verify-only credentials; their four columns are fields of role `credential`. */
+  /** Credentials, which can only be verified. Their four columns are fields with the role `credential`. */
   readonly credentials: readonly CredentialField[]
   /** The oneofs of the message. Usually empty. */
   readonly oneofs: readonly Oneof[]
   /** Embedded classes. Their columns are among the fields, with paths as names. Usually empty. */
   readonly embedded: readonly Embedded[]
-  /** Fields that `@Computed()` declares. No other list of fields has them. */
+  /** The fields of `@Computed()`, which no other list contains. */
   readonly computed: readonly ComputedField[]
-  /** The fields of an entity: all but the columns of secrets and credentials. */
+  /** The fields of an entity, without the columns of secrets and credentials. */
   readonly entityFields: readonly Field[]
-  /** The source of the text that `q` searches; undefined if the resource is not searchable. */
+  /** The searchable text of `q`; undefined if the resource is not searchable. */
   readonly search: SearchModel | undefined
   /** TypeORM's relations: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Usually empty. */
   readonly relations: readonly Relation[]
   /**
-   * Fields that are unique together, keys aside; unique among live rows, and per tenant where there is one.
+   * Fields that are unique together among live rows, within a tenant if there is one. The key is not
+   * included.
    */
   readonly uniques: readonly IndexGroup[]
-  /** Fields that are looked up together. */
+  /** Fields that are indexed together. */
   readonly indexes: readonly IndexGroup[]
-  /** The part of its table that only TypeORM knows. Call it once all classes are loaded. */
+  /** Returns the part of the table that only TypeORM manages. Call it once all classes are loaded. */
   readonly internal: () => InternalTable
-  /** The events of changes; undefined if there are none. */
+  /** The events that changes emit; undefined if there are none. */
   readonly events: EventsModel | undefined
-  /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */
+  /** The entity's methods that TypeORM's decorators name, such as `@BeforeInsert()`. */
   readonly listeners: readonly EntityListener[]
-  /** A new entity without values; it computes what `@Computed()` declares whenever that is read. */
+  /** Creates an entity without values. Its `@Computed()` properties are computed whenever they are read. */
   readonly create: () => E
   /**
-   * Turns an entity into its message, of the type that the caller expects. Secrets and credentials are never
-   * in it. `M` does not extend `Message`: TypeScript 5.9 infers the possible results of a method, a message
-   * or its fields, and would give up.
+   * Converts an entity to its message, without secrets and credentials. `M` is the type that the caller
+   * expects. It does not extend `Message`, because TypeScript 5.9 could then not infer the result of a method
+   * that returns a message or its fields.
    */
   toMessage<M extends object = Message>(entity: E): M
   /**
-   * Writes the bytes of `toMessage(entity)`, without making the message. Throws for what cannot be written,
-   * and `toBinary` of the message then says why.
+   * Writes the bytes of `toMessage(entity)` without creating the message. Throws for an invalid value;
+   * `toBinary` of the message then reports the reason.
    */
   readonly write: WriteEntity
   /** The source of each message field's value. */
   readonly outputs: readonly Output[]
-  /** True if masks may lead into free-form JSON. */
+  /** True if masks may contain paths into free-form JSON. */
   readonly hasFreeForm: boolean
-  /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
+  /** Converts a client's message to an entity. Output-only values are ignored (AIP-203). */
   fromMessage(message: Message): E
   /**
-   * Takes out of an entity made of a client's message what the message cannot tell from absent, where there
-   * is a default: on Create a field without presence that holds its zero is not set.
+   * Removes zero values of fields with defaults from an entity that was converted from a client's message.
+   * For a field without presence, a Create cannot distinguish zero from unset.
    */
   leaveToDefaults(entity: E): void
   /**
    * Checks that every value can be stored. The rules are the same on every backend.
-   * @param properties - only these, when given.
+   * @param properties - limits the check to these properties.
    * @throws InvalidArgument with the proto field.
    */
   checkValues(entity: Partial<E>, properties?: readonly string[]): void

@@ -4,7 +4,7 @@ import type { ResourceModel } from './resource-model.js'
 
 const SUFFIX = /(?<=.)Entity$/
 
-/** The type that a class has unless it states another one: `widget` of `Widget` and of `WidgetEntity`. */
+/** Returns the default type of a class: `widget` for `Widget` and for `WidgetEntity`. */
 export const typeOfClass = (name: string): string => snakeCase(name.replace(SUFFIX, ''))
 
 type Typed = Pick<ResourceModel, 'entity' | 'type'>
@@ -12,7 +12,9 @@ type Typed = Pick<ResourceModel, 'entity' | 'type'>
 const isShortened = ({ entity: { name }, type }: Typed): boolean =>
   SUFFIX.test(name) && typeOfClass(name) === type
 
-/** The problem of classes such as `Widget` and `WidgetEntity`, whose rules and events would be the same. */
+/**
+ * Returns the problem of classes such as `Widget` and `WidgetEntity`, whose rules and events would collide.
+ */
 export function sharedTypeProblems(model: Typed, others: readonly Typed[]): Problem[] {
   const other = others.find(
     (one) =>

@@ -6,20 +6,20 @@ const declaredBehaviors = optionReader((field: DescField): readonly FieldBehavio
   hasOption(field, field_behavior) ? getOption(field, field_behavior) : [],
 )
 
-/** True if the field is declared with that `google.api.field_behavior` (AIP-203). */
+/** Returns true if the field is declared with that `google.api.field_behavior` (AIP-203). */
 export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>
   declaredBehaviors(field).includes(FieldBehavior[behavior])
 
-/** True if no client sends the field, because the server sets it. */
+/** Returns true if the server sets the field, so that clients never send it. */
 export const isSetByServer = (field: DescField): boolean =>
   behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
 
-/** True if the field never changes after the create. */
+/** Returns true if the field never changes after the create. */
 export const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
 
 /**
- * True if the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not
- * looked into.
+ * Returns true if the message or a nested message has a field for which `is` returns true. The content of a
+ * google.protobuf.Any is not searched.
  */
 export const holdsField = (
   desc: DescMessage,

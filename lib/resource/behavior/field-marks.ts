@@ -3,13 +3,16 @@ import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotatio
 import { isGoSecret } from '../messages/go-options.js'
 import { optionReader } from '../messages/option-reader.js'
 
-/** The `(ashlar.api.v1.field)` option of a field, or the Go framework's option. */
+/** The marks of a field in its `(ashlar.api.v1.field)` option or the Go framework's option. */
 export interface FieldMarks {
-  /** It holds a secret or a credential. */
+  /** True if it contains a secret or a credential. */
   readonly isSecret: boolean
-  /** Filters and orders may name it, although it is output-only. */
+  /** True if filters and sort orders may use it although it is output-only. */
   readonly isFilterable: boolean
-  /** The permission that a caller needs on the resource it refers to; `''` for its Get's permission. */
+  /**
+   * The verb that a caller must be allowed on the referenced resource; `''` requires the permission of its
+   * Get.
+   */
   readonly referenceVerb: string
 }
 

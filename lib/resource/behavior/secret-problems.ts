@@ -2,19 +2,19 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { fieldMarks } from './field-marks.js'
 
-/** The properties of an entity. */
+/** The properties of an entity as the check of its secrets reads them. */
 export interface StoredProperties {
-  /** The property that holds a field of the message. */
+  /** Returns the property that stores a message field. */
   readonly propertyOf: (field: DescField) => string
-  /** Those with a column of their own. */
+  /** The properties that have their own column. */
   readonly columns: ReadonlyMap<string, unknown>
-  /** The declarations of decorators for each property. */
+  /** The declarations of decorators, by property. */
   readonly declared: ReadonlyMap<string, { readonly role?: string }>
 }
 
 /**
- * Fields that the .proto marks as secrets, and that would be stored in clear and returned, each with what to
- * write.
+ * Returns a problem, with advice, for each field that the .proto marks as a secret but that would be stored
+ * unencrypted and returned to callers.
  */
 export const secretProblems = (
   message: DescMessage,

@@ -2,18 +2,20 @@ import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import type { Local } from '../messages/local-field.js'
 import { behaves, holdsField } from './field-behavior.js'
 
-/** Removes the INPUT_ONLY values of a message: returns a copy if one was set, or the message itself. */
+/**
+ * Removes INPUT_ONLY values from a message. Returns a copy if one was set, and otherwise the message itself.
+ */
 export type Withhold = (message: Message) => Message
 
 const known = new WeakMap<DescMessage, Withhold | undefined>()
 
 /**
- * The form in which a message of the type is returned (AIP-203); undefined if it has no INPUT_ONLY field at
- * any depth.
+ * Returns the function that removes INPUT_ONLY values (AIP-203) from messages of the type; undefined if it
+ * has no such field at any depth.
  */
 export function withholding(desc: DescMessage): Withhold | undefined {
   if (!known.has(desc)) {
-    // Known before its fields are: a message may hold others of its type.
+    // Registered before its fields are read, because messages can be recursive.
     let steps: readonly Step[] = []
     const isHolding = holdsField(desc, isInputOnly)
     known.set(desc, isHolding ? (message) => withheld(message, steps) : undefined)
@@ -24,7 +26,7 @@ export function withholding(desc: DescMessage): Withhold | undefined {
 
 interface Step {
   readonly field: DescField
-  /** Undefined where the field itself is withheld. */
+  /** Undefined if the field itself is withheld. */
   readonly inner: Withhold | undefined
 }
 
@@ -71,7 +73,7 @@ function chosen(choice: unknown, field: DescField, inner: Withhold | undefined):
   return rest === value ? choice : { case: name, value: rest }
 }
 
-/** As if the field had not been set; the value itself where it is not. */
+/** Returns the value of an unset field; the value itself if the field is not set. */
 function emptyOf(value: unknown, field: DescField): unknown {
   if (field.fieldKind === 'list') return (value as unknown[]).length === 0 ? value : []
   if (field.fieldKind === 'map') return Object.keys(value as object).length === 0 ? value : {}
@@ -83,5 +85,5 @@ function emptyOf(value: unknown, field: DescField): unknown {
   return (value as Uint8Array).length === 0 ? value : new Uint8Array()
 }
 
-/** google.protobuf.FeatureSet.FieldPresence. */
+/** The value of IMPLICIT in google.protobuf.FeatureSet.FieldPresence. */
 const IMPLICIT = 2

@@ -2,39 +2,42 @@ import type { DescEnum } from '@bufbuild/protobuf'
 import { snakeCase } from '../../text/snake-case.js'
 import type { EnumSource, EnumType } from './enum-names.js'
 
-/** The parts of an enum's description that labels are compared with. */
+/** The part of an enum descriptor with which labels are compared. */
 interface Enum extends Pick<DescEnum, 'name'> {
   readonly values: readonly Pick<DescEnum['values'][number], 'name' | 'number'>[]
 }
 
-/** A value of the declared enum. */
+/** A value of an enum declared in code. */
 interface Member {
-  /** The member of the TypeScript enum, or the label. */
+  /** The name in the TypeScript enum, or the label. */
   readonly name: string
   readonly label: string
-  /** Of a numeric enum. */
+  /** The number in a numeric enum. */
   readonly number: number | undefined
 }
 
-/** The labels of a column and the numbers of the message's enum, both ways. */
+/** Maps the labels of a column to the numbers of the message's enum and back. */
 export class EnumLabels {
   readonly labelOf = new Map<number, string>()
   readonly numberOf = new Map<string, number>()
-  /** Of the column, on an engine that has a type for each enum. */
+  /** The column's enum type, on an engine that has a type for each enum. */
   readonly type: EnumType | undefined
-  /** True if the property holds the number of the message instead of the label. */
+  /** True if the property contains the message's number instead of the label. */
   readonly isNumber: boolean
-  /** The problem of the mapping, and its remedy. */
+  /** The problems of the mapping, with advice. */
   readonly problems: readonly (readonly [text: string, advice: string])[]
 
-  /** Undefined if the declaration has no labels: the column holds the names of the message's enum. */
+  /**
+   * Returns the labels that a declaration states. Undefined if it states none; the column then contains the
+   * names of the message's enum.
+   */
   static of(desc: DescEnum, source: EnumSource): EnumLabels | undefined {
     return source.declared === undefined && source.stated === undefined
       ? undefined
       : new EnumLabels(desc, source)
   }
 
-  /** The labels of a column whose field is not an enum: each label stands for itself. */
+  /** Returns the labels of a column whose field is not an enum. Each label maps to itself. */
   static ofColumn({ declared, type }: Pick<EnumSource, 'declared' | 'type'>): EnumLabels {
     const members = membersOf(declared)
     const values = members.map(({ name, number }, at) => ({ name, number: number ?? at + 1 }))
@@ -84,20 +87,20 @@ export class EnumLabels {
     this.problems = problems
   }
 
-  /** The property's value for a number of the message. An unknown number stays as it is. */
+  /** Returns the property's value for a number in a message. An unknown number is returned unchanged. */
   fromNumber(number: number): number | string | undefined {
     const label = this.labelOf.get(number)
     if (label !== undefined) return this.isNumber ? number : label
     return number === 0 ? undefined : number
   }
 
-  /** The label of what a property holds. */
+  /** Returns the label of a property's value. */
   labelIn(value: unknown): string | undefined {
     if (typeof value === 'number') return this.isNumber ? this.labelOf.get(value) : undefined
     return !this.isNumber && this.numberOf.has(value as string) ? (value as string) : undefined
   }
 
-  /** The property's value for a label; undefined for one that the message does not know. */
+  /** Returns the property's value for a label; undefined if the message has no such value. */
   fromLabel(label: string): number | string | undefined {
     const number = this.numberOf.get(label)
     return number === undefined || this.isNumber ? number : label
@@ -112,10 +115,13 @@ const quoted = (label: string): string => JSON.stringify(label)
 const nameOf = ({ values }: Enum, number: number): string =>
   values.find((value) => value.number === number)?.name ?? String(number)
 
-/** Case, hyphens, underscores and spaces do not count. */
+/** Normalizes a name for comparison: case, hyphens, underscores and spaces are ignored. */
 const plain = (name: string): string => name.replace(/[-_ ]/g, '').toLowerCase()
 
-/** Values of the message's enum by their names without the enum's prefix. `_UNSPECIFIED` has no label. */
+/**
+ * Returns the values of the message's enum by their names without the enum's prefix. `_UNSPECIFIED` has no
+ * label.
+ */
 function partnersIn(desc: Enum): ReadonlyMap<string, number> {
   const prefix = `${snakeCase(desc.name)}_`.toUpperCase()
   const partners = new Map<string, number>()
@@ -127,7 +133,7 @@ function partnersIn(desc: Enum): ReadonlyMap<string, number> {
   return partners
 }
 
-/** As TypeORM reads the option: an array of labels, or a TypeScript enum. */
+/** Returns the members in TypeORM's `enum` option: an array of labels or a TypeScript enum. */
 function membersOf(declared: EnumSource['declared'] = []): readonly Member[] {
   if (Array.isArray(declared))
     return declared.map((label: unknown) => ({
@@ -135,7 +141,7 @@ function membersOf(declared: EnumSource['declared'] = []): readonly Member[] {
       label: String(label),
       number: undefined,
     }))
-  // A numeric enum also has the names of its numbers.
+  // The object of a numeric enum also maps its numbers to names.
   return Object.entries(declared)
     .filter(([name]) => Number.isNaN(Number(name)))
     .map(([name, value]: [string, unknown]) => ({

@@ -2,35 +2,35 @@ import type { DescEnum } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import { EnumLabels } from './enum-labels.js'
 
-/** Numbers and proto names of an enum, both ways. */
+/** Maps numbers of an enum to proto names and back. */
 export interface EnumNames {
   readonly nameOf: ReadonlyMap<number, string>
   readonly numberOf: ReadonlyMap<string, number>
-  /** The labels in the column. Undefined if it contains the names. */
+  /** The labels in the column; undefined if it contains the names. */
   readonly labels?: EnumLabels
 }
 
-/** The type of a column that an engine has for one enum. */
+/** A database type that belongs to one enum. */
 export interface EnumType {
   readonly schema: string | undefined
   readonly name: string
 }
 
-/** The labels that a property's declaration states for its enum. */
+/** The declarations from which a property's enum labels are derived. */
 export interface EnumSource {
-  /** Of `@Column()`. */
+  /** The `enum` option of `@Column()`. */
   readonly declared: ColumnOptions['enum']
-  /** Of `@EnumLabels()`: the label of each value of the message's enum. */
+  /** The labels in `@EnumLabels()`, by value of the message's enum. */
   readonly stated: Readonly<Record<string, string>> | undefined
-  /** Undefined for a text column. */
+  /** Undefined if the column is a text column. */
   readonly type: EnumType | undefined
-  /** The class of the property. */
+  /** The class of the property's type. */
   readonly designType: unknown
 }
 
 const known = new WeakMap<DescEnum, EnumNames>()
 
-/** Names and numbers of an enum; of two names for one number the first is stored. */
+/** Returns the names and numbers of an enum. If a number has two names, the first is stored. */
 export function enumNamesOf(desc: DescEnum, source?: EnumSource): EnumNames {
   let names = known.get(desc)
   if (names === undefined) {
@@ -43,12 +43,12 @@ export function enumNamesOf(desc: DescEnum, source?: EnumSource): EnumNames {
   return labels === undefined ? names : { ...names, labels }
 }
 
-/** Names and numbers of a column's labels if the message has no enum of them. */
+/** Returns names and numbers for the labels of a column whose field is not an enum. */
 export function namesOfColumn(source: Pick<EnumSource, 'declared' | 'type'>): EnumNames {
   const labels = EnumLabels.ofColumn(source)
   return { nameOf: labels.labelOf, numberOf: labels.numberOf, labels }
 }
 
-/** The column's value for a number of the enum. */
+/** Returns the column's value for a number of the enum. */
 export const storedName = ({ labels, nameOf }: EnumNames, number: number): string | undefined =>
   (labels?.labelOf ?? nameOf).get(number)

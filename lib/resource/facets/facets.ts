@@ -11,28 +11,28 @@ import { ENUM_TYPES, isSaid } from '../kinds/text.js'
 import { jsonColumnOf } from '../kinds/message-values.js'
 import { listFormOf } from './list-form.js'
 
-/** The declaration of a part of a key, or of an existing table's column. */
+/** The declaration of a key part or of a column of an existing table. */
 export interface DeclaredPart {
   readonly isKeyPart: boolean
-  /** True if its table is another application's, so that the column has the type that is declared. */
+  /** True if another application owns the table, so that the column has exactly the declared type. */
   readonly isExisting?: boolean
-  /** True if TypeORM has a table of it: with the option `existing`, or with TypeORM's naming. */
+  /** True if TypeORM writes the table: with the option `existing`, or with TypeORM's naming. */
   readonly isOfTypeorm?: boolean
-  /** True if Ashlar sets no limit of its own to the strings of such a column. */
+  /** True if Ashlar sets no limit of its own on strings in the column. */
   readonly mayBeLong?: boolean
-  /** The other UUID formats that its column may contain; undefined if only Ashlar writes the table. */
+  /** Other UUID formats that the column may contain; undefined if only Ashlar writes the table. */
   readonly otherFormats?: Facets['otherFormats']
-  /** True if its column has a transformer, which takes and returns the kind's own values. */
+  /** True if the column has a transformer, which accepts and returns the kind's own values. */
   readonly isTransformed?: boolean
   /** See `declaredClass`. */
   readonly designType: unknown
-  /** Labels of an enum that `@EnumLabels()` states. */
+  /** The labels stated in `@EnumLabels()`. */
   readonly enumLabels?: EnumSource['stated'] | undefined
-  /** Of a column whose type the engine has for this enum: the type's name and schema. */
+  /** The name and schema of the column's enum type, if the engine has one. */
   readonly enumType?: EnumSource['type'] | undefined
 }
 
-/** The facets of a column that its kind uses. */
+/** Returns the facets of a column that its kind uses. */
 export function facetsOf(
   kind: KindName,
   inMessage: DescField | undefined,
@@ -91,7 +91,7 @@ function decimalInMessage(inMessage: DescField | undefined): DecimalFacet['inMes
   return scalar !== undefined && scalar !== ScalarType.STRING ? 'number' : 'string'
 }
 
-/** The facets of a column that is a part of a key. */
+/** Returns the facets of a column that is a key part. */
 function partFacets(
   kind: KindName,
   inMessage: DescField | undefined,
@@ -109,7 +109,7 @@ function partFacets(
   }
 }
 
-/** Of a 64-bit integer whose property is a string of digits, or a number. */
+/** Returns the facets of a 64-bit integer whose property is a number or a string of digits. */
 function wideFacets(
   kind: KindName,
   inMessage: DescField | undefined,

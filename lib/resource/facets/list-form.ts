@@ -8,7 +8,7 @@ import type { Element, ElementForm, InsideProblem, KindName, ListForm } from '..
 import { kindOf } from '../kinds/kinds.js'
 import { isSaid } from '../kinds/text.js'
 
-/** The declaration of a list's column. */
+/** The declaration of a list column. */
 interface DeclaredList {
   readonly isExisting?: boolean
   readonly isOfTypeorm?: boolean
@@ -16,7 +16,10 @@ interface DeclaredList {
   readonly enumType?: EnumSource['type'] | undefined
 }
 
-/** A column in which TypeORM stores the elements of a list as text. A boolean has no text in JSON. */
+/**
+ * Returns true for a column in which TypeORM stores list elements as text. Booleans are excluded, because
+ * they are not strings in JSON.
+ */
 export const isTextList = (type: unknown, inMessage: DescField | undefined): boolean =>
   type === 'simple-array' &&
   (inMessage === undefined ||
@@ -24,7 +27,7 @@ export const isTextList = (type: unknown, inMessage: DescField | undefined): boo
       inMessage.listKind !== 'message' &&
       inMessage.scalar !== ScalarType.BOOL))
 
-/** The form of a list that its column does not hold as JSON; undefined for JSON. */
+/** Returns the form of a list that its column does not store as JSON; undefined if it does. */
 export function listFormOf(
   inMessage: DescField | undefined,
   options: ColumnOptions,
@@ -40,7 +43,7 @@ export function listFormOf(
   const kind = kindInList(inMessage) ?? 'string'
   const element = { kind, ...labelsOf(inMessage, options, declared) }
   const form = element.enumNames?.labels && formOf(element)
-  // Other elements are checked as they are converted.
+  // Other elements are checked during conversion.
   const problem = (list: readonly unknown[]) => form && problemIn(list, element)
   return { as: 'commas', element, form, problem }
 }
@@ -70,7 +73,7 @@ function elementOf(
     ...(declared.takesPrecision === true && {
       decimal: decimalFacet(isNumber ? 'number' : 'string', options),
     }),
-    // TypeORM's driver reads them so, and nothing says that a property holds them otherwise.
+    // TypeORM's driver returns strings of digits, and the declaration states no other type.
     ...(declared.holds === 'bigint' && { hasDigits: true as const, inProperty: 'string' as const }),
     ...(declaredList.isExisting === true && narrowRange(declared, options.type)),
   }

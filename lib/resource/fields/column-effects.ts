@@ -6,18 +6,18 @@ import type { Field, Role } from './field.js'
 import { kindOf } from '../kinds/kinds.js'
 import { transformersOf } from '../kinds/managed.js'
 
-/** The options of `@Column()` that decide when a column is read and written. */
+/** The options of `@Column()` that control when a column is read and written. */
 export type ColumnEffects = Pick<
   Field,
   'tableDefault' | 'isFilledByTable' | 'isNotInserted' | 'isNotUpdated' | 'isWithheld' | 'onUpdate'
 >
 
-/** Whose values only clients and code set. */
+/** Roles whose values only clients and application code set. */
 const OPEN: ReadonlySet<Role> = new Set(['plain', 'outputOnly'])
 
 /**
- * The effects of a column's options. A default of SQL on a key, or on a time of Ashlar's, is for other
- * writers: a repository sends these values.
+ * Returns the effects of a column's options. An SQL default on a key, or on one of Ashlar's timestamps,
+ * applies only to other writers, because a repository sends these values.
  */
 export function columnEffects(
   role: Role,
@@ -28,7 +28,7 @@ export function columnEffects(
   const isOpen = OPEN.has(role)
   const isOfTable =
     typeof initial === 'function' || (transformersOf(options) !== undefined && (initial ?? null) !== null)
-  // TypeORM's manager leaves these times to the table.
+  // TypeORM's manager lets the table set these timestamps.
   const isStamped = (mode === 'createDate' || mode === 'updateDate') && !isOfTable
   return {
     ...(isStamped && { tableDefault: 'now' as const }),
@@ -44,10 +44,10 @@ export function columnEffects(
   }
 }
 
-/** The roles that are set at each write, or at a deletion. */
+/** The roles whose values change with each write or with a deletion. */
 const UPDATED: ReadonlySet<Role> = new Set(['etag', 'version', 'updateTime', 'deleteTime', 'expireTime'])
 
-/** Why a field cannot have the effects of its column's options. */
+/** Returns the reasons why a field cannot have the options of its column. */
 export function* effectProblems(
   field: Field,
   options: ColumnOptions,

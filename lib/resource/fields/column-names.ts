@@ -4,20 +4,20 @@ import type { Field } from './field.js'
 import { shownProperty } from './property-form.js'
 
 /**
- * Beside the rows of a soft-deletable resource with unique rules, where an index has no condition: `''` while
- * a row lives and its key once it is deleted.
+ * A column of soft-deletable resources with unique rules, on engines without conditional indexes. It contains
+ * `''` while a row is live and the row's key once it is deleted.
  */
 export const SOFT_DELETE_KEY = 'soft_delete_key'
 
-/** The most bytes of a name in PostgreSQL, which cuts a longer one. */
+/** The maximum length of a name in bytes. PostgreSQL truncates longer names. */
 const MAX_BYTES = 63
 
-/** The system columns that PostgreSQL has for each row. */
+/** PostgreSQL's system columns. */
 const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'tableoid', 'xmin', 'xmax', 'cmin', 'cmax'])
 
 /**
- * The names under which an engine would keep the values of a field elsewhere, or not at all. They are the
- * same on each engine, so that an entity can move.
+ * Returns a problem for each column name under which an engine would not store a field's values. All engines
+ * have the same rules, so that an entity can move between them.
  */
 export function columnNameProblems(fields: readonly Field[]): Problem[] {
   const known = new Map<string, Field>()
@@ -41,7 +41,7 @@ export function columnNameProblems(fields: readonly Field[]): Problem[] {
 
 const NAME_IT = 'write @Column({ name: ... })'
 
-/** Two properties that a mask, a filter or an order could not tell apart. */
+/** Returns a problem for each two properties that masks, filters and sort orders could not distinguish. */
 export function fieldNameProblems(fields: readonly Pick<Field, 'property' | 'proto'>[]): Problem[] {
   const known = new Map<string, Pick<Field, 'property' | 'proto'>>()
   return fields.flatMap((field) => {
@@ -54,7 +54,7 @@ export function fieldNameProblems(fields: readonly Pick<Field, 'property' | 'pro
   })
 }
 
-/** Columns that identify rows must be properties with these names. */
+/** Columns that identify rows, with the property names that they must have. */
 const RESERVED: Readonly<Record<string, string>> = {
   account_id: 'accountId',
   delete_time: 'deleteTime',
@@ -62,7 +62,11 @@ const RESERVED: Readonly<Record<string, string>> = {
   expire_time: 'expireTime',
 }
 
-/** A column that the framework would be meant to see, and does not. @param tenant - of the entity. */
+/**
+ * Returns the problem of a column that resembles one of the framework's, such as the tenant column, but is
+ * not declared as it.
+ * @param tenant - the tenant of the entity.
+ */
 export function misnamedColumn(
   property: string,
   name: string,
@@ -83,7 +87,10 @@ export function misnamedColumn(
       ]
 }
 
-/** Why no field may have a column of the name. @param holds - what the framework keeps there. */
+/**
+ * Returns a problem if a field uses a reserved column name.
+ * @param holds - the framework's use of the column.
+ */
 export function reservedColumn(fields: readonly Field[], name: string, holds: string): Problem[] {
   const taken = fields.find(({ column }) => folded(column) === folded(name))
   if (taken === undefined) return []
@@ -99,13 +106,14 @@ function unusable(column: string): string | undefined {
   if (Buffer.byteLength(column) > MAX_BYTES)
     return `is longer than the ${MAX_BYTES} bytes of a PostgreSQL name`
   if (SYSTEM_COLUMNS.has(column)) return 'is a column that PostgreSQL adds to each table'
-  // Rows of SQLite are objects: numbers come first in them, and this is not a property.
+  // The SQLite driver returns rows as objects, in which numeric names come first and `__proto__` is not a
+  // property.
   if (/^(0|[1-9]\d*)$/.test(column))
     return 'is a number, which changes the order of properties in SQLite rows'
-  // The driver of MySQL refuses them too.
+  // MySQL's driver rejects these names.
   return column.startsWith('__') && column in Object.prototype ? 'is a property of every object' : undefined
 }
 
-/** As MySQL compares names: without case and accents. */
+/** Normalizes a name as MySQL does, without case and accents. */
 const folded = (column: string): string =>
   column.normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase().replaceAll('SS', 'S')

@@ -5,7 +5,7 @@ import type { KindName } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { isSaid } from '../kinds/text.js'
 
-/** The refusal of a column whose type cannot be stored, whatever the message says about the field. */
+/** Returns the error for a column type that cannot be stored, whatever the message's field is. */
 export const unstorableType = (type: unknown): string =>
   `has the column type ${describeType(type)}, which cannot be stored: ${adviceFor(type)}, or add @Internal(), so that Ashlar does not manage it; supported types are ${storableTypes()}`
 
@@ -25,7 +25,7 @@ const adviceFor = (type: unknown): string => {
 
 const UUID_BYTES = 16
 
-/** The type options of a column that contradict its field. */
+/** Returns the column options that contradict the column's field. */
 export function* typeProblems(
   property: string,
   { type, length, precision }: ColumnOptions,
@@ -69,7 +69,7 @@ export function* typeProblems(
       `write length: ${UUID_BYTES}`,
     )
   const [digits, why] = declared.precision ?? []
-  // The table of another application may keep fewer.
+  // A table of another application may store fewer digits.
   const isKept = isExisting && typeof precision === 'number' && precision < (digits ?? 0)
   if (isSaid(precision) && precision !== digits && !isKept && declared.takesPrecision !== true)
     yield propertyProblem(

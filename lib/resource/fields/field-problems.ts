@@ -9,7 +9,7 @@ import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
 import { unstatedType } from './unstated-type.js'
 
-/** The problems of a field that are not about its column, its property or the message's field. */
+/** Returns the problems of a field other than those of its column, property or message field. */
 export function fieldProblems(
   field: Field,
   column: ColumnOptions,
@@ -27,7 +27,7 @@ export function fieldProblems(
   const enumNames = field.enumNames ?? element?.enumNames
   const ofColumn = as === 'array' && element !== undefined ? element : field
   const problems = [...typeProblems(property, column, ofColumn.kind, isExisting)]
-  // The column of a relation has the type of the key that it holds, which is refused where it is declared.
+  // The column of a relation has the type of the referenced key, which is checked where it is declared.
   if (!isOfRelation && field.transformed === undefined)
     problems.push(
       ...unstatedType(field, {
@@ -125,7 +125,7 @@ export function fieldProblems(
         'its column must be nullable, as in @Column({ nullable: true })',
       ),
     )
-  // NULL is the value 0, which has no label.
+  // NULL represents the value 0 if it has no label.
   const isUnsetLabel = labels !== undefined && !labels.labelOf.has(0)
   if (
     inMessage !== undefined &&

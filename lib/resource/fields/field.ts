@@ -10,31 +10,31 @@ import type {
 } from '../kinds/kind.js'
 import type { Transformed } from './transformed.js'
 
-/** The kinds of column values. */
+/** The kind of a column's values. */
 export type FieldKind = KindName
 
-/** A column as a filter, an order or a cursor sees it. */
+/** A column as filters, sort orders and cursors use it. */
 export interface Column {
-  /** Name in the database. */
+  /** The name in the database. */
   readonly column: string
   readonly kind: FieldKind
   readonly nullable: boolean
-  /** Its rows may hold NULL, which is read as the zero value. `nullable` is false then. */
+  /** Present if rows may contain NULL, which is read as the zero value. `nullable` is then false. */
   readonly nullIsZero?: true
   readonly enumNames?: EnumNames
-  /** The most characters, for strings with a bounded column. */
+  /** The maximum length in characters, for strings in a bounded column. */
   readonly maxLength?: number | undefined
-  /** The collation of an existing table's column. Every comparison is by code point nevertheless. */
+  /** The collation of an existing table's column. Comparisons are by code point nevertheless. */
   readonly collation?: string
   /** The readers and writers of a JSON column. */
   readonly json?: JsonColumn
-  /** Of a list: see `Facets`. */
+  /** The form of a list; see `Facets`. */
   readonly list?: ListForm
-  /** The position of the value in the column's JSON: a field of an embedded message. */
+  /** For a field of an embedded message: its position in the column's JSON. */
   readonly inside?: Inside
-  /** Of an embedded message: its fields. */
+  /** For an embedded message: its fields. */
   readonly members?: Members
-  /** Of a part of a key: see `Facets`. */
+  /** For a key part; see `Facets`. */
   readonly hasDigits?: true
   readonly inProperty?: 'string' | 'number'
   readonly held?: HeldForm
@@ -44,37 +44,40 @@ export interface Column {
   readonly stored?: StoredAs
   readonly otherFormats?: 'read' | 'written'
   readonly range?: Range
-  /** Of a list of scalars: what each of them is. */
+  /** For a list of scalars: the type of its elements. */
   readonly elements?: Pick<Column, 'kind' | 'enumNames' | 'decimal'>
 }
 
-/** A place in the JSON of a column. */
+/** A position in a column's JSON. */
 export interface Inside {
-  /** From the outermost message to the field, each a plain word. */
+  /** The keys from the outermost message to the field. Each is a plain word. */
   readonly keys: readonly string[]
   /**
-   * The value that the JSON omits if the message around it is set; undefined if its absence means that it is
-   * unset.
+   * The value that the JSON omits although its message is set; undefined if a missing value means that the
+   * field is unset.
    */
   readonly zero: string | number | boolean | undefined
-  /** The keys of free-form JSON behind them, which a caller has named. */
+  /** The further keys in free-form JSON that a caller has named. */
   readonly path?: readonly string[]
 }
 
-/** The fields of an embedded message as a filter may name them. */
+/** The fields of an embedded message that a filter may name. */
 export interface Members {
   readonly names: readonly string[]
-  /** By proto name: a column, why it cannot be filtered, or undefined for no field. */
+  /**
+   * Returns the column of a field by proto name, the reason why it cannot be filtered, or undefined if there
+   * is no such field.
+   */
   readonly of: (name: string) => Column | string | undefined
 }
 
 /**
- * Filterable proto field name → column: the specification's `<Msg>Columns`. A bare string is a column of
- * unknown type, so literals are bound as they are written.
+ * Maps a filterable proto field to its column. This is the specification's `<Msg>Columns`. A plain string is
+ * a column of unknown type, whose literals are bound unchanged.
  */
 export type Columns = Readonly<Record<string, Column | string>>
 
-/** Why a caller cannot write a field. */
+/** The role of a field, which determines whether a caller can write it. */
 export type Role =
   | 'key'
   | 'tenant'
@@ -89,54 +92,56 @@ export type Role =
   | 'credential'
   | 'plain'
 
-/** One field of a resource: a property of the entity, a field of the message, a column of the table. */
+/** A resource field: a property of the entity, a field of the message and a column of the table. */
 export interface Field extends Column {
-  /** Name in the entity, lowerCamelCase. */
+  /** The name in the entity, in lowerCamelCase. */
   readonly property: string
-  /** Name on the wire, snake_case. */
+  /** The name in messages, in snake_case. */
   readonly proto: string
   readonly role: Role
-  /** Filter and order_by may name it. */
+  /** True if filters and `order_by` may name it. */
   readonly filterable: boolean
-  /** An update mask may name it. */
+  /** True if an update mask may name it. */
   readonly writable: boolean
-  /** True if it is in the message; false for properties that only the service knows. */
+  /** True if it is in the message. False for properties that are internal to the service. */
   readonly exposed: boolean
-  /** The most characters, for strings with a bounded column. */
+  /** The maximum length in characters, for strings in a bounded column. */
   readonly maxLength: number | undefined
-  /** A part of the resource's name: no slash can be in it, and no mask of a client names it. */
+  /**
+   * True for a part of the resource's name. It cannot contain a slash, and a client's mask cannot name it.
+   */
   readonly inName?: boolean
-  /** The value of an entity that is created without one. */
+  /** The value that a new entity receives if none is given. */
   readonly default?: FieldDefault
-  /** For `json`: whether the message field is repeated. */
+  /** For the kind `json`: true if the message field is repeated. */
   readonly repeated: boolean
-  /** True if TypeORM's manager lets the database generate the UUID, if the database can. */
+  /** Present if TypeORM's manager lets the database generate the UUID where it can. */
   readonly isGeneratedByDatabase?: true
-  /** The name that the column had before, for migrations. */
+  /** The column's previous name, for migrations. */
   readonly renamedFrom?: string
-  /** The table sets it by itself: no statement writes it, and a write reads it back. */
+  /** Present if the table generates the value. No statement writes it, and each write reads it back. */
   readonly generated?: true
-  /** The SQL of a generated column that TypeORM knows. */
+  /** The SQL of a generated column that TypeORM declares. */
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
-  /** True for a key that the database generates, a number that no caller chooses. */
+  /** Present for a key that the database generates, a number that no caller chooses. */
   readonly isIdentity?: true
-  /** The conversions of its column's `transformer`. `kind` and the facets are the column's then. */
+  /** The conversions of the column's `transformer`. `kind` and the facets then describe the column. */
   readonly transformed?: Transformed
-  /** The default that its table has, which an application declares in SQL. */
+  /** The column's default in the table, which an application declares in SQL. */
   readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown } | 'now'
-  /** A new row without a value leaves the column out, and the table fills it. */
+  /** Present if the INSERT of a row without a value omits the column, so that the table sets it. */
   readonly isFilledByTable?: true
-  /** No INSERT contains it (`insert: false`). */
+  /** Present if no INSERT contains it (`insert: false`). */
   readonly isNotInserted?: true
-  /** No UPDATE contains it (`update: false`). */
+  /** Present if no UPDATE contains it (`update: false`). */
   readonly isNotUpdated?: true
-  /** No response and no event contains it (`select: false`). */
+  /** Present if responses and events omit it (`select: false`). */
   readonly isWithheld?: true
-  /** The SQL that a table of MySQL sets it to at each update. */
+  /** The SQL expression to which MySQL sets the column at each update. */
   readonly onUpdate?: string
 }
 
-/** The properties of a field's values. */
+/** The part of a field that describes its values. */
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
@@ -155,20 +160,23 @@ export type ValueField = Pick<
   | 'transformed'
 >
 
-/** A field without a column: a function computes it from the entity. */
+/** A field without a column, which a function computes from the entity. */
 export interface ComputedField extends ValueField {
   /** True if it is in the message. */
   readonly exposed: boolean
-  /** @throws Internal where the function throws, or returns what the field cannot hold. */
+  /**
+   * Computes the value.
+   * @throws Internal if the function throws or returns a value that the field cannot contain.
+   */
   readonly valueOf: (entity: object) => unknown
 }
 
 export interface FieldDefault {
-  /** Of `@Column({ default })`; undefined where a function makes it. */
+  /** The constant in `@Column({ default })`; undefined if a function returns the default. */
   readonly constant: unknown
   /**
-   * A value of its own for each entity. @throws TypeError where a function returned what the field cannot
-   * hold.
+   * Returns a separate value for each entity.
+   * @throws TypeError if a function returned a value that the field cannot contain.
    */
   readonly make: () => unknown
 }

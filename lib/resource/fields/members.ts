@@ -10,14 +10,14 @@ import { shapeOfField } from '../free-form/shape.js'
 import { enumeration } from '../kinds/text.js'
 
 /**
- * The members of a JSON column that a filter can use: the fields of an embedded message, or the elements of a
- * list of scalars. Undefined for other fields, which have none.
+ * Returns the parts of a JSON column that a filter can use: the fields of an embedded message, or the
+ * elements of a list of scalars. Undefined for other fields.
  */
 export const insideOf = (
   field: DescField,
   column: string,
 ): Pick<Column, 'members' | 'elements'> | undefined => {
-  // Its keys are in no declaration.
+  // The keys of free-form JSON are not declared.
   if (shapeOfField(field) !== undefined) return {}
   if (field.fieldKind === 'message') return { members: membersOf(field.message, column, []) }
   if (field.fieldKind !== 'list' || field.listKind === 'message') return undefined
@@ -29,7 +29,7 @@ export const insideOf = (
   }
 }
 
-/** A message may contain itself, so its fields are read when they are requested. */
+/** Returns the fields of a message. They are read on demand, because messages can be recursive. */
 const membersOf = (message: DescMessage, column: string, outer: readonly string[]): Members => ({
   names: message.fields.map(({ name }) => name),
   of: (name) => {
@@ -64,9 +64,9 @@ const memberOf = (field: DescField, column: string, outer: readonly string[]): C
 
 const COMPARED = Object.values(KINDS).flatMap(({ name, inside }) => (inside === undefined ? [] : name))
 const ONLY = `inside a message, only ${COMPARED.slice(0, -1).join(', ')} and ${COMPARED.at(-1)} fields can be filtered`
-/** Of `google.protobuf.FeatureSet.FieldPresence`. */
+/** The value of IMPLICIT in `google.protobuf.FeatureSet.FieldPresence`. */
 const IMPLICIT = 2
-/** A key that the paths of every database spell alike. */
+/** Matches a key that needs no quoting in the JSON paths of any database. */
 const PLAIN_WORD = /^[A-Za-z_]\w*$/
 
 const isHidden = (field: DescField): boolean => {

@@ -9,8 +9,8 @@ import type { Field } from './field.js'
 type DeclaredColumns = ReadonlyMap<string, { readonly options: ColumnOptions }>
 
 /**
- * The contradictions to a naming that leaves TypeORM's metadata unchanged: TypeORM must give a column the
- * same name and type as the model.
+ * Returns the contradictions to a naming strategy that leaves TypeORM's metadata unchanged: TypeORM must
+ * derive the same column name and type as the model.
  */
 export function* namingProblems(
   { resource, properties }: EntityFacts,
@@ -49,10 +49,13 @@ const COLUMN_TYPES = new Map<unknown, string>([
   [Date, 'timestamp'],
 ])
 
-/** The classes that TypeORM itself has a column type for. */
+/** The classes for which TypeORM has a column type. */
 const KNOWN = new Set<unknown>(COLUMN_TYPES.keys())
 
-/** A table that TypeORM or another application writes holds text with commas in such a column. */
+/**
+ * Returns the problem of a list column in a table that TypeORM or another application writes, which contains
+ * comma-separated text.
+ */
 export const textListProblem = (property: string): Problem =>
   propertyProblem(
     'column',

@@ -4,8 +4,8 @@ import { type Problem, propertyProblem } from '../../errors.js'
 type Class = new () => object
 
 /**
- * Why a property of the class cannot hold a value that it is given, with what to do. A value has to be an own
- * property of the entity, as copies of entities and TypeORM take it.
+ * Returns the reasons, with advice, why a class property cannot store a value. The value must be an own
+ * property of the entity, because TypeORM and copies of entities read only own properties.
  */
 export function formProblems(entity: Class, property: string): Problem[] {
   const name = shownProperty(property)
@@ -34,14 +34,14 @@ export function formProblems(entity: Class, property: string): Problem[] {
       ]
 }
 
-/** A name as a message has it: quoted where it is not a word. */
+/** Formats a property's name for a message, quoted if it is not a word. */
 export const shownProperty = (property: string): string =>
   /^[\w$]+$/.test(property) ? property : JSON.stringify(property)
 
 /**
- * The form of a property without a value of its own.
- * @param isShared - true if it belongs to the class: a function is a method then, and otherwise the value of
- * an entity.
+ * Returns the kind of a property that does not store a value of its own, such as an accessor.
+ * @param isShared - true if the property belongs to the class rather than to an entity. A function is then a
+ *   method.
  */
 function formOf(found: PropertyDescriptor | undefined, isShared: boolean): string | undefined {
   if (found === undefined) return undefined
@@ -50,7 +50,7 @@ function formOf(found: PropertyDescriptor | undefined, isShared: boolean): strin
   return found.writable === false ? 'read-only' : undefined
 }
 
-/** The property of a new entity. A class whose constructor needs arguments, or a context, has none. */
+/** Returns the property of a new entity; undefined if the constructor needs arguments or a context. */
 function ofInstance(entity: Class, property: string): PropertyDescriptor | undefined {
   try {
     const made = new entity()

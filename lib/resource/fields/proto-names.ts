@@ -8,25 +8,26 @@ import type { Field, Role } from './field.js'
 
 /** The proto names of an entity's properties. */
 export interface FieldNames {
-  /** By property; without those that no message shows. */
+  /** The message's fields, by property. Properties that no message shows are omitted. */
   readonly inMessage: ReadonlyMap<string, DescField>
-  /** The name of a property on the wire, in snake_case where nothing else says it. */
+  /** Returns the proto name of a property, in snake_case unless it is declared. */
   readonly protoOf: (property: string) => string
 }
 
-/** A relation whose reference no property declares. */
+/** A relation whose key column is not declared as a property. */
 interface HiddenReference {
-  /** Of the relation. */
+  /** The relation's property. */
   readonly relation: string
-  /** The name of its reference as a property. */
+  /** The name that its key would have as a property. */
   readonly reference: string
 }
 
 /**
- * @param hidden - `@ProtoField()` of one names the field that shows the relation, or the one that holds its
- * key.
- * @param internal - properties that hold no field.
- * @param columns - the properties that are columns.
+ * Returns the proto names of an entity's properties.
+ * @param hidden - relations without a declared key property. Their `@ProtoField()` names the field that shows
+ *   the relation, or the field that contains its key.
+ * @param internal - properties without a field.
+ * @param columns - properties with a column.
  */
 export function fieldNames(
   message: DescMessage | undefined,
@@ -55,7 +56,7 @@ export function fieldNames(
   }
 }
 
-/** The roles of fields with these names, which clients know (AIP-148, AIP-154). */
+/** The roles of fields with well-known names (AIP-148, AIP-154). */
 const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['account_id', 'tenant'],
   ['etag', 'etag'],
@@ -65,7 +66,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['expire_time', 'expireTime'],
 ])
 
-/** The decorator that declares a property for a field of that role. */
+/** The decorator that gives a property the role. */
 const DECORATED: Readonly<Partial<Record<Role, string>>> = {
   tenant: 'write @TenantColumn() beside it',
   etag: 'write @ETag() instead of @Column()',
@@ -74,10 +75,10 @@ const DECORATED: Readonly<Partial<Record<Role, string>>> = {
 }
 
 /**
- * The problems of `@ProtoField()`.
- * @param stored - the kind in which a property is stored; undefined for an invalid one.
- * @param declared - true if a property has no column, and is something else, such as a secret.
- * @param relations - relations, whose name in filters need not be a field.
+ * Returns the problems of `@ProtoField()`.
+ * @param stored - the kind of a property's column; undefined if it is invalid.
+ * @param declared - true for a property without a column that has another purpose, such as a secret.
+ * @param relations - the relations, whose name in filters need not be a field.
  */
 export function* protoFieldProblems(
   message: DescMessage | undefined,

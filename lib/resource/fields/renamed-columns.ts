@@ -2,7 +2,7 @@ import type { EntityFacts } from '../../../decorators/entity-facts.js'
 import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from './field.js'
 
-/** The problems of `@RenamedFrom()`. */
+/** Returns the problems of `@RenamedFrom()`. */
 export function renameProblems(
   { properties }: EntityFacts,
   columns: ReadonlyMap<string, unknown>,

@@ -4,12 +4,15 @@ import type { KindName } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import type { Role } from './field.js'
 
-/** A field whose message cannot tell absent from zero. */
+/**
+ * The value of IMPLICIT in google.protobuf.FeatureSet.FieldPresence: a field whose message cannot distinguish
+ * unset from zero.
+ */
 const IMPLICIT = 2
 
 /**
- * True if the column can hold the zero value, which the message cannot tell from absent: no UUID and no day
- * is like nothing.
+ * Returns true if the column can store the zero value that the message cannot distinguish from an unset
+ * field. UUIDs and dates have no such value.
  */
 export function hasStorableZero(kind: KindName, role: Role, inMessage: DescField | undefined): boolean {
   const isAbsentZero = inMessage?.presence === IMPLICIT && inMessage.fieldKind !== 'message'

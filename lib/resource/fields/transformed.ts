@@ -5,19 +5,22 @@ import { heldOf, kindOf, ownOf } from '../kinds/kinds.js'
 import type { Field, ValueField } from './field.js'
 
 /**
- * The values of a property whose `@Column()` has a `transformer`. The kind of its field and the kind's facets
- * are the column's.
+ * The conversion of a property whose `@Column()` has a `transformer`. The field's kind and facets describe
+ * the column.
  */
 export interface Transformed {
-  /** The value of a property as its column holds it; null for none. */
+  /** Converts a property's value to the column's; null if there is none. */
   readonly to: (held: unknown) => unknown
-  /** Converts a column's value, or null, to the property's; undefined without a transformer. */
+  /** Converts a column's value or null to the property's value. */
   readonly from: (stored: unknown) => unknown
-  /** The type of the property. Undefined if neither the message nor its class shows it. */
+  /** The type of the property; undefined if neither the message nor its class states it. */
   readonly held: ValueField | undefined
 }
 
-/** As TypeORM calls them, NULL included. @param stored - the column. */
+/**
+ * Combines transformers as TypeORM calls them, also for NULL.
+ * @param stored - the column's type.
+ */
 export function transformedBy(
   transformers: readonly ValueTransformer[],
   facets: Facets,
@@ -38,7 +41,7 @@ export function transformedBy(
   }
 }
 
-/** The value that a read gives of one that is written. */
+/** Returns a function that maps a written value to the value that a later read returns. */
 export function keptValue(field: Field): (value: unknown) => unknown {
   const { json, transformed } = field
   const kept = json === undefined ? keptBy(field) : (value: unknown) => json.decode(json.encode(value))
@@ -47,7 +50,10 @@ export function keptValue(field: Field): (value: unknown) => unknown {
   return transformed === undefined ? read : (value) => transformed.from(read(transformed.to(value)))
 }
 
-/** The value that a column gives back of a property's; undefined if both are the same. */
+/**
+ * Returns a function that maps a property's value to the value that the column returns; undefined if they are
+ * equal.
+ */
 export function keptBy(field: ValueField): ((value: unknown) => unknown) | undefined {
   const { kept } = kindOf(field)
   if (field.held === undefined) return kept && ((value) => kept(value, field))
@@ -57,6 +63,6 @@ export function keptBy(field: ValueField): ((value: unknown) => unknown) | undef
   }
 }
 
-/** TypeORM's drivers return bytes as a Buffer. */
+/** Converts bytes to a Buffer, as TypeORM's drivers return them. */
 const asBuffer = (stored: unknown): unknown =>
   stored instanceof Uint8Array ? Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength) : stored

@@ -2,20 +2,20 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import { kindOf } from '../kinds/kinds.js'
 import type { Field } from './field.js'
 
-/** The declarations of a property besides its kind. */
+/** The declarations of a property other than its kind. */
 interface Said {
-  /** The column type of `@Column()`. */
+  /** The `type` of `@Column()`. */
   readonly type: unknown
-  /** The class of the property; undefined where nothing says it. */
+  /** The class of the property; undefined if it is not declared. */
   readonly designType: unknown
   readonly isInMessage: boolean
-  /** True if it is a part of the key, or holds the key of another resource. */
+  /** True for a key part, and for a reference to another resource. */
   readonly isKeyPart: boolean
 }
 
 /**
- * The refusal of a property whose type decides which values it has, where nothing says the type: some
- * compilers emit no decorator metadata, and TypeScript reports `Object` for what is not a class.
+ * Returns the problem of a property whose possible values depend on a type that nothing declares. Some
+ * compilers emit no decorator metadata, and TypeScript reports `Object` for types that are not classes.
  */
 export function unstatedType(field: Field, said: Said): Problem[] {
   const { designType, isKeyPart } = said
@@ -38,14 +38,14 @@ export function unstatedType(field: Field, said: Said): Problem[] {
 
 type Class = typeof BigInt | typeof Number | typeof String | typeof Boolean
 
-/** Classes that the property may have, of which the values differ. */
+/** Returns the classes that the property may have, which differ in their values. */
 function typesOf(field: Field, { type, isInMessage, isKeyPart }: Said): readonly Class[] {
   const { declared, key } = kindOf(field)
   const isWide = declared.fits(BigInt, false)
-  // In a key, an integer may be its digits.
+  // In a key, an integer may be a string of digits.
   if (isKeyPart && key !== undefined && declared.family === 'integers')
     return [isWide ? BigInt : Number, String]
-  // TypeORM reads a string, and a repository a bigint.
+  // TypeORM returns a string, a repository returns a bigint.
   if (isWide) return [BigInt, String]
   return type === 'tinyint' && !isInMessage ? [Number, Boolean] : []
 }

@@ -1,18 +1,18 @@
 import { hasShape, isObject, type Shape } from './shape.js'
 
 /**
- * The most levels of arrays and objects in free-form JSON: MariaDB stores no more, and a message has three
- * levels for each, of which clients read 100.
+ * The maximum nesting depth of free-form JSON. MariaDB stores no more, and clients decode messages to a depth
+ * of 100, of which each JSON level needs three.
  */
 export const MAX_JSON_DEPTH = 31
-/** The most bytes of free-form JSON in one column. */
+/** The maximum size of free-form JSON in one column, in bytes. */
 export const MAX_JSON_BYTES = 2 ** 20
 
 const NAMES: Readonly<Record<Shape, string>> = { object: 'an object', array: 'an array', any: 'a JSON value' }
 
 /**
- * Stored JSON that a message of the shape holds. Null is an unset field.
- * @throws TypeError if the message cannot hold it.
+ * Parses stored JSON. Null is an unset field.
+ * @throws TypeError if a message of the shape cannot contain it.
  */
 export function readFreeForm(text: string, shape: Shape): unknown {
   const json = JSON.parse(text) as unknown
@@ -22,7 +22,10 @@ export function readFreeForm(text: string, shape: Shape): unknown {
   return json
 }
 
-/** True if a message can hold the JSON: another program may store a number of any size, or any depth. */
+/**
+ * Returns true if a message can contain the JSON. Another program may have stored numbers of any size and any
+ * depth.
+ */
 function isRead(json: unknown, levels: number): boolean {
   if (typeof json === 'number') return Number.isFinite(json)
   if (typeof json === 'string') return json.isWellFormed()
@@ -32,7 +35,10 @@ function isRead(json: unknown, levels: number): boolean {
   )
 }
 
-/** The problem of free-form JSON, besides its strings and numbers; undefined if a column can store it. */
+/**
+ * Returns the problem of free-form JSON apart from its strings and numbers; undefined if a column can store
+ * it.
+ */
 export function freeFormProblem(value: unknown, shape: Shape): string | undefined {
   if (!hasShape(value, shape)) return `must be ${NAMES[shape]}`
   const wrong = notJson(value, 0)

@@ -9,7 +9,9 @@ import {
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
 
-/** The JSON that a message of google.protobuf's `struct.proto` holds: an object, an array, or any value. */
+/**
+ * The JSON that a message in google.protobuf's `struct.proto` contains: an object, an array, or any value.
+ */
 export type Shape = 'object' | 'array' | 'any'
 
 const SHAPES: ReadonlyMap<string, Shape> = new Map([
@@ -18,7 +20,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
   [ValueSchema.typeName, 'any'],
 ])
 
-/** The shape of a message with free-form content; undefined for any other message. */
+/** Returns the shape of a message with free-form content; undefined for any other message. */
 export const shapeOf = (message: DescMessage | undefined): Shape | undefined =>
   message && SHAPES.get(message.typeName)
 
@@ -29,15 +31,15 @@ export const shapeOfField = (field: DescField): Shape | undefined =>
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** True if a message of the shape can hold the JSON. A null is an unset field. */
+/** Returns true if a message of the shape can contain the JSON. A null is an unset field. */
 export const hasShape = (json: unknown, shape: Shape): boolean =>
   shape === 'any' || (shape === 'array' ? Array.isArray(json) : isObject(json))
 
-/** `__proto__` is a key like any other. */
+/** Converts every value of an object. `__proto__` is treated as an ordinary key. */
 const entriesAs = (object: object, convert: (value: never) => unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, convert(value as never)]))
 
-/** The JSON of a google.protobuf.Value. */
+/** Converts a google.protobuf.Value to JSON. */
 export const jsonOfValue = ({ kind }: Value): unknown => {
   switch (kind.case) {
     case 'structValue':
@@ -51,20 +53,20 @@ export const jsonOfValue = ({ kind }: Value): unknown => {
   }
 }
 
-/** The JSON of a google.protobuf.ListValue. */
+/** Converts a google.protobuf.ListValue to JSON. */
 export const jsonOfList = ({ values }: ListValue): unknown[] => values.map(jsonOfValue)
 
-/** JSON as a google.protobuf.Struct, in the form that a Value holds. */
+/** Converts JSON to the google.protobuf.Struct that a Value contains. */
 export const structOfJson = (json: unknown): Struct => {
   if (!isObject(json)) throw new TypeError('it is not an object')
   return { $typeName: StructSchema.typeName, fields: entriesAs(json, valueOfJson) } as Struct
 }
 
-/** JSON as a google.protobuf.ListValue. */
+/** Converts JSON to a google.protobuf.ListValue. */
 export const listOfJson = (json: readonly unknown[]): ListValue =>
   ({ $typeName: ListValueSchema.typeName, values: json.map(valueOfJson) }) as ListValue
 
-/** JSON as a google.protobuf.Value. */
+/** Converts JSON to a google.protobuf.Value. */
 export const valueOfJson = (json: unknown): Value =>
   ({ $typeName: ValueSchema.typeName, kind: kindOfJson(json) }) as Value
 

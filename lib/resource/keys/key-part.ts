@@ -50,7 +50,7 @@ function partOf(field: Field): KeyPart {
   } satisfies KeyPart)
 }
 
-/** Returns the string of any value that can be a key part; other values have none. */
+/** Returns a key part's value as a string; `''` for values that cannot be part of a key. */
 function textOfValue(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'bigint' || Number.isInteger(value) ? String(value) : ''

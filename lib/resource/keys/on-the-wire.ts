@@ -49,7 +49,7 @@ export const keyRulesOf = ({ scalar }: Pick<DescField, 'scalar'>): KeyRules | un
 export const canBeKey = (field: DescField): boolean =>
   field.oneof === undefined && keyRulesOf(field) !== undefined
 
-/** Reports a message field that cannot represent all values of the column. */
+/** Returns a problem if a message field cannot represent all values of the column. */
 export function* narrowWire(field: Field, inMessage: DescField | undefined): Generator<Problem> {
   if (inMessage?.fieldKind !== 'scalar') return
   const [held, stored] = [rangeOf(kindOf({ kind: kindOfScalar(inMessage.scalar) })), rangeOf(kindOf(field))]

@@ -7,8 +7,8 @@ import { type KeyPart, keyPartOf, type PartValue } from './key-part.js'
 export type KeyValue = PartValue | Readonly<Record<string, PartValue>>
 
 /**
- * The keys of one resource. In the process a key is its canonical string, which is the same wherever it is
- * compared, counted, limited or cached. Statements bind the values of its parts.
+ * The keys of one resource. Application code compares, counts, limits and caches keys in their canonical
+ * string form. Statements bind the values of the parts.
  */
 export interface ResourceKeys {
   readonly parts: readonly KeyPart[]

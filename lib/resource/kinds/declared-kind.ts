@@ -189,7 +189,7 @@ function kindOfKeyPart(
   return unsigned !== undefined && (isUnsigned || ofMessage?.declared.isUnsigned === true) ? unsigned : kind
 }
 
-/** Returns every storable column type, by kind. */
+/** Returns the storable column types of each kind, for error messages. */
 export const storableTypes = (): string =>
   ALL.filter(({ declared }) => declared.columnTypes.length > 0)
     .map(({ declared }) => `${declared.holds} (${declared.columnTypes.join(', ')})`)

@@ -63,7 +63,7 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
   } as const
 }
 
-/** Databases store -0 as 0. */
+/** Replaces -0 with 0, as databases do. */
 export const withoutSign = (value: unknown): unknown => (value === 0 ? 0 : value)
 
 /** True for NaN and infinities, which another writer can store. */

@@ -22,7 +22,10 @@ export const UINT64 = [0n, 2n ** 64n - 1n] as const
 export const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
 export const UINT32 = [0, 2 ** 32 - 1] as const
 
-/** Bound as strings, because drivers accept no bigint and return strings or rounded numbers. */
+/**
+ * The TypeORM column of a bigint. Values are bound as strings, because drivers accept no bigint and return
+ * strings or rounded numbers.
+ */
 export const MANAGED_BIGINT: ManagedColumn = {
   type: (declared) => (isClass(declared) ? 'bigint' : undefined),
   to: (value) => (typeof value === 'bigint' ? value.toString() : value),

@@ -57,7 +57,10 @@ export const freeForm = (shape: Shape): JsonColumn => ({
   decode: (text) => readFreeForm(text, shape),
 })
 
-/** Stores elements as a comma-separated string, as TypeORM does in a `simple-array` column. */
+/**
+ * Wraps a conversion for a `simple-array` column, in which TypeORM stores elements as a comma-separated
+ * string.
+ */
 const commas = (json: JsonColumn): JsonColumn => ({
   encode: (value) => (JSON.parse(json.encode(value)) as unknown[]).join(','),
   decode: (text) => json.decode(JSON.stringify(text === '' ? [] : text.split(','))),
@@ -101,7 +104,7 @@ const driverArray = (text: string, { kind }: Element): readonly unknown[] => {
 const driverJson = (read: readonly unknown[]): string =>
   JSON.stringify(read.map((one) => (Buffer.isBuffer(one) ? one.toString('base64') : one)))
 
-/** TypeORM's own manager writes the same string as a repository. */
+/** Reads and writes the same strings through TypeORM's manager as through a repository. */
 const MANAGED: ManagedColumn = {
   type: (declared, field) => {
     if (field?.list?.as === 'array') return ENUM_TYPES.has(declared) ? 'varchar' : undefined
@@ -116,15 +119,15 @@ const MANAGED: ManagedColumn = {
     if (field.list?.as === 'array' && Array.isArray(read)) return field.json?.decode(driverJson(read))
     const isText =
       typeof read === 'string' && (field.list !== undefined || (!isJsonType(type) && isJson(read)))
-    // The manager reads JSON of any shape.
+    // TypeORM's manager may have written JSON of any shape.
     if (field.json?.shape !== undefined) return isText ? (JSON.parse(read) as unknown) : read
     return field.json?.decode(isText ? read : JSON.stringify(read))
   },
 }
 
 /**
- * True if a string is JSON. Drivers parse JSON columns regardless of TypeORM's type, so a string may already
- * be a value.
+ * Returns true if a string is JSON. Drivers parse JSON columns regardless of TypeORM's type, so a string may
+ * already be a value.
  */
 function isJson(text: string): boolean {
   try {
@@ -225,7 +228,7 @@ const isObject = (type: unknown): boolean => type !== Array && !PRIMITIVES.has(t
 const MAX_TAGS = 256
 const MAX_DEPTH = 64
 
-/** Returns the problem of a JSON value. All strings in it must be storable in a text column. */
+/** Returns the problem with a JSON value. All strings in it must be storable in a text column. */
 function jsonProblem(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return textProblem(value)
   if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is not finite'

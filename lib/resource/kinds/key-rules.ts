@@ -34,7 +34,7 @@ export const TEXT_KEY: KeyRules = {
 }
 
 /**
- * Integer keys in decimal.
+ * Returns the rules of integer keys, which are written in decimal.
  * @param most - the kind's range; a field may have a smaller one.
  */
 export const integerKey = (most: Range): KeyRules => {

@@ -15,7 +15,7 @@ export class Misfit {
     readonly among: Iterable<string> = [],
   ) {}
 
-  /** @param what - such as "text in double quotes". */
+  /** @param what - a description of valid values, such as "text in double quotes". */
   static takes(what: string): Misfit {
     return new Misfit((field, found) => `${field} takes ${what}, not ${found}`)
   }

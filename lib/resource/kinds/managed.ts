@@ -2,7 +2,7 @@ import type { ColumnOptions, ValueTransformer } from 'typeorm'
 import type { Facets, Kind, ManagedColumn } from './kind.js'
 
 /**
- * A kind whose class TypeORM knows and whose values TypeORM uses unchanged.
+ * Returns the conversions of a kind whose class TypeORM knows and whose values TypeORM uses unchanged.
  * @param type - the class.
  */
 export const managedAs = (
@@ -17,7 +17,7 @@ export function transformersOf({ transformer }: ColumnOptions): readonly ValueTr
   return own.length === 0 ? undefined : own
 }
 
-/** True if a column names a class instead of a database type. */
+/** Returns true if a column names a class instead of a database type. */
 export const isClass = (declared: unknown): boolean => typeof declared === 'function'
 
 /** Converts the values of a column between TypeORM's own manager and an entity. */

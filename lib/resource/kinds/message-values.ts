@@ -86,7 +86,7 @@ function converterTo(field: DescField): Convert {
 const mapValues = (value: object, convert: Convert): object =>
   Object.fromEntries(Object.entries(value).map(([key, element]) => [key, convert(element)]))
 
-/** Converts an embedded message to an entity's plain object: Dates, bigints and arrays, no `$typeName`. */
+/** Converts an embedded message to a plain object with Dates, bigints and arrays, and without `$typeName`. */
 function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const field of desc.fields) {

@@ -16,7 +16,7 @@ function maxLength({ type, length }: ColumnOptions): number | undefined {
   return isSaid(length) ? Number(length) : DEFAULT_LENGTH
 }
 
-/** True if a column option is given. */
+/** Returns true if a column option is given. */
 export const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
 /** Returns the problem with a string that no column can store. */
@@ -27,8 +27,8 @@ export function textProblem(value: unknown): string | undefined {
 }
 
 /**
- * True if a string has more than `max` code points, which databases count. Counts them only if the UTF-16
- * length is not conclusive.
+ * Returns true if a string has more than `max` code points, which databases count. Counts them only if the
+ * UTF-16 length is not conclusive.
  */
 export function isLonger(value: string, max: number): boolean {
   if (value.length <= max) return false

@@ -70,7 +70,7 @@ export const timestamp: Kind = {
   isForeign: (value) => typeof value === 'string',
 }
 
-/** True for a valid date in the years that every engine supports. */
+/** Returns true for a valid date in the years that every engine supports. */
 const isDay = (text: string): boolean => {
   if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return false
   const time = new Date(`${text}T00:00:00Z`)
@@ -127,7 +127,7 @@ export const date: Kind = {
     parse: (text) => (isDay(text) ? text : undefined),
     meant: dayMeant,
     takesUuid: () => false,
-    // A year always has four digits, a month and a day two.
+    // The year always has four digits; the month and the day have two.
     compare: byCodePoint,
   },
   managed: { type: (declared) => (isClass(declared) ? String : undefined) },
@@ -158,7 +158,7 @@ function dayMeant(text: string): string | undefined {
   return isDay(canonical) ? canonical : undefined
 }
 
-/** Converts a Timestamp message to a Date; fractions of a millisecond are truncated. */
+/** Converts a Timestamp message to a Date. Fractions of a millisecond are truncated. */
 export const toDate = (value: Timestamp): Date =>
   new Date(Number(value.seconds) * 1000 + Math.floor(value.nanos / 1_000_000))
 
@@ -176,7 +176,7 @@ export function toTimestamp(value: Date): Timestamp {
 const isWithin = (value: Date): boolean =>
   value.getTime() >= MIN_TIMESTAMP_MS && value.getTime() <= MAX_TIMESTAMP_MS
 
-/** True for a valid Date or number of microseconds. */
+/** Returns true for a valid Date or number of microseconds. */
 export function isInstant(value: PlanValue): boolean {
   if (value instanceof Date) return isWithin(value)
   if (typeof value !== 'bigint') return false

@@ -58,7 +58,7 @@ export const uuid: Kind = {
   isForeign: (value) => !isUuid(value),
 }
 
-/** True for a UUID in lower case with hyphens. */
+/** Returns true for a UUID in lower case with hyphens. */
 export const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '' && isStoredText(value)
@@ -85,7 +85,7 @@ function canonical(text: string): string | undefined {
   return parts?.join('-')
 }
 
-/** Reports the canonical form that a filter requires if the column stores only canonical UUIDs. */
+/** Returns the error that states the canonical form, for a column that stores only canonical UUIDs. */
 export const misspelt = (meant: string | undefined): Misfit =>
   Misfit.takes(`a UUID in lower case in double quotes${meant === undefined ? '' : `, "${meant}"`}`)
 

@@ -9,18 +9,19 @@ const DESCRIPTORS = {
 
 export type Described = keyof typeof DESCRIPTORS
 
-/** A descriptor as messages call it, with the generator that writes it. */
+/** Returns the name of a kind of descriptor for messages, with its generator. */
 export const descriptorName = (kind: Described): string =>
   `${DESCRIPTORS[kind]} of what @bufbuild/protoc-gen-es 2 generates`
 
-/** True if a value that an application gives is a descriptor. */
+/** Returns true if a value is a descriptor of that kind. */
 export const isDescriptor = (kind: Described, value: unknown): boolean =>
   (value as { readonly kind?: unknown } | null | undefined)?.kind === kind
 
 /**
  * Rejects a value that is not a service descriptor.
- * @param subject - the subject of the problem. @param taker - the function that received it.
- * @throws DeclarationError that names the generator that wrote it.
+ * @param subject - the subject of the problem.
+ * @param taker - the function that received the value.
+ * @throws DeclarationError with the generator that wrote the value.
  */
 export function requireService(subject: string, taker: string, value: unknown): void {
   if (!isDescriptor('service', value))
@@ -29,7 +30,9 @@ export function requireService(subject: string, taker: string, value: unknown): 
     ])
 }
 
-/** A value in the place of a descriptor, by the generator that wrote it: `notes.v1.Note of ts-proto`. */
+/**
+ * Formats a value that was passed instead of a descriptor, with its generator: `notes.v1.Note of ts-proto`.
+ */
 export function shownGenerated(value: unknown): string {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return shownValue(value)
   const given = value as Given
@@ -56,7 +59,7 @@ const serviceOf = (definition: unknown): string | undefined => {
   return typeof method?.['path'] === 'string' ? method['path'].split('/')[1] : undefined
 }
 
-/** The first that fits has written it. */
+/** Known generators. The first match is used. */
 const GENERATORS: readonly Generator[] = [
   {
     name: 'Protobuf-ES 1',

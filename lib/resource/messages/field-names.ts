@@ -1,27 +1,27 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { shapeOfField } from '../free-form/shape.js'
 
-/** A field by its proto or its JSON name. */
+/** Finds a field by its proto name or its JSON name. */
 export function fieldByEitherName({ fields }: DescMessage, name: string): DescField | undefined {
   for (const field of fields) if (field.name === name) return field
   for (const field of fields) if (field.jsonName === name) return field
   return undefined
 }
 
-/** A path of a mask in proto and JSON names: `address_line_2` and `addressLine2`. */
+/** A mask path in proto and in JSON names: `address_line_2` and `addressLine2`. */
 export interface MaskPath {
   readonly proto: string
   readonly json: string
 }
 
-/** One step of a path: a field, a key of the map before it, or `*` for each item of the list before it. */
+/** A step of a path: a field, a key of the preceding map, or `*` for each item of the preceding list. */
 export type MaskStep =
   { readonly field: DescField } | { readonly key: string; readonly text: string } | { readonly isEach: true }
 
 /**
- * Returns the steps of a dotted path; undefined if the message has no such field or the map no such key.
- * The key of a map is written as it is, or in backticks (AIP-161). Without backticks the key of a map of
- * messages, or of free-form JSON, ends at the next dot, and any other key ends with the path.
+ * Returns the steps of a dotted path; undefined if the message has no such field or the map no such key. A
+ * map key may be enclosed in backticks (AIP-161). Without backticks, the key of a map of messages or of
+ * free-form JSON ends at the next dot, and any other key ends with the path.
  */
 export function maskSteps(
   message: DescMessage,
@@ -62,7 +62,7 @@ export function maskSteps(
   return steps
 }
 
-/** True if the keys of free-form JSON follow, an object in a Struct or in a Value. */
+/** Returns true if the path can continue with keys of free-form JSON, in a Struct or a Value. */
 const hasKeys = (field: DescField): boolean => {
   const shape = shapeOfField(field)
   return shape === 'object' || shape === 'any'
@@ -70,11 +70,14 @@ const hasKeys = (field: DescField): boolean => {
 
 const leadingName = (path: string): string => path.slice(0, (path.indexOf('.') + 1 || path.length + 1) - 1)
 
-/** The rest of a path after a step and its dot; undefined if the step is the last one. */
+/** Returns the rest of a path after a step and its dot; undefined if the step is the last one. */
 const behind = (path: string, step: string): string | undefined =>
   path.length === step.length ? undefined : path.slice(step.length + 1)
 
-/** A key, and the key as the path writes it. A bare `*` is not a key: AIP-161 gives it another meaning. */
+/**
+ * Returns the first key of a path, decoded and as written. A plain `*` is not a key, because AIP-161 gives it
+ * another meaning.
+ */
 function leadingKey(path: string, endsAtDot: boolean): readonly [string | undefined, string] {
   if (path.startsWith('`')) {
     const end = path.indexOf('`.', 1)
@@ -85,16 +88,16 @@ function leadingKey(path: string, endsAtDot: boolean): readonly [string | undefi
   return [text === '*' || text === '' ? undefined : text, text]
 }
 
-/** True if the map can have the key, in the one form that its keys have. */
+/** Returns true if the map can have the key, in the canonical form of its key type. */
 function isKeyOf({ mapKey }: DescField & { readonly fieldKind: 'map' }, key: string): boolean {
   if (mapKey === ScalarType.STRING) return true
   return mapKey === ScalarType.BOOL ? /^(true|false)$/.test(key) : /^(0|-?[1-9]\d*)$/.test(key)
 }
 
-/** A key as a path names it among the keys of a map. */
+/** Formats a map key for a path, with backticks if necessary. */
 export const quotedKey = (key: string): string => (/^\w+$/.test(key) ? key : `\`${key}\``)
 
-/** Splits a list of paths at its commas; a comma in backticks belongs to a key. */
+/** Splits a list of paths at its commas, except for commas in backticks, which belong to keys. */
 export const splitPaths = (text: string): string[] => text.match(/(?:`[^`]*`|[^,])+|(?<=,|^)(?=,|$)/g) ?? []
 
 /** Finds a dotted path of proto or JSON names; undefined if the message has no such field. */

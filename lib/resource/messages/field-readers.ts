@@ -5,12 +5,13 @@ import { getField, isUnwrapped, type Local } from './local-field.js'
 /** Reads one value from a message. */
 export type Reader<T> = (message: Message) => T
 
-/** The field of that proto name. */
+/** Returns the field with that proto name. */
 export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)
 
 /**
- * Reads a field that a request must have, such as the key of a Get or the resource of an Update.
+ * Returns a reader for a field that a request must have, such as the key of a Get or the resource of an
+ * Update.
  * @param named - the name of the field in the error.
  */
 export const requiredIn = <T>({ localName, name }: DescField, named = name): Reader<T> => {
@@ -21,7 +22,7 @@ export const requiredIn = <T>({ localName, name }: DescField, named = name): Rea
   }
 }
 
-/** Reads a string field, wrapped or not; undefined when the message has no such field. */
+/** Returns a reader for a string field, wrapped or not; undefined if the message has no such field. */
 export const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
   const field = holding(message, name, ScalarType.STRING, 'google.protobuf.StringValue')
   if (field === undefined) return undefined
@@ -31,13 +32,13 @@ export const stringReader = (message: DescMessage, name: string): Reader<string>
     : (value) => (getField(value, field) as string | undefined) ?? ''
 }
 
-/** Reads a bool field, wrapped or not; undefined when the message has no such field. */
+/** Returns a reader for a bool field, wrapped or not; undefined if the message has no such field. */
 export const boolReader = (message: DescMessage, name: string): Reader<boolean> | undefined => {
   const field = holding(message, name, ScalarType.BOOL, 'google.protobuf.BoolValue')
   return field && ((value) => getField(value, field) === true)
 }
 
-/** Reads a mask that is a FieldMask or a repeated string. */
+/** Returns a reader for a mask, which is a FieldMask or a repeated string. */
 export const maskReader = (message: DescMessage, name: string): Reader<readonly string[]> | undefined => {
   const field = fieldNamed(message, name)
   if (field === undefined) return undefined

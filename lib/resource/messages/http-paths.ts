@@ -3,11 +3,11 @@ import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 import { optionReader } from './option-reader.js'
 
-/** The paths of a method over HTTP. */
+/** Returns the HTTP paths of a method. */
 export const pathsOf = (method: DescMethod): string[] => httpRulesOf(method).map(pathOf)
 
 /**
- * The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without.
+ * Returns a method's HTTP rule and its additional bindings in the order of the .proto; empty if it has none.
  */
 export const httpRulesOf = optionReader((method: DescMethod): readonly HttpRule[] => {
   if (!hasOption(method, http)) return []
@@ -15,19 +15,22 @@ export const httpRulesOf = optionReader((method: DescMethod): readonly HttpRule[
   return [rule, ...rule.additionalBindings]
 })
 
-/** The path of a rule; `''` for one without. */
+/** Returns the path of a rule; `''` if it has none. */
 export function pathOf({ pattern }: HttpRule): string {
   if (pattern.case === undefined) return ''
   return pattern.case === 'custom' ? pattern.value.path : pattern.value
 }
 
-/** The HTTP method of a rule, `*` for every one; `''` for a rule without. */
+/** Returns the HTTP method of a rule, `*` for any method, `''` if there is none. */
 export function httpMethodOf({ pattern }: HttpRule): string {
   if (pattern.case === undefined) return ''
   return pattern.case === 'custom' ? pattern.value.kind : pattern.case.toUpperCase()
 }
 
-/** True if every HTTP rule of a method is a GET: one that is reached by another method too may write. */
+/**
+ * Returns true if every HTTP rule of a method is a GET. A method that other HTTP methods also reach may
+ * write.
+ */
 export function isGetAlone(method: DescMethod): boolean {
   const rules = httpRulesOf(method)
   return rules.length > 0 && rules.every(({ pattern }) => pattern.case === 'get')

@@ -1,23 +1,23 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 
-/** A generated message seen as its properties. */
+/** A generated message with access to its fields by name. */
 export type Local = Message & Record<string, unknown>
 
-/** A oneof as a generated message holds it. */
+/** A oneof in a generated message. */
 export interface Choice {
   readonly case: string | undefined
   readonly value?: unknown
 }
 
-/** Puts a value where generated code keeps the field. */
+/** Sets a field of a generated message. */
 export function setField(message: Message, field: DescField, value: unknown): void {
   const local = message as Local
   if (field.oneof === undefined) local[field.localName] = value
   else local[field.oneof.localName] = { case: field.localName, value }
 }
 
-/** The value of the field in generated code; undefined if another field of its oneof is set. */
+/** Returns the value of a field; undefined if another member of its oneof is set. */
 export function getField(message: Message, field: DescField): unknown {
   const local = message as Local
   if (field.oneof === undefined) return local[field.localName]
@@ -25,7 +25,7 @@ export function getField(message: Message, field: DescField): unknown {
   return choice.case === field.localName ? choice.value : undefined
 }
 
-/** The message in a singular message field, created when it is absent. */
+/** Returns the message in a singular message field, and creates it if it is unset. */
 export function ensureMessage(
   message: Message,
   field: DescField & { readonly message: DescMessage },
@@ -37,15 +37,15 @@ export function ensureMessage(
   return child
 }
 
-/** True if generated code keeps the bare value instead of a google.protobuf wrapper message. */
+/** Returns true if generated code stores the plain value instead of a google.protobuf wrapper message. */
 export const isUnwrapped = (field: DescField): field is DescField & { readonly message: DescMessage } =>
   field.fieldKind === 'message' && field.oneof === undefined && isWrapperDesc(field.message)
 
-/** True if generated code keeps a plain object instead of a google.protobuf.Struct. */
+/** Returns true if generated code stores a plain object instead of a google.protobuf.Struct. */
 export const isPlainObject = (field: DescField): boolean =>
   field.message?.typeName === 'google.protobuf.Struct' && field.parent.typeName !== 'google.protobuf.Value'
 
-/** Sets a property whose name comes from the caller; `__proto__` is a name like any other. */
+/** Sets a property whose name is input. `__proto__` is treated as an ordinary name. */
 export function setOwn(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -1,34 +1,39 @@
 import { type DescField, type Registry, ScalarType } from '@bufbuild/protobuf'
 import { ResourceExhausted } from '../../errors.js'
 
-/** The maximum size of one message of a call. */
+/** The limits on the messages of a call. */
 export interface MessageLimits {
-  /** Bytes of a response, or of one message of a stream. */
+  /** Maximum size of a response, or of one message of a stream, in bytes. */
   readonly maxResponseBytes: number
-  /** Elements of a request message: see {@link ElementCount}. */
+  /** Maximum number of elements in a request message; see {@link ElementCount}. */
   readonly maxElements: number
-  /** A request of so few bytes cannot have too many elements: see {@link uncountedBytes}. */
+  /** The size in bytes up to which a request cannot have too many elements; see {@link uncountedBytes}. */
   readonly uncountedBytes: number
-  /** The maximum of a list or map that its field declares; undefined for none. */
+  /**
+   * Returns the maximum number of entries that a list or map field declares; undefined if it declares none.
+   */
   mostIn(field: DescField): MostEntries | undefined
-  /** Finds the types named in a google.protobuf.Any, whose elements count too. */
+  /** The types of google.protobuf.Any values, whose elements are counted as well. */
   readonly types?: Registry
 }
 
-/** Elements of a request that is decoded without counting. */
+/** The number of elements up to which a request is decoded without counting. */
 const UNCOUNTED = 10_000
 
-/** Bytes of a request that is decoded without counting: an element has two bytes at least. */
+/**
+ * Returns the size in bytes up to which a request is decoded without counting. Each element has at least two
+ * bytes.
+ */
 export const uncountedBytes = (maxElements: number): number => 2 * Math.min(maxElements, UNCOUNTED)
 
-/** The number of entries a list or a map has at most. */
+/** The maximum number of entries in a list or a map. */
 export interface MostEntries {
   readonly count: number
-  /** The problem of a larger message, for the caller. */
+  /** The problem of a larger list or map, for the caller. */
   readonly text: string
 }
 
-/** No limits: for code that reads its own messages. */
+/** No limits, for code that decodes its own messages. */
 export const NO_LIMITS: MessageLimits = {
   maxResponseBytes: Number.POSITIVE_INFINITY,
   maxElements: Number.POSITIVE_INFINITY,
@@ -37,21 +42,22 @@ export const NO_LIMITS: MessageLimits = {
 }
 
 /**
- * So many entries of a list or a map are decoded before its maximum is checked. A shorter one is checked with
- * the other rules of its message, so that the caller receives all violations at once.
+ * Lists and maps are decoded up to this size before their declared maximum is checked. The maximum of a
+ * shorter one is checked together with the message's other rules, so that the caller receives all violations
+ * at once.
  */
 const DECODED_ENTRIES = 1_000
 
 /**
- * Counts the elements of a request message before they are made: messages, strings and bytes in lists, and
- * entries of maps, fields of a Struct among them. Numbers, booleans and enum values do not count.
+ * Counts the elements of a request message before they are created: messages, strings and bytes in lists, and
+ * map entries, including the fields of a Struct. Numbers, booleans and enum values do not count.
  */
 export class ElementCount {
   #count = 0
 
   constructor(readonly limits: MessageLimits) {}
 
-  /** @throws ResourceExhausted for more than `maxElements`. */
+  /** @throws ResourceExhausted if there are more than `maxElements`. */
   add(): void {
     const { maxElements } = this.limits
     if (++this.#count > maxElements)
@@ -60,7 +66,10 @@ export class ElementCount {
       )
   }
 
-  /** Why a list or a map of so many entries is rejected before they are decoded; undefined if it is not. */
+  /**
+   * Returns the reason why a list or map with so many entries is rejected before decoding; undefined if it is
+   * accepted.
+   */
   excess(field: DescField, entries: number): string | undefined {
     if (entries <= DECODED_ENTRIES) return undefined
     const most = this.limits.mostIn(field)
@@ -68,7 +77,10 @@ export class ElementCount {
   }
 }
 
-/** True if each value of a field is an element: a message, an entry of a map, a string or bytes in a list. */
+/**
+ * Returns true if each value of the field counts as an element: a message, a map entry, or a string or bytes
+ * in a list.
+ */
 export const isElement = (field: DescField): boolean =>
   field.fieldKind === 'map' ||
   field.message !== undefined ||

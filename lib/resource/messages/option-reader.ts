@@ -1,6 +1,6 @@
 /**
- * A reader of an option that decodes it once for each descriptor. `getOption` decodes it again every time,
- * and the start of a server asks several times for each method and field.
+ * Returns a reader of an option that decodes it once for each descriptor. `getOption` decodes it every time,
+ * and server startup reads the options of each method and field several times.
  */
 export const optionReader = <Desc extends object, T>(read: (desc: Desc) => T): ((desc: Desc) => T) => {
   const known = new WeakMap<Desc, { readonly value: T }>()

@@ -5,48 +5,52 @@ import { kindOf } from '../kinds/kinds.js'
 import { nameWith, parentOf, parsePattern, type Pattern, valuesIn } from './pattern.js'
 import { isText, type ResourceAnnotation, resourceAnnotation } from './resource-annotation.js'
 
-/** A variable of a pattern, and the field that holds its value. */
+/** A variable of a pattern and the field that contains its value. */
 export interface NameVariable {
   readonly name: string
   readonly field: Field
 }
 
-/** The names of a resource's entities (AIP-122). A name is computed from fields, and never stored. */
+/** The names of a resource's entities (AIP-122). A name is computed from fields and never stored. */
 export interface NamePattern {
-  /** Such as `library.example.com/Book`. */
+  /** The resource type, such as `library.example.com/Book`. */
   readonly type: string
-  /** Such as `shelves/{shelf}/books/{book}`. */
+  /** The pattern, such as `shelves/{shelf}/books/{book}`. */
   readonly pattern: string
   readonly singular: string
-  /** `''` where the annotation does not say it. */
+  /** The plural in the annotation; `''` if it has none. */
   readonly plural: string
-  /** The message field that has the name. */
+  /** The message field that contains the name. */
   readonly field: DescField
   readonly segments: Pattern['segments']
-  /** In the order of the pattern. The last one is the key. */
+  /** The variables in the order of the pattern. The last one is the key. */
   readonly variables: readonly NameVariable[]
-  /** True if each parent has exactly one (AIP-156). */
+  /** True if each parent has exactly one such resource (AIP-156). */
   readonly isSingleton: boolean
-  /** The pattern of what it is in, with the first of the variables; undefined at the top. */
+  /**
+   * The pattern of the parent, which has all variables except the last; undefined for a top-level resource.
+   */
   readonly parent: Pattern | undefined
-  /** The name of an entity; `''` where the entity lacks a part of it. */
+  /** Returns the name of an entity; `''` if the entity lacks a part of it. */
   format(entity: object): string
-  /** The values of the variables, in their order; undefined for a string that is not such a name. */
+  /** Returns the values of the variables in order; undefined for a string that does not match the pattern. */
   parse(name: string): readonly string[] | undefined
 }
 
-/** The names of a resource, and why it can have none. */
+/** The result of reading a resource's name pattern. */
 export interface NameReading {
   readonly name: NamePattern | undefined
-  /** The fields of the entity. No mask may name a part of the name. */
+  /**
+   * The fields of the entity. Fields that are part of the name are marked, because no mask may contain them.
+   */
   readonly fields: readonly Field[]
   readonly problems: readonly Problem[]
 }
 
 /**
- * Reads `google.api.resource` of a message. A message without a field for the name has none: its annotation
- * says the type only.
- * @param fields - of the entity.
+ * Reads the `google.api.resource` option of a message. A message without a name field has no name pattern;
+ * its annotation states only the type.
+ * @param fields - the fields of the entity.
  */
 export function namePatternOf(message: DescMessage | undefined, fields: readonly Field[]): NameReading {
   const annotation = message && resourceAnnotation(message)
@@ -121,7 +125,7 @@ function variablesOf(
       )
     return held && { name, field: held }
   })
-  // Without a key, that is what is said.
+  // A missing key is reported instead.
   if (problems.length > 0 || variables.some((variable) => variable === undefined))
     return { name: undefined, fields, problems }
   const fixed = new Map(
@@ -160,7 +164,7 @@ function variablesOf(
   return { name: Object.freeze(name), fields: fields.map((held) => fixed.get(held) ?? held), problems }
 }
 
-/** `shelf_id`, or `shelf` if there is none. */
+/** Returns the field of a variable: `shelf_id`, or `shelf` if there is none. */
 const fieldOf = (variable: string, fields: readonly Field[]): Field | undefined =>
   fields.find(({ proto }) => proto === `${variable}_id`) ?? fields.find(({ proto }) => proto === variable)
 

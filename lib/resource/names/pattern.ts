@@ -1,4 +1,4 @@
-/** A piece of a name between slashes: a collection such as `books`, or a variable. */
+/** The part of a name between slashes: a collection such as `books`, or a variable. */
 export interface NameSegment {
   readonly kind: 'literal' | 'variable'
   /** The literal, or the name of the variable. */
@@ -7,24 +7,24 @@ export interface NameSegment {
 
 /** A pattern of resource names (AIP-122), such as `shelves/{shelf}/books/{book}`. */
 export interface Pattern {
-  /** As it is written. */
+  /** The pattern as written. */
   readonly text: string
   readonly segments: readonly NameSegment[]
-  /** Names of the variables, in order. */
+  /** The names of the variables in order. */
   readonly variables: readonly string[]
-  /** True if it ends in a literal, as in `users/{user}/config` (AIP-156). */
+  /** True if the pattern ends in a literal, as in `users/{user}/config` (AIP-156). */
   readonly isSingleton: boolean
 }
 
-/** Stands for any parent in a name that is read (AIP-159). */
+/** Stands for any parent in the name of a read request (AIP-159). */
 export const WILDCARD = '-'
 
 const VARIABLE = /^\{([a-z](?:[a-z0-9_]*[a-z0-9])?)\}$/
 const LITERAL = /^[a-z][A-Za-z0-9_-]*$/
 
 /**
- * Parses a pattern: collections and variables take turns; at the end a literal may stand for a singleton.
- * @throws TypeError with the cause and what to write instead.
+ * Parses a pattern, in which collections and variables alternate. A literal at the end denotes a singleton.
+ * @throws TypeError with the cause and advice.
  */
 export function parsePattern(text: string): Pattern {
   if (text === '*') throw new TypeError('"*" stands for any name: write the one pattern of the resource')
@@ -48,14 +48,14 @@ const EXPECTED = {
   variable: 'variable: one name in braces, in snake_case, as in shelves/{shelf}',
 }
 
-/** The pattern of what a resource is in; undefined for one that stands at the top. */
+/** Returns the pattern of a resource's parent; undefined for a top-level resource. */
 export function parentOf({ segments, isSingleton }: Pattern): Pattern | undefined {
   const rest = segments.slice(0, isSingleton ? -1 : -2)
   if (rest.length === 0) return undefined
   return parsePattern(rest.map(({ kind, text }) => (kind === 'literal' ? text : `{${text}}`)).join('/'))
 }
 
-/** The values of the variables, in their order; undefined for a text that does not match. */
+/** Returns the values of the variables in order; undefined for a string that does not match. */
 export function valuesIn({ segments }: Pattern, text: string): readonly string[] | undefined {
   const values: string[] = []
   let from = 0
@@ -70,17 +70,17 @@ export function valuesIn({ segments }: Pattern, text: string): readonly string[]
   return values
 }
 
-/** The name with these values, one for each variable. */
+/** Builds a name from the values of all variables. */
 export const nameWith = ({ segments }: Pattern, values: readonly string[]): string => {
   let next = 0
   return segments.map(({ kind, text }) => (kind === 'literal' ? text : values[next++])).join('/')
 }
 
-/** Why no resource can have a name with the part, in words; undefined where one can. */
+/** Returns the reason why a resource's own name cannot contain the part; undefined if it can. */
 export const ownPartProblem = (value: string): string | undefined =>
   value === WILDCARD ? 'is "-", which stands for any parent' : partProblem(value)
 
-/** Why no name can have the part, in words; undefined where one can. */
+/** Returns the reason why no name can contain the part; undefined if one can. */
 export const partProblem = (value: string): string | undefined => {
   if (value === '') return 'is empty'
   if (value.includes('/')) return 'contains a slash, which separates the parts of a name'

@@ -5,18 +5,18 @@ import { optionReader } from '../messages/option-reader.js'
 
 /** The `google.api.resource` option of a message (AIP-123). */
 export interface ResourceAnnotation {
-  /** Such as `library.example.com/Book`. */
+  /** The resource type, such as `library.example.com/Book`. */
   readonly type: string
   readonly patterns: readonly string[]
-  /** The field that has the name; undefined where the message has none. */
+  /** The field that contains the name; undefined if the message has none. */
   readonly field: DescField | undefined
-  /** `name` where the annotation does not say otherwise. */
+  /** The name of that field, `name` by default. */
   readonly fieldName: string
   readonly singular: string
   readonly plural: string
 }
 
-/** The annotation of a message; undefined where it has none. */
+/** Returns the annotation of a message; undefined if it has none. */
 export const resourceAnnotation = optionReader((message: DescMessage): ResourceAnnotation | undefined => {
   if (!hasOption(message, resource)) return undefined
   const { type, pattern, nameField, singular, plural } = getOption(message, resource)
@@ -32,7 +32,7 @@ export const resourceAnnotation = optionReader((message: DescMessage): ResourceA
   }
 })
 
-/** True if the field can hold a name: one string, without presence. */
+/** Returns true if the field can contain a name: a single string without presence. */
 export const isText = (field: DescField): boolean =>
   field.fieldKind === 'scalar' &&
   field.scalar === ScalarType.STRING &&

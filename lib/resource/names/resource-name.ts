@@ -3,7 +3,7 @@ import { DeclarationError, InvalidArgument, problem } from '../../errors.js'
 import { nameWith, parsePattern, partProblem, valuesIn } from './pattern.js'
 import { resourceAnnotation } from './resource-annotation.js'
 
-/** The variables of a pattern: `'shelf' | 'book'` for `shelves/{shelf}/books/{book}`. */
+/** The variables of a pattern, for example `'shelf' | 'book'` for `shelves/{shelf}/books/{book}`. */
 export type NameVariables<P extends string> = string extends P
   ? string
   : P extends `${string}{${infer Variable}}${infer Rest}`
@@ -13,26 +13,26 @@ export type NameVariables<P extends string> = string extends P
 /** The parts of a name, by variable. */
 export type NameParts<P extends string> = Readonly<Record<NameVariables<P>, string>>
 
-/** Writes and reads the names of a resource. */
+/** Formats and parses the names of a resource. */
 export interface ResourceName<P extends string> {
-  /** Such as `library.example.com/Book`. */
+  /** The resource type, such as `library.example.com/Book`. */
   readonly type: string
-  /** Such as `shelves/{shelf}/books/{book}`. */
+  /** The pattern, such as `shelves/{shelf}/books/{book}`. */
   readonly pattern: P
   /** @throws InvalidArgument for a part that is empty or contains a slash. */
   format(parts: NameParts<P>): string
   /**
-   * @param field - has the name in the request, for the error; `name` when left out.
-   * @throws InvalidArgument that shows the pattern.
+   * @param field - the request field that contains the name, for the error. Default: `name`.
+   * @throws InvalidArgument with the expected pattern.
    */
   parse(name: string, field?: string): NameParts<P>
 }
 
 /**
- * Writes and reads the names of a resource (AIP-122). The compiler knows the variables of the pattern. `-` is
- * a part like any other: in a name that is read, it stands for any parent (AIP-159).
- * @param message - the resource, whose `google.api.resource` has the same pattern.
- * @throws DeclarationError where it has another.
+ * Returns functions that format and parse the names of a resource (AIP-122). The pattern's variables are
+ * checked at compile time. `-` is an ordinary part; in a read request it stands for any parent (AIP-159).
+ * @param message - the resource, whose `google.api.resource` must have the same pattern.
+ * @throws DeclarationError if it has another pattern.
  */
 export function resourceName<const P extends string>(message: DescMessage, pattern: P): ResourceName<P> {
   const annotation = resourceAnnotation(message)

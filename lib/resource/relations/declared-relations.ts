@@ -27,31 +27,31 @@ type DeclaredRelation =
   (Omit<OwningRelation, 'reference' | 'proto'> & Reference) | Omit<InverseRelation, 'proto'>
 
 interface Reference {
-  /** The column that holds the target's key. */
+  /** The column that contains the target's key. */
   readonly column: string
-  /** The nullability that the relation itself declares. */
+  /** The `nullable` option of the relation itself. */
   readonly nullable: boolean | undefined
 }
 
-/** A column that only a relation makes. */
+/** A column that only a relation declares. */
 export interface HiddenColumn {
   readonly args: ColumnArgs
   readonly name: string
-  /** The class that TypeScript reports of the key that it holds. */
+  /** The class of the key in it, as reported by TypeScript. */
   readonly designType: unknown
 }
 
 /** The relations of an entity and its ancestors. */
 export interface DeclaredRelations {
   readonly relations: readonly DeclaredRelation[]
-  /** The columns of references that no property declares. */
+  /** The reference columns that no property declares. */
   readonly hidden: readonly HiddenColumn[]
   readonly problems: readonly Problem[]
 }
 
 /**
  * Reads the relations of an entity.
- * @param refused - properties that are already reported.
+ * @param refused - properties for which a problem was already reported.
  */
 export function declaredRelations(
   entity: { readonly name: string },
@@ -101,7 +101,9 @@ export function declaredRelations(
   return { relations, hidden, problems }
 }
 
-/** TypeORM gives the column that a relation makes the type of the key that it holds. */
+/**
+ * Returns the column of a relation without a key property. TypeORM gives it the type of the referenced key.
+ */
 function hiddenColumn(
   relation: RelationArgs,
   { column: name, nullable }: Pick<Reference, 'column' | 'nullable'>,
@@ -200,14 +202,17 @@ function targetOf(relation: RelationArgs): () => RelatedClass {
   }
 }
 
-/** TypeORM takes a name, or a function from the properties of the target to the name. */
+/**
+ * Returns the inverse property. TypeORM accepts a name, or a function that returns it from the target's
+ * properties.
+ */
 function inverseOf(inverse: RelationArgs['inverseSideProperty']): string | undefined {
   if (typeof inverse !== 'function') return inverse
   const named: unknown = (inverse as (names: object) => unknown)(NAMES_ITSELF)
   return typeof named === 'string' ? named : undefined
 }
 
-/** Every property returns its own name. */
+/** Returns its own name for every property. */
 const NAMES_ITSELF: object = new Proxy({}, { get: (_, property) => property })
 
 function* problemsOf(
@@ -216,7 +221,7 @@ function* problemsOf(
   columns: readonly ColumnArgs[],
   tenant: TenantDeclaration,
 ): Generator<Problem> {
-  // TypeORM ignores @JoinColumn() on the side that holds no reference.
+  // TypeORM ignores @JoinColumn() on the inverse side.
   const joins = relationType === 'one-to-many' ? [] : allJoins
   if (columns.some(({ propertyName }) => propertyName === property))
     yield propertyProblem(
@@ -244,8 +249,8 @@ function* problemsOf(
 }
 
 /**
- * Joins relations with the fields that hold their references.
- * @param protoOf - the name of a property on the wire.
+ * Combines relations with the fields that contain their references.
+ * @param protoOf - returns the proto name of a property.
  */
 export function relationsOf(
   declared: readonly DeclaredRelation[],

@@ -11,32 +11,39 @@ export interface RelatedModel {
   readonly relations: readonly Relation[]
 }
 
-/** A reference of one resource to another, or to itself. */
+/** A reference from one resource to another, or to itself. */
 export interface Edge<M extends RelatedModel> {
   readonly child: M
   readonly parent: M
-  /** As the child declares it. */
+  /** The relation as the child declares it. */
   readonly relation: OwningRelation
 }
 
 /** The relations among the resources of a database. */
 export interface RelationGraph<M extends RelatedModel> {
-  /** The resources that a resource refers to, in the order of its declarations. */
+  /** Returns the resources to which a resource refers, in declaration order. */
   readonly parents: (model: M) => readonly Edge<M>[]
-  /** The resources that refer to a resource. */
+  /** Returns the resources that refer to a resource. */
   readonly children: (model: M) => readonly Edge<M>[]
-  /** The resource at the other end of a relation. */
+  /** Returns the resource at the other end of a relation. */
   readonly target: (relation: Relation) => M | undefined
-  /** Parents before children; within a cycle, and where nothing decides, in the order given. */
+  /**
+   * The resources, parents before children. Within a cycle and between unrelated resources, the given order
+   * is kept.
+   */
   readonly order: readonly M[]
-  /** Sets of resources that refer to one another in a circle; one that refers to itself alone is none. */
+  /**
+   * Groups of resources that refer to each other in a cycle. A resource that refers only to itself is not
+   * included.
+   */
   readonly cycles: readonly (readonly M[])[]
-  /** The problems of a resource's relations. */
+  /** Returns the problems of a resource's relations. */
   readonly problems: (model: M) => readonly Problem[]
 }
 
 /**
- * Computes the graph once. Call it when every class is loaded. @param models - all models of one database.
+ * Computes the relation graph. Call it after every class is loaded.
+ * @param models - all models of one database.
  */
 export function relationGraph<M extends RelatedModel>(models: readonly M[]): RelationGraph<M> {
   const byEntity = new Map<RelatedClass, M>(models.map((model) => [model.entity, model]))
@@ -69,7 +76,7 @@ export function relationGraph<M extends RelatedModel>(models: readonly M[]): Rel
 const NONE: readonly never[] = []
 
 /**
- * Each component after those that it refers to, and where that leaves a choice the one that was given first.
+ * Sorts components so that each follows the components to which it refers, and otherwise in the given order.
  */
 function inOrder<M>(
   components: readonly (readonly M[])[],
@@ -92,7 +99,7 @@ function inOrder<M>(
   return ordered
 }
 
-/** Tarjan's algorithm: the strongly connected components. */
+/** Returns the strongly connected components (Tarjan's algorithm). */
 function componentsOf<M>(
   models: readonly M[],
   refersTo: (model: M) => readonly M[],

@@ -1,7 +1,10 @@
-/** The type of a property of the entity, without the array around it. */
+/** The type of a property, without the array around it. */
 type Item<V> = V extends readonly (infer One)[] ? One : V
 
-/** An entity has a key, and is not a message. A value that a column keeps may look the same. */
+/**
+ * True for the type of an entity: it has a key and is not a message. The type of a JSON column may look the
+ * same.
+ */
 type IsEntity<V> = [V] extends [never]
   ? false
   : V extends
@@ -13,15 +16,15 @@ type IsEntity<V> = [V] extends [never]
         ? true
         : false
 
-/** The properties of an entity that hold other resources. */
+/** The properties of an entity that contain other resources. */
 export type RelationNames<T> = {
   [K in keyof T & string]-?: true extends IsEntity<Item<NonNullable<T[K]>>> ? K : never
 }[keyof T & string]
 
-/** The depth to which the compiler checks a path of relations. */
+/** Limits the depth at which the compiler checks a relation path. */
 type Deeper = [never, 0, 1]
 
-/** A relation, or a path of relations of at most three: `project.owner`. */
+/** A relation, or a path of at most three relations such as `project.owner`. */
 export type RelationPath<T, Depth extends number = 2> = {
   [K in RelationNames<T>]:
     | K
@@ -36,15 +39,15 @@ type Below<P extends string, K extends string> = P extends `${K}.${infer Rest}` 
 type LoadedValue<V, P extends string> = V extends readonly (infer One)[] ? Loaded<One, P>[] : Loaded<V, P>
 
 /**
- * An entity whose relations of these paths were read with it. One that refers to nothing, or to a deleted
- * resource, has `undefined` there; a list is empty.
+ * An entity that was read together with the relations on these paths. A relation without a target, or with a
+ * deleted one, is `undefined`; a list is then empty.
  */
 export type Loaded<T, P extends string> = unknown extends P
-  ? T // Where the compiler compares an override with what it overrides.
+  ? T // For the comparison of an override with the overridden method.
   : [P] extends [never]
     ? T
     : {
-        // Before the entity itself, so that an array's methods are the loaded array's.
+        // Precedes the entity's own type, so that an array's methods are those of the loaded array.
         [K in Head<P> & keyof T & string]-?: NonNullable<T[K]> extends readonly unknown[]
           ? LoadedValue<NonNullable<T[K]>, Below<P, K>>
           : LoadedValue<NonNullable<T[K]>, Below<P, K>> | undefined

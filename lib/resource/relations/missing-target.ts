@@ -3,15 +3,15 @@ import type { Field } from '../fields/field.js'
 import type { OwningRelation } from './relation.js'
 
 /**
- * The same error for a target that never existed, a deleted one, and another tenant's: callers cannot
- * distinguish them.
+ * Returns the error for a missing target. It is the same for a target that never existed, a deleted one and
+ * another tenant's, so that callers cannot distinguish them.
  */
 export const missingTarget = ({ proto, reference }: OwningRelation): InvalidArgument =>
   new InvalidArgument(reference.proto, `there is no such ${proto.replaceAll('_', ' ')}`)
 
 /**
- * The tenant of a new row does not exist in the resource of the tenants. The row's creator belongs to that
- * tenant, or is the system.
+ * Returns the error of a new row whose tenant does not exist in the tenant resource. The row's creator
+ * belongs to that tenant or is the system.
  * @param cause - the database's error.
  */
 export const missingTenant = ({ proto }: Field, cause?: unknown): ErrPreconditionFailed =>

@@ -2,11 +2,11 @@ import type { Field } from '../fields/field.js'
 import type { OwningRelation } from './relation.js'
 import type { NamePattern } from '../names/name-pattern.js'
 
-/** A part that the names of a resource and of one that it is in have in common. */
+/** A variable that the name of a resource shares with the name of its parent. */
 export interface SharedPart {
-  /** Of the resource. */
+  /** The resource's field. */
   readonly own: Field
-  /** Of the resource that it is in. */
+  /** The parent's field. */
   readonly target: Field
 }
 
@@ -17,10 +17,10 @@ interface Named {
 }
 
 /**
- * The values that a resource and the target of a relation must share, besides the key in the reference: the
- * target's pattern is the beginning of the resource's pattern. For
- * `shelves/{shelf}/books/{book}/pages/{page}` and its book, that is the shelf. The tenant is left out,
- * because a reference never leaves it.
+ * Returns the values that a resource and the target of a relation must share in addition to the referenced
+ * key. They exist if the target's pattern is a prefix of the resource's pattern. For
+ * `shelves/{shelf}/books/{book}/pages/{page}` and its book, that is the shelf. The tenant is omitted, because
+ * a reference never crosses tenants.
  */
 export function sharedParts(
   { name }: Named,
@@ -43,8 +43,8 @@ export function sharedParts(
 }
 
 /**
- * True if a write changes what a reference refers to: the reference itself, or a part of the name of its
- * target.
+ * Returns true if a write changes the target of a reference: the reference itself, or a part of the target's
+ * name.
  */
 export const isWritten = (
   { reference }: OwningRelation,

@@ -4,24 +4,24 @@ import { behaves } from '../behavior/field-behavior.js'
 import { canBeKey } from '../keys/on-the-wire.js'
 import { resourceAnnotation } from '../names/resource-annotation.js'
 
-/** A field that holds the name or the key of another resource (`google.api.resource_reference`). */
+/** A field that contains the name or key of another resource (`google.api.resource_reference`). */
 export interface ReferenceField {
   readonly field: DescField
-  /** Type of the resource, such as `library.example.com/Book`. */
+  /** The resource type, such as `library.example.com/Book`. */
   readonly type: string
 }
 
-/** A field that shows the resource itself to which another field refers. It is read, and never stored. */
+/** A field that shows the resource to which another field refers. It is filled on reads and never stored. */
 export interface ShownReference {
   readonly field: DescField & { readonly message: DescMessage }
   readonly reference: DescField
   readonly type: string
 }
 
-/** A reference of any type refers to nothing in particular. */
+/** A reference to resources of any type, which is not checked. */
 const ANY = '*'
 
-/** The references of a resource, including the messages inside it. */
+/** Returns the references of a resource, including those in nested messages. */
 export function referenceFields(message: DescMessage, seen = new Set<DescMessage>()): ReferenceField[] {
   if (seen.has(message)) return []
   seen.add(message)
@@ -36,8 +36,9 @@ export function referenceFields(message: DescMessage, seen = new Set<DescMessage
 }
 
 /**
- * The fields of a message that show the targets of its references: OUTPUT_ONLY, of a resource's message type.
- * The reference is the field of that type with the name and `_id` or `_name`, or the only one of the type.
+ * Returns the fields of a message that show the targets of its references. They are OUTPUT_ONLY and have the
+ * message type of a resource. Their reference is the field of that type with the same name plus `_id` or
+ * `_name`, or the only field of the type.
  */
 export function shownReferences(message: DescMessage): ShownReference[] {
   return message.fields.flatMap((field) => {
@@ -49,7 +50,7 @@ export function shownReferences(message: DescMessage): ShownReference[] {
   })
 }
 
-/** The reason why it is ambiguous which reference a field shows; undefined for any other field. */
+/** Returns the reason why it is ambiguous which reference a field shows; undefined if it is not. */
 export function unclearReference(field: DescField): string | undefined {
   const type = shownType(field)
   if (type === undefined || referenceBeside(field, type) !== undefined) return undefined
@@ -61,7 +62,7 @@ export function unclearReference(field: DescField): string | undefined {
   return `${field.name} of ${field.parent.typeName} shows a ${type}, to which ${several.join(' and ')} refer: name it after one of them, which is then ${field.name}_id`
 }
 
-/** The type of the resource that a field may show. */
+/** Returns the type of the resource that a field may show. */
 function shownType(field: DescField): string | undefined {
   if (field.fieldKind !== 'message' || field.oneof !== undefined || !behaves(field, 'OUTPUT_ONLY'))
     return undefined

@@ -5,10 +5,10 @@ import { isOwning, type OwningRelation, type RelatedClass, type Relation } from 
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * The values of an entity with the keys of what its relations hold: `project: { id: 'p1' }` is
+ * Returns the values of an entity with keys in place of related objects: `project: { id: 'p1' }` becomes
  * `projectId: 'p1'`.
- * @param keyOf - the property that is the key of a class.
- * @throws InvalidArgument where the two differ, and for a related object without a key.
+ * @param keyOf - returns the key property of a class.
+ * @throws InvalidArgument if both are given and differ, or if a related object has no key.
  */
 export function withReferredKeys<E extends object>(
   relations: readonly Relation[],

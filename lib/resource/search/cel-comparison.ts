@@ -10,7 +10,7 @@ export type CelOperator = (typeof OPERATORS)[number]
 export const isOperator = (token: string | undefined): token is CelOperator =>
   OPERATORS.includes(token as CelOperator)
 
-/** True if a field is a number in an expression. */
+/** Returns true if a field is a number in an expression. */
 export const isNumber = (field: Field): boolean => {
   const { family, message } = kindOf(field).declared
   return message === undefined && (family === 'integers' || family === 'fractions')
@@ -20,7 +20,7 @@ const BOOLS: ReadonlySet<CelNode['kind']> = new Set(['bool', 'flag', 'same', 'le
 
 export const isBool = ({ kind }: CelNode): boolean => BOOLS.has(kind)
 
-/** Two values compared, or why they cannot be. */
+/** Returns the comparison of two values, or the reason why it is invalid. */
 export function comparison(left: CelNode, operator: CelOperator, right: CelNode): CelNode | string {
   const sides = alike(left, right)
   if (typeof sides === 'string') return sides
@@ -32,7 +32,7 @@ export function comparison(left: CelNode, operator: CelOperator, right: CelNode)
   return { kind: 'less', left: one, right: other, operator }
 }
 
-/** Both sides as values of one kind. */
+/** Converts both sides to one kind. */
 function alike(left: CelNode, right: CelNode): readonly [CelNode, CelNode] | string {
   const field = fieldOf(left) ?? fieldOf(right)
   const hasEnumValue = [left, right].some(({ kind }) => kind === 'name' || kind === 'number')
@@ -63,7 +63,7 @@ const fieldOf = (node: CelNode): Field | undefined =>
     ? node.field
     : undefined
 
-/** The name that the column holds. One that is not set is the name of 0, as in CEL. */
+/** Returns an enum value as the name in the column. An unset one is the name of 0, as in CEL. */
 function enumSide(side: CelNode, { proto, enumNames }: Field): CelNode | string {
   if (side.kind === 'field') return { ...side, absent: (enumNames && storedName(enumNames, 0)) ?? '' }
   const name =

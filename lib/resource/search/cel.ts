@@ -4,18 +4,18 @@ import { NUMBER } from '../kinds/literal.js'
 import { type CelOperator, comparison, isBool, isNumber, isOperator, notAField } from './cel-comparison.js'
 
 /**
- * A portable expression: the subset of CEL that every database can compute. Booleans occur only in
+ * A portable expression: the subset of CEL that every database can evaluate. Booleans occur only in
  * conditions, and numbers only in comparisons.
  */
 export type CelNode =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'bool'; readonly value: boolean }
-  /** Its value as text. @param absent - instead of NULL; an empty string by default. */
+  /** The field's value as a string. `absent` replaces NULL; the default is an empty string. */
   | { readonly kind: 'field'; readonly field: Field; readonly absent?: string }
   | { readonly kind: 'flag' | 'numeric'; readonly field: Field }
-  /** A literal, as SQL spells it as well. */
+  /** A literal, whose notation is also valid SQL. */
   | { readonly kind: 'number'; readonly text: string }
-  /** Of a value of an enum. */
+  /** The name of an enum value. */
   | { readonly kind: 'name'; readonly text: string }
   | { readonly kind: 'entry'; readonly field: Field; readonly key: string }
   | { readonly kind: 'join'; readonly parts: readonly CelNode[] }
@@ -44,7 +44,10 @@ export type CelNode =
 
 class Unsupported extends SyntaxError {}
 
-/** The expression, or why it is outside of the portable subset. Its result must be text. */
+/**
+ * Parses an expression, whose result must be a string. Returns the reason if it is outside the portable
+ * subset.
+ */
 export function parseCel(text: string, fields: readonly Field[]): CelNode | string {
   try {
     return new CelParser(text, fields).parse()
@@ -57,7 +60,7 @@ export function parseCel(text: string, fields: readonly Field[]): CelNode | stri
 const TOKEN =
   /\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|==|!=|<=|>=|&&|\|\||[<>?:+!.,()[\]{}-])/y
 
-/** One method per rule, loosest binding first. */
+/** A recursive descent parser with one method per rule, in order of increasing precedence. */
 class CelParser {
   readonly #tokens: readonly string[]
   #at = 0
@@ -161,7 +164,7 @@ class CelParser {
     return { kind: 'number', text }
   }
 
-  /** `ACTIVE`, `State.ACTIVE` or `shop.v1.State.ACTIVE`. */
+  /** Parses an enum name: `ACTIVE`, `State.ACTIVE` or `shop.v1.State.ACTIVE`. */
   #name(first: string): CelNode {
     if (!/^[A-Za-z_]/.test(first) || this.#peek() === '(') throw new Unsupported(notAField(first))
     let text = first
@@ -187,7 +190,7 @@ class CelParser {
     return { kind: 'field', field }
   }
 
-  /** A map literal, followed at once by an index. */
+  /** Parses a map literal that is followed directly by an index. */
   #lookup(): CelNode {
     const entries: [string, string][] = []
     while (!this.#take('}')) {

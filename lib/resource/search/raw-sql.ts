@@ -1,6 +1,9 @@
 import type { Field } from '../fields/field.js'
 
-/** Functions that a stored vector must not use: its value would become stale, or PostgreSQL rejects it. */
+/**
+ * Functions that a stored vector must not use, because the vector would become outdated or PostgreSQL rejects
+ * it.
+ */
 const UNSTABLE = new Set(
   `now random clock_timestamp statement_timestamp transaction_timestamp timeofday current_timestamp current_date
   current_time localtime localtimestamp current_user session_user user current_setting nextval currval lastval setval
@@ -11,8 +14,8 @@ const STATEMENTS = new Set(
 )
 
 /**
- * Why a raw expression cannot be a source of search; undefined when it can. Strings and quoted names are
- * recognized.
+ * Returns the reason why a raw expression cannot be searched; undefined if it can. Strings and quoted names
+ * are recognized.
  */
 export function rawSqlProblem(sql: string, fields: readonly Field[], table: string): string | undefined {
   if (sql.trim() === '') return 'is empty'

@@ -15,7 +15,7 @@ export type SearchPart =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'expression'; readonly postgres: string | undefined; readonly cel: CelNode | undefined }
 
-/** The fields that `q` searches. */
+/** The text that `q` searches. */
 export interface SearchModel {
   readonly parts: readonly SearchPart[]
   readonly strategy: 'JIT' | 'INDEXED'
@@ -24,13 +24,13 @@ export interface SearchModel {
 
 const TEXT_CONFIG = /^[a-z_][a-z0-9_]*$/
 
-/** Reads the `@Searchable` declarations; undefined and no problems when there are none. */
+/** Reads the `@Searchable` declarations. The model is undefined if there are none. */
 export function searchModelOf(
   facts: EntityFacts,
   fields: readonly Field[],
   message: DescMessage | undefined,
   table: string,
-  /** Name of the entity. */
+  /** The name of the entity. */
   entity: string,
 ): { readonly model: SearchModel | undefined; readonly problems: readonly Problem[] } {
   const marked = [...facts.properties]

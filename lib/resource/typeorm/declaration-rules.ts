@@ -7,36 +7,39 @@ import type {
 } from 'typeorm'
 
 /**
- * The declarations that TypeORM accepts for an entity, and their treatment: `carried out`, or the reason why
- * not and the alternative. Nothing is silently dropped: a declaration that no table here lists is rejected.
- * To lift a rejection, change its row.
+ * Every TypeORM declaration for an entity and its support in Ashlar: `carried out`, or a sentence with the
+ * reason and the alternative. A declaration without an entry is rejected rather than ignored. To support one,
+ * change its entry.
  */
 
 type Storage = ReturnType<typeof getMetadataArgsStorage>
-/** The lists that TypeORM's decorators write to. */
+/** The lists to which TypeORM's decorators write. */
 export type Declared = {
   [K in keyof Storage]: Storage[K] extends readonly { readonly target?: unknown }[] ? K : never
 }[keyof Storage]
 export type ArgsOf<K extends Declared> = Storage[K][number]
 
-/** The refusal of a declaration, with what to do; undefined when this one is carried out. */
+/** Returns the reason why a declaration is rejected, with an alternative; undefined if it is supported. */
 export type DeclarationRule<K extends Declared> = (args: ArgsOf<K>, entity: string) => string | undefined
 
-/** Why an option is not carried out, and what to do. */
+/** An unsupported option and its alternative. */
 export interface OptionRule {
-  /** True if the value has an effect. By default every value has one except undefined, null and false. */
+  /**
+   * Returns true if the value has an effect. By default, every value except undefined, null and false has
+   * one.
+   */
   readonly asks?: (value: unknown) => boolean
   readonly instead: string
-  /** True if another option was meant. */
+  /** True if the name is probably a misspelling of another option. */
   readonly isMisspelt?: boolean
 }
 
 const CARRIED_OUT = 'carried out'
-/** TypeORM's own manager has it, and a repository is the same with it and without it. */
+/** For options that affect only TypeORM's own manager. A repository behaves the same without them. */
 const CHANGES_NOTHING: typeof CARRIED_OUT = CARRIED_OUT
 export type Rule<R> = typeof CARRIED_OUT | R
 
-/** The values with which an option is carried out. */
+/** The values for which an option is supported. */
 export interface OptionValues {
   readonly values: readonly unknown[]
 }
@@ -48,7 +51,10 @@ const OWN_KEY = "keep the other resource's key in its own column, such as @Colum
 const BY_MIGRATION =
   'add the constraint in a migration; or declare @Resource({ existing: true }) if the table has it'
 
-/** By the TypeORM list that a decorator writes to. Lists that do not belong to an entity are not listed. */
+/**
+ * The rules by the TypeORM list to which a decorator writes. Lists that do not belong to an entity are
+ * omitted.
+ */
 export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
   tables: ({ type }) =>
     type === 'view'
@@ -58,13 +64,13 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
         : undefined,
   inheritances: () =>
     '@TableInheritance() is not supported: give each kind its own @Entity(), or use one entity with a column that distinguishes them',
-  discriminatorValues: CARRIED_OUT, // Only @ChildEntity() has one, and that is refused.
+  discriminatorValues: CARRIED_OUT, // Used only by @ChildEntity(), which is rejected.
   trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
-  // The repository also generates a UUID that TypeORM generates.
+  // The repository generates the UUIDs that TypeORM would generate.
   generations: ({ propertyName, strategy }) =>
     ['uuid', 'increment', 'identity'].includes(strategy)
-      ? undefined // By generatedProblems and mintedProblems.
+      ? undefined // Checked by generatedProblems and mintedProblems.
       : `${propertyName}: @Generated(${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn() ${propertyName}!: number, which the database generates, or @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository generates`,
   embeddeds: ({ propertyName }) =>
     `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in separate columns`,
@@ -73,8 +79,8 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
       ? `${propertyName}: @${isTreeParent === true ? 'TreeParent' : 'TreeChildren'}() is not supported: keep the key of the parent in a column, such as parentId`
       : relationType === 'many-to-many'
         ? `${propertyName}: @ManyToMany() is not supported: write the link as an entity of its own, with a @ManyToOne() to each side`
-        : undefined, // By declaredRelations and RELATION_OPTIONS.
-  joinColumns: CARRIED_OUT, // By declaredRelations.
+        : undefined, // Checked by declaredRelations and RELATION_OPTIONS.
+  joinColumns: CARRIED_OUT, // Checked by declaredRelations.
   joinTables: ({ propertyName }) =>
     `${propertyName}: @JoinTable() is not supported: write the link as an entity of its own`,
   relationIds: ({ propertyName }) => `${propertyName}: @RelationId() is not supported: ${OWN_KEY}`,
@@ -84,16 +90,16 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
     `@Check(${JSON.stringify(expression)}) is not supported: check the value before you write it, or ${BY_MIGRATION}`,
   exclusions: ({ expression }) =>
     `@Exclusion(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}`,
-  entityListeners: CARRIED_OUT, // By listenerProblems.
-  indices: CARRIED_OUT, // By INDEX_OPTIONS.
-  uniques: CARRIED_OUT, // By UNIQUE_OPTIONS.
-  entitySubscribers: CARRIED_OUT, // They belong to an entity only by listenTo(): the DataSource that has them is checked.
+  entityListeners: CARRIED_OUT, // Checked by listenerProblems.
+  indices: CARRIED_OUT, // Checked by INDEX_OPTIONS.
+  uniques: CARRIED_OUT, // Checked by UNIQUE_OPTIONS.
+  entitySubscribers: CARRIED_OUT, // A subscriber names its entity only in listenTo(), so its DataSource is checked.
   namingStrategies: CARRIED_OUT,
   transactionEntityManagers: CARRIED_OUT,
   transactionRepositories: CARRIED_OUT,
 }
 
-/** Declarations that another application's table has and enforces by itself. */
+/** Declarations that another application's table enforces by itself. */
 export const DECLARATIONS_OF_EXISTING: ReadonlySet<string> = new Set<Declared>([
   'checks',
   'exclusions',
@@ -102,7 +108,7 @@ export const DECLARATIONS_OF_EXISTING: ReadonlySet<string> = new Set<Declared>([
 
 type Mode = ArgsOf<'columns'>['mode']
 
-/** By the decorator that made a column. */
+/** The rules by the decorator that declares a column. */
 const MODES: Readonly<Record<Mode, Rule<string>>> = {
   regular: CARRIED_OUT,
   createDate: 'it is declared as something else besides @CreateDateColumn(): keep one of them',
@@ -121,7 +127,7 @@ const MODES: Readonly<Record<Mode, Rule<string>>> = {
 function columnMode(mode: Mode, property: string, { type }: ColumnOptions): string | undefined {
   const rule = (MODES as Readonly<Record<string, string>>)[mode] ?? `the column mode ${mode} is unknown`
   if (rule !== CARRIED_OUT) return `${property}: ${rule}`
-  // Every other decorator of a stored column finds a type or refuses by itself.
+  // Every other decorator of a stored column determines a type or reports its own problem.
   return type === undefined ? `${property}: use @Column() instead of @ViewColumn()` : undefined
 }
 
@@ -131,7 +137,7 @@ const WRITE_IT = 'compute the value before you write it, or declare it with @Com
 
 const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) if the table computes it`
 
-/** The treatment of a generated column by a table. */
+/** Options of generated columns. */
 export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOptions>([
   'asExpression',
   'generatedType',
@@ -141,32 +147,32 @@ export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOpt
   'default',
 ])
 
-/** Options that an existing table may have differently. */
+/** Options with which an existing table may differ. */
 export const OPTIONS_OF_EXISTING: ReadonlySet<string> = new Set<keyof ColumnOptions>(['collation'])
 
-/** Options that an enum of a message accepts. Other fields of a message are checked with their kind. */
+/** Options that a message's enum accepts. Other message fields are checked with their kind. */
 export const OPTIONS_OF_ENUMS: ReadonlySet<string> = new Set<keyof ColumnOptions>(['enum', 'enumName'])
 
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
 export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' | 'width', AnyOptionRule>> = {
-  type: CARRIED_OUT, // By the field's kind.
+  type: CARRIED_OUT, // Checked by the field's kind.
   name: CARRIED_OUT,
-  length: CARRIED_OUT, // By the field's kind.
+  length: CARRIED_OUT, // Checked by the field's kind.
   nullable: YES_OR_NO,
   primary: YES_OR_NO,
   unique: YES_OR_NO,
-  generated: CARRIED_OUT, // By `generations`.
-  unsigned: CHANGES_NOTHING, // A message says whether a number has a sign.
-  width: CHANGES_NOTHING, // MySQL shows numbers with it.
-  precision: CARRIED_OUT, // By the field's kind.
-  // By columnEffects and effectProblems.
+  generated: CARRIED_OUT, // Checked by `generations`.
+  unsigned: CHANGES_NOTHING, // The message determines the sign.
+  width: CHANGES_NOTHING, // Only affects how MySQL displays numbers.
+  precision: CARRIED_OUT, // Checked by the field's kind.
+  // Checked by columnEffects and effectProblems.
   select: YES_OR_NO,
   insert: YES_OR_NO,
   update: YES_OR_NO,
   default: CARRIED_OUT,
   onUpdate: CARRIED_OUT,
   transformer: CARRIED_OUT,
-  array: YES_OR_NO, // By the field's kind.
+  array: YES_OR_NO, // Checked by the field's kind.
   enum: {
     instead: 'link a message with @Resource({ message }), whose enum is stored by its proto names',
   },
@@ -181,7 +187,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   foreignKeyConstraintName: CHANGES_NOTHING,
   asExpression: { instead: COMPUTED },
   generatedType: { instead: COMPUTED },
-  generatedIdentity: CHANGES_NOTHING, // A key that the database generates is never sent.
+  generatedIdentity: CHANGES_NOTHING, // The repository never sends a key that the database generates.
   hstoreType: { instead: 'use @Tags()' },
   spatialFeatureType: { instead: SPATIAL },
   srid: { instead: SPATIAL },
@@ -189,13 +195,13 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   utc: { instead: 'every time is UTC' },
 }
 
-/** For @Entity(), as TypeORM stores them. */
+/** For @Entity(), in TypeORM's metadata. */
 export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, AnyOptionRule>> = {
   name: CARRIED_OUT,
   schema: CARRIED_OUT,
   synchronize: YES_OR_NO,
   database: CARRIED_OUT,
-  orderBy: CHANGES_NOTHING, // A list is ordered by order_by, and by its key,
+  orderBy: CHANGES_NOTHING, // A list is always sorted by order_by and by its key.
   engine: {
     asks: (value) => typeof value === 'string' && value.toLowerCase() !== 'innodb',
     instead: "write engine: 'InnoDB', which transactions need",
@@ -211,41 +217,41 @@ export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionR
   cascade: CHANGES_NOTHING, // Each resource is written by its own repository.
   onUpdate: CHANGES_NOTHING, // A key never changes.
   deferrable: { instead: 'references are checked at every write' },
-  createForeignKeyConstraints: YES_OR_NO, // A table of Ashlar's has the key anyway: see relationNotes.
-  lazy: CHANGES_NOTHING, // A repository reads the relations that `with` names,
+  createForeignKeyConstraints: YES_OR_NO, // Ashlar's own tables have the key anyway: see relationNotes.
+  lazy: CHANGES_NOTHING, // A repository reads only the relations named in `with`.
   eager: CHANGES_NOTHING,
   persistence: CHANGES_NOTHING,
-  orphanedRowAction: CHANGES_NOTHING, // No list of related entities is ever saved.
+  orphanedRowAction: CHANGES_NOTHING, // Lists of related entities are never saved.
 }
 
 /** For @JoinColumn(). */
 export const JOIN_COLUMN_OPTIONS: Readonly<Record<keyof JoinColumnOptions, AnyOptionRule>> = {
   name: CARRIED_OUT,
-  referencedColumnName: CARRIED_OUT, // By declaredRelations and relationGraph.
+  referencedColumnName: CARRIED_OUT, // Checked by declaredRelations and relationGraph.
   foreignKeyConstraintName: CHANGES_NOTHING,
 }
 
 type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'columns'>
 
-/** For @Index(), as TypeORM stores them; `name` is the first argument. */
+/** For @Index(), in TypeORM's metadata. `name` is the first argument. */
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>> = {
   unique: YES_OR_NO,
   name: CARRIED_OUT,
   where: CARRIED_OUT,
-  synchronize: YES_OR_NO, // Without it the index is made elsewhere, and left alone,
+  synchronize: YES_OR_NO, // If false, the index is created elsewhere and not changed.
   spatial: YES_OR_NO,
   fulltext: YES_OR_NO,
-  parser: CARRIED_OUT, // MySQL alone has it, as in TypeORM.
-  nullFiltered: CHANGES_NOTHING, // Spanner alone has it.
-  // MongoDB alone has these.
+  parser: CARRIED_OUT, // Only MySQL supports it, as in TypeORM.
+  nullFiltered: CHANGES_NOTHING, // Only Spanner supports it.
+  // Only MongoDB supports these.
   sparse: CHANGES_NOTHING,
   background: CHANGES_NOTHING,
   expireAfterSeconds: CHANGES_NOTHING,
-  concurrent: CHANGES_NOTHING, // A migration says how an index is made,
-  type: CARRIED_OUT, // PostgreSQL alone has it, as in TypeORM.
+  concurrent: CHANGES_NOTHING, // A migration determines how an index is created.
+  type: CARRIED_OUT, // Only PostgreSQL supports it, as in TypeORM.
 }
 
-/** For @Unique(), as TypeORM stores them; `name` is the first argument. */
+/** For @Unique(), in TypeORM's metadata. `name` is the first argument. */
 export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, AnyOptionRule>> = {
   name: CARRIED_OUT,
   deferrable: { instead: 'uniqueness is checked at every write' },

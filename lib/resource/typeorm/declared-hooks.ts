@@ -2,7 +2,7 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
 
-/** The events of TypeORM's listeners and subscribers, named as its decorators. */
+/** The events of TypeORM's listeners and subscribers, with the names of its decorators. */
 export const HOOK_EVENTS = [
   ...['AfterLoad', 'BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'BeforeRemove'],
   ...['AfterRemove', 'BeforeSoftRemove', 'AfterSoftRemove', 'BeforeRecover', 'AfterRecover'],
@@ -21,13 +21,13 @@ export type HookEvent =
   | 'BeforeRecover'
   | 'AfterRecover'
 
-/** A method of an entity that is called at an event. */
+/** An entity method that is called at an event. */
 export interface EntityListener {
   readonly event: HookEvent
   readonly property: string | symbol
 }
 
-/** The listeners of an entity and its ancestors, in the order of their declaration. */
+/** Returns the listeners of an entity and its ancestors in declaration order. */
 export function listenersOf(entity: object): readonly EntityListener[] {
   const classes = new Set<unknown>(lineage(entity))
   return getMetadataArgsStorage()
@@ -35,7 +35,7 @@ export function listenersOf(entity: object): readonly EntityListener[] {
     .map(({ type, propertyName }) => ({ event: pascalCase(type) as HookEvent, property: propertyName }))
 }
 
-/** The listeners that would never be called, or twice. */
+/** Returns the problems of listeners that would never be called or be called twice. */
 export function listenerProblems(
   listeners: readonly EntityListener[],
   { softDeletable }: { readonly softDeletable: boolean },
@@ -58,7 +58,7 @@ export function listenerProblems(
   })
 }
 
-/** The reason why an entity never receives an event, and the remedy. */
+/** Returns the reason why an entity never receives an event, with advice; undefined if it does. */
 export const neverCalled = (event: HookEvent, softDeletable: boolean): string | undefined => {
   if (event === 'BeforeRemove' || event === 'AfterRemove')
     return softDeletable
@@ -68,6 +68,6 @@ export const neverCalled = (event: HookEvent, softDeletable: boolean): string | 
   return `the entity is permanently removed: write @SoftDeletable() above it, or use ${event.includes('Soft') ? `@${event.replace('Soft', '')}()` : 'another hook'}`
 }
 
-/** `before-soft-remove` is `BeforeSoftRemove`. */
+/** Converts `before-soft-remove` to `BeforeSoftRemove`. */
 const pascalCase = (text: string): string =>
   text.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())

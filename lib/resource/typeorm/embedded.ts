@@ -16,13 +16,13 @@ type Class = new () => object
 
 /** An embedded class, `@Column(() => Address)`: a message with a column for each of its fields. */
 export interface Embedded {
-  /** The path of the property: `address`, or `address.geo`. */
+  /** The path of the property, such as `address` or `address.geo`. */
   readonly property: string
-  /** The path of the field. */
+  /** The path of the message field. */
   readonly proto: string
   readonly inMessage: DescField | undefined
   readonly type: Class
-  /** Its own columns; their `property` and `proto` are paths, too. */
+  /** Its own columns. Their `property` and `proto` are paths as well. */
   readonly fields: readonly Part[]
   readonly nested: readonly Embedded[]
 }
@@ -30,27 +30,27 @@ export interface Embedded {
 /** A column of an embedded class. */
 export interface Part {
   readonly field: Field
-  /** The name of its property in the class. */
+  /** The property's name in the class. */
   readonly name: string
   readonly inMessage: DescField | undefined
 }
 
-/** A column of an embedded class, as it is declared. */
+/** The declaration of an embedded class's column. */
 export interface DeclaredColumn {
-  /** With the path as its property. */
+  /** The column, with the path as its property. */
   readonly column: ArgsOf<'columns'>
   readonly proto: string
-  /** Name in the database. */
+  /** The name in the database. */
   readonly name: string
   readonly designType: unknown
   readonly inMessage: DescField | undefined
   readonly enumLabels: Readonly<Record<string, string>> | undefined
-  /** True if the message around it may be unset. */
+  /** True if the surrounding message may be unset. */
   readonly isOptional: boolean
   readonly isOutputOnly: boolean
 }
 
-/** The embedded classes of an entity, by property, that a field of the message shows. */
+/** Returns the embedded classes of an entity that a message field shows, by property. */
 export function embeddedsOf(
   entity: { readonly name: string },
   { properties }: EntityFacts,
@@ -75,12 +75,12 @@ export function embeddedsOf(
 /** Callbacks of `readEmbedded`. */
 export interface EmbeddedReader {
   readonly strategy: NamingStrategyInterface | undefined
-  /** The field of a column, or its problems. */
+  /** Returns the field of a column; undefined if it has problems, which are reported. */
   readonly fieldOf: (declared: DeclaredColumn) => Field | undefined
   readonly report: (problem: Problem) => void
-  /** The problems of the class's declarations that any class can have. */
+  /** Returns the problems of the class's declarations. */
   readonly check: (type: Class) => readonly Problem[]
-  /** The fields of its message that none of its properties stores. */
+  /** Returns problems for the message fields that no property stores. */
   readonly missing: (message: DescMessage, known: ReadonlySet<DescField>) => readonly Problem[]
 }
 
@@ -96,7 +96,7 @@ interface Place {
 const MAX_LEVELS = 8
 const NAMING = new DefaultNamingStrategy()
 
-/** Lists of TypeORM's whose declarations inside of an embedded class would not have an effect here. */
+/** TypeORM declarations that are not supported inside an embedded class. */
 const NOT_INSIDE = {
   relations: 'a relation',
   generations: '@Generated()',
@@ -215,7 +215,7 @@ function read(args: ArgsOf<'embeddeds'>, place: Place, reader: EmbeddedReader): 
   return { property, proto, inMessage, type, fields, nested }
 }
 
-/** True if the field holds one message that would be stored as the JSON of its fields. */
+/** Returns true if the field contains one message that would be stored as the JSON of its fields. */
 const isPlainMessage = (field: DescField): boolean =>
   field.fieldKind === 'message' &&
   field.oneof === undefined &&
@@ -223,13 +223,13 @@ const isPlainMessage = (field: DescField): boolean =>
   shapeOfField(field) === undefined &&
   !field.message.typeName.startsWith('google.protobuf.')
 
-/** The columns of an embedded class, and of those within. */
+/** Returns the columns of an embedded class, including those of nested classes. */
 export const columnsOf = ({ fields, nested }: Embedded): readonly Field[] => [
   ...fields.map(({ field }) => field),
   ...nested.flatMap(columnsOf),
 ]
 
-/** All embedded classes, those within others too. */
+/** Returns all embedded classes, including nested ones. */
 export const allEmbedded = (embedded: readonly Embedded[]): readonly Embedded[] =>
   embedded.flatMap((one) => [one, ...allEmbedded(one.nested)])
 
@@ -242,8 +242,8 @@ const valueAt = (entity: object, path: readonly string[]): unknown =>
   )
 
 /**
- * Gives entities a property for each column of an embedded class, named by its path. It is not enumerable:
- * copies and JSON have the embedded objects alone.
+ * Defines a property for each column of an embedded class, named by its path. It is not enumerable, so that
+ * copies and JSON contain only the embedded objects.
  */
 export function definePaths(prototype: object, embedded: readonly Embedded[]): void {
   for (const one of allEmbedded(embedded))
@@ -265,7 +265,7 @@ export function definePaths(prototype: object, embedded: readonly Embedded[]): v
     }
 }
 
-/** The embedded object at a path, made if it is absent. */
+/** Returns the embedded object at a path, and creates it if it is missing. */
 function ensured(entity: object, embedded: readonly Embedded[], path: readonly string[]): object {
   let holder = entity as Values
   let inner = embedded
@@ -277,7 +277,7 @@ function ensured(entity: object, embedded: readonly Embedded[], path: readonly s
   return holder
 }
 
-/** A copy of an entity's values with each column of an embedded class under its path. */
+/** Returns a copy of an entity's values with each column of an embedded class under its path. */
 export function withPaths(embedded: readonly Embedded[], entity: object): Values {
   const values: Values = { ...entity }
   for (const { property } of embedded) Reflect.deleteProperty(values, property)
@@ -289,12 +289,12 @@ export function withPaths(embedded: readonly Embedded[], entity: object): Values
   return values
 }
 
-/** True if a column of it has a value: a message all of whose columns are NULL is unset. */
+/** Returns true if one of its columns has a value. A message whose columns are all NULL is unset. */
 export const isPresent = ({ fields, nested }: Embedded, held: unknown): boolean =>
   typeof held === 'object' &&
   held !== null &&
   (fields.some(({ name }) => ((held as Values)[name] ?? undefined) !== undefined) ||
     nested.some((one) => isPresent(one, (held as Values)[lastOf(one.property)])))
 
-/** The property of an embedded class in the class around it. */
+/** Returns the last name of a path, which is the property in the surrounding class. */
 export const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)

@@ -18,37 +18,43 @@ import type { SpecialIndex } from './special-index.js'
 /** A column of the table that only TypeORM reads and writes. */
 export interface InternalColumn {
   readonly property: string
-  /** Name in the database. */
+  /** The name in the database. */
   readonly column: string
   readonly nullable: boolean
-  /** True if a row that leaves it out has a value. */
+  /** True if rows that omit it receive a value. */
   readonly hasDefault: boolean
-  /** True if it holds what a relation refers to. */
+  /** Present if it contains the key of a relation's target. */
   readonly isOfRelation?: true
-  /** As TypeORM has it; for a relation, its target's key, which is loaded later. */
+  /**
+   * Returns TypeORM's column options. For a relation these are the options of the target's key, which is
+   * loaded later.
+   */
   readonly declared: () => ColumnOptions
 }
 
-/** An index as TypeORM has it: of properties, and of the rows of all tenants. */
+/** An index managed by TypeORM, of properties, across the rows of all tenants. */
 export interface InternalIndex extends SpecialIndex {
   readonly properties: readonly string[]
   readonly unique: boolean
   readonly name: string | undefined
-  /** False for a column that is created elsewhere: it is left as it is. */
+  /** False for an index that is created elsewhere and not changed. */
   readonly isMade: boolean
 }
 
-/** The part of a table that only TypeORM knows. */
+/** The part of a table that only TypeORM manages. */
 export interface InternalTable {
   readonly columns: readonly InternalColumn[]
   readonly indexes: readonly (Omit<InternalIndex, 'properties'> & { readonly columns: readonly string[] })[]
-  /** Fields that hold keys of what is not a resource, as an internal relation or a foreign key says. */
+  /**
+   * Fields that contain keys of classes that are not resources, declared by an internal relation or a foreign
+   * key.
+   */
   readonly references: readonly Field[]
 }
 
 type ColumnArgs = ArgsOf<'columns'>
 
-/** Modes of columns that are in no table. */
+/** Modes of columns that are not stored. */
 const UNSTORED: ReadonlySet<string> = new Set(['virtual', 'virtual-property'])
 /** TypeORM's defaults for its special columns. */
 const OF_MODE: Readonly<Partial<Record<ColumnArgs['mode'], ColumnOptions>>> = {
@@ -58,7 +64,10 @@ const OF_MODE: Readonly<Partial<Record<ColumnArgs['mode'], ColumnOptions>>> = {
   version: { type: Number },
 }
 
-/** @param indexes - that name what is left to TypeORM, by property. */
+/**
+ * Returns the part of a table that only TypeORM manages.
+ * @param indexes - indexes that name internal properties, by property.
+ */
 export function internalTable(
   entity: object,
   internal: ReadonlySet<string>,
@@ -89,11 +98,11 @@ export function internalTable(
   }
 }
 
-/** Beside another column, the tenant is there to keep a reference inside of it. */
+/** Removes the tenant from a composite reference, where it only keeps the reference inside the tenant. */
 const referring = (fields: readonly Field[]): readonly Field[] =>
   fields.length === 1 ? fields : fields.filter(({ role }) => role !== 'tenant')
 
-/** The columns of each internal relation. */
+/** Returns the columns of each internal relation. */
 const joinsOf = (all: readonly InternalColumn[]): readonly (readonly string[])[] => {
   const joins = all.filter(({ isOfRelation }) => isOfRelation === true)
   return [...new Set(joins.map(({ property }) => property))].map((property) =>
@@ -101,7 +110,7 @@ const joinsOf = (all: readonly InternalColumn[]): readonly (readonly string[])[]
   )
 }
 
-/** The fields of each foreign key that `@ForeignKey()` declares. TypeORM takes properties and columns. */
+/** Returns the fields of each `@ForeignKey()`. TypeORM accepts properties and columns. */
 const foreignKeysOf = (entity: object, fields: readonly Field[]): readonly (readonly Field[])[] => {
   const classes = new Set<unknown>(lineage(entity))
   return getMetadataArgsStorage()
@@ -113,7 +122,7 @@ const foreignKeysOf = (entity: object, fields: readonly Field[]): readonly (read
     )
 }
 
-/** The columns of what `@Internal()` leaves to TypeORM. A field may have one as well. */
+/** Yields the columns of `@Internal()` properties. A field may have such a column as well. */
 function* internalColumns(
   entity: object,
   internal: ReadonlySet<string>,
@@ -175,7 +184,7 @@ function columnOf(
   }
 }
 
-/** A key is not generated where something refers to it. */
+/** Returns the options of a referenced key, without generation. */
 function keyOptions(target: object, property: string): ColumnOptions {
   const classes = new Set<unknown>(lineage(target))
   const found = getMetadataArgsStorage().columns.find(
@@ -193,7 +202,7 @@ function keyOptions(target: object, property: string): ColumnOptions {
 
 const naming = new DefaultNamingStrategy()
 
-/** The prefix that TypeORM gives the columns of an embedded class. */
+/** Returns the column prefix that TypeORM uses for an embedded class. */
 export const prefixOf = ({ prefix, propertyName }: ArgsOf<'embeddeds'>): string =>
   prefix === undefined || prefix === true ? propertyName : prefix === false ? '' : prefix
 
@@ -217,7 +226,9 @@ function embedded(
   ]
 }
 
-/** Declarations that TypeORM cannot manage alone, and contradictions to `@Internal()`. */
+/**
+ * Yields problems for declarations that TypeORM cannot manage alone, and for contradictions to `@Internal()`.
+ */
 export function* internalProblems(
   entity: object,
   { properties, softDeletable, expirable, tenantScoped }: EntityFacts,

@@ -1,7 +1,7 @@
 import { otherCopyOf } from '../../../decorators/entity-facts.js'
 import { DeclarationError, inEntity, problem } from '../../errors.js'
 
-/** @throws DeclarationError for a class that another copy of this package has decorated. */
+/** @throws DeclarationError for a class that was decorated by another copy of this package. */
 export function refuseOtherCopy(entity: object & { readonly name: string }): void {
   const copies = otherCopyOf(entity)
   if (copies === undefined) return
@@ -13,6 +13,6 @@ export function refuseOtherCopy(entity: object & { readonly name: string }): voi
   throw new DeclarationError(entity.name, inEntity(entity, [found]))
 }
 
-/** The folder of the package that a file of the decorators is in. */
+/** Returns the package folder that contains a file of the decorators. */
 const folderOf = (file: string): string =>
   decodeURIComponent(new URL(file).pathname).replace(/(\/dist[^/]*)?\/decorators\/[^/]*$/, '')

@@ -1,6 +1,9 @@
 import { getMetadataArgsStorage } from 'typeorm'
 
-/** The properties of the primary key. @param classes - the entity, and what it extends. */
+/**
+ * Returns the properties of the primary key.
+ * @param classes - the entity and its ancestors.
+ */
 export const primaryProperties = (classes: ReadonlySet<unknown>): ReadonlySet<string | symbol> =>
   new Set(
     getMetadataArgsStorage()

@@ -29,11 +29,11 @@ import { primaryProperties } from './primary-properties.js'
 /** The parts of an entity's TypeORM declarations that are not supported. */
 export interface TypeormProblems {
   readonly problems: readonly Problem[]
-  /** Properties that are refused as a whole; their other problems do not matter. */
+  /** Properties that are rejected as a whole, so that their other problems are omitted. */
   readonly properties: ReadonlySet<string>
 }
 
-/** The alternative for a declaration that no field needs. */
+/** The alternative offered for a declaration that no field needs. */
 const OR_INTERNAL = '; or add @Internal(), so that Ashlar does not manage it'
 
 type Args = Readonly<Record<string, unknown>>
@@ -42,8 +42,8 @@ const NONE: ReadonlySet<string> = new Set()
 
 /**
  * Checks all TypeORM declarations of an entity and its ancestors against the rules.
- * @param internal - properties that are left to TypeORM.
- * @param embedded - properties with an embedded class that is carried out.
+ * @param internal - properties that only TypeORM manages.
+ * @param embedded - properties with a supported embedded class.
  */
 export function typeormProblems(
   entity: { readonly name: string },
@@ -65,10 +65,10 @@ export function typeormProblems(
       if (property !== undefined && internal.has(String(property))) continue
       if (list === 'embeddeds' && embedded.has(String(property))) continue
       if (list === 'columns' && isKeptTime(args as unknown as ArgsOf<'columns'>, facts)) continue
-      // Symbols do not convert to text implicitly.
+      // Symbols are not converted to strings implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
-      // Each rule takes the arguments of its own decorator, and the list it was found by says that these are
-      // such.
+      // A rule accepts the arguments of its own decorator, and the list in which it was found guarantees that
+      // type.
       const wrong = rule?.(named as never, entity.name)
       if (wrong === undefined) continue
       problems.push(
@@ -143,10 +143,10 @@ function* optionProblems(
       yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
 
-/** A problem of the type covers its scale. */
+/** For these types the scale is checked together with the type. */
 const DECIMALS: ReadonlySet<unknown> = new Set(['numeric', 'decimal'])
 
-/** The options of a column without those that its table carries out. */
+/** Returns the options of a column without those that its table implements. */
 function optionsLeft(options: object, property: string, { properties, resource }: EntityFacts): object {
   const isGenerated = properties.get(property)?.generated === true
   const isExisting = resource?.existing === true
@@ -164,13 +164,16 @@ function optionsLeft(options: object, property: string, { properties, resource }
   )
 }
 
-/** An option, unless we gave it. */
+/** Returns an option's value unless Ashlar set it. */
 function given(options: object, name: string): unknown {
   const value: unknown = Reflect.get(options, name)
   return value instanceof ManagedValues ? undefined : value
 }
 
-/** Two decorators for one column, such as @ETag() and @Column(). Equal declarations do no harm. */
+/**
+ * Yields problems for two decorators on one column, such as @ETag() and @Column(). Equal declarations are
+ * accepted.
+ */
 function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<Problem> {
   for (const [index, { target, propertyName, options }] of columns.entries()) {
     const other = columns
@@ -193,7 +196,7 @@ function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<Probl
 const namesOf = (columns: ArgsOf<'indices'>['columns']): string =>
   Array.isArray(columns) ? columns.join(', ') : 'the class'
 
-/** Of the class, without a property. */
+/** Returns a problem of a property, or of the class if there is no property. */
 const ofProperty = (property: string | undefined, rule: string, advice?: string): Problem =>
   property === undefined
     ? problem('typeorm', rule, advice)

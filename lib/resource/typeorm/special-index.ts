@@ -1,20 +1,20 @@
-/** The parts of an index besides its columns, as TypeORM has them. */
+/** The properties of an index other than its columns, as in TypeORM. */
 export interface SpecialIndex {
-  /** The SQL condition of the rows that are in it: no others are unique. */
+  /** The SQL condition of the indexed rows. Other rows are not checked for uniqueness. */
   readonly where?: string
   /**
-   * The index type: `spatial`, `fulltext`, or one of PostgreSQL such as `gin`. Default: a B-tree, which
-   * TypeORM also makes on an engine without the type.
+   * The index type: `spatial`, `fulltext`, or a PostgreSQL type such as `gin`. Default: a B-tree, which
+   * TypeORM also creates on an engine without the type.
    */
   readonly method?: string
-  /** MySQL's parser of a full-text index. */
+  /** The parser of a full-text index in MySQL. */
   readonly parser?: string
 }
 
-/** The method of an index that states none. */
+/** The default index type. */
 const BTREE = 'btree'
 
-/** The options of `@Index()` that belong to it. TypeORM prefers `spatial` to `type`. */
+/** Returns the special properties in the options of `@Index()`. TypeORM prefers `spatial` to `type`. */
 export const specialIndex = ({
   where,
   type,
@@ -36,5 +36,5 @@ export const specialIndex = ({
   }
 }
 
-/** True if it is more than a B-tree of all rows. */
+/** Returns true if the index is not a plain B-tree of all rows. */
 export const isSpecial = (index: SpecialIndex): boolean => Object.keys(index).length > 0

@@ -2,12 +2,12 @@ import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
 import { hiddenProperty } from '../../../decorators/columns/column-naming.js'
 
-/** The usual names of a tenant's column or relation, with or without `id`. */
+/** Common names of a tenant's column or relation, without `id`. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['tenant', 'account', 'org', 'organization', 'organisation', 'workspace', 'company', 'team'],
 ])
 
-/** The properties of an entity whose name, column or relation is named like a tenant. */
+/** Returns the properties of an entity whose name, column or relation resembles a tenant's. */
 export function namedLikeTenants(entity: object): readonly string[] {
   const { columns, relations, joinColumns, embeddeds } = getMetadataArgsStorage()
   const classes = new Set<unknown>(lineage(entity))
@@ -30,7 +30,7 @@ export function namedLikeTenants(entity: object): readonly string[] {
 const isNamed = (...names: readonly (string | undefined)[]): boolean =>
   names.some((name = '') => isTenantName(name))
 
-/** True if a column or property is named like a tenant's. */
+/** Returns true if the name of a column or property resembles a tenant's. */
 export function isTenantName(name: string): boolean {
   const word = name.toLowerCase().replace(/[^a-z]/g, '')
   return NAMES.has(word) || NAMES.has(word.replace(/id$/, ''))

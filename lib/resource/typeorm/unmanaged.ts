@@ -6,7 +6,7 @@ import type { ReferredKey } from '../../../decorators/relations/reference-column
 import type { TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import type { ArgsOf } from './declaration-rules.js'
 
-/** The known facts of an entity whose message is linked. */
+/** The declarations of an entity with a linked message. */
 interface Declarations {
   readonly classes: ReadonlySet<unknown>
   readonly facts: EntityFacts
@@ -17,7 +17,7 @@ interface Declarations {
   readonly tenant: TenantDeclaration
 }
 
-/** Columns of these decide which rows a caller reaches, or what a repository compares and sets. */
+/** Columns that determine which rows a caller can access, or that a repository compares and sets. */
 const ROLES: ReadonlySet<string> = new Set(['createDate', 'updateDate', 'deleteDate', 'version'])
 const KEPT: ReadonlySet<string> = new Set([
   ...['accountId', 'deleteTime', 'expireTime'],
@@ -25,8 +25,8 @@ const KEPT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The properties among those that Ashlar cannot store which are left to TypeORM: no field of the message and
- * no decorator of Ashlar names them, and they do not decide which rows a caller reaches.
+ * Returns the properties that Ashlar cannot store and that TypeORM can manage alone: neither a message field
+ * nor a decorator of Ashlar names them, and they do not determine which rows a caller can access.
  */
 export function unmanagedProperties(unfit: ReadonlySet<string>, declared: Declarations): ReadonlySet<string> {
   return new Set([...unfit].filter((property) => !isNeeded(property, declared)))
@@ -43,7 +43,7 @@ function isNeeded(
     const isRole = ROLES.has(column.mode) || column.options.primary === true
     if (isRole || KEPT.has(property) || KEPT.has(columnNames.of(column))) return true
   }
-  // A client that can write a reference must not reach what another tenant has.
+  // A client that can write a reference must not reach another tenant's rows through it.
   const held = [...references].find(([, { relation }]) => relation.propertyName === property)
   if (held === undefined) return !isDeclared(property, classes)
   const own = [...columns.values()].find((one) => columnNames.of(one) === held[0])
@@ -57,7 +57,7 @@ const isDecorated = (facts: PropertyFacts | undefined): boolean =>
     facts.generated,
   ].some((said) => said !== undefined)
 
-/** True if TypeORM has a column or a relation of the property. */
+/** Returns true if TypeORM has a column or a relation for the property. */
 function isDeclared(property: string, classes: ReadonlySet<unknown>): boolean {
   const { columns, relations, embeddeds, relationIds } = getMetadataArgsStorage()
   const lists = [columns, relations, embeddeds, relationIds] as const

@@ -5,8 +5,8 @@ import { kindOf } from '../kinds/kinds.js'
 import { ownPartProblem } from '../names/pattern.js'
 
 /**
- * Checks one value. Absent values are left to the database (NOT NULL). @throws InvalidArgument with the proto
- * field.
+ * Checks one value. The database checks missing values (NOT NULL).
+ * @throws InvalidArgument with the proto field.
  */
 export function checkValue(field: ValueField, value: unknown): void {
   if (field.transformed !== undefined) return checkTransformed(field, field.transformed, value)
@@ -21,7 +21,7 @@ export function checkValue(field: ValueField, value: unknown): void {
   throw new InvalidArgument(`${field.proto}${at}`, text)
 }
 
-/** The value of the property, and of its column. */
+/** Checks the property's value, and the column's value after the transformer. */
 function checkTransformed(
   { transformed: _, ...column }: ValueField,
   { held, to }: Transformed,

@@ -17,27 +17,27 @@ type Values = Record<string, unknown>
 
 /** The conversion of one field in one direction. */
 interface Step {
-  /** Of the entity. */
+  /** The entity's property. */
   readonly property: string
-  /** Of the message. */
+  /** The message's property. */
   readonly local: string
-  /** The members of its oneof that win over it, those with lower numbers. Usually undefined. */
+  /** The members of its oneof that take precedence over it, which have lower numbers. Usually undefined. */
   readonly before: readonly string[] | undefined
   readonly inMessage: DescField
-  /** Undefined when the value needs no conversion. */
+  /** Undefined if the value needs no conversion. */
   readonly convert: ((value: unknown) => unknown) | undefined
-  /** The replacement for an absent value; a function when each message needs its own. */
+  /** The replacement for a missing value; a function if each message needs a separate one. */
   readonly empty: unknown
 }
 
-/** The proto3 value of an unset field: undefined for a field with presence. */
+/** Returns the proto3 value of an unset field: undefined for a field with presence. */
 export function zeroOf(field: ValueField): unknown {
   if (field.nullable) return undefined
   if (field.transformed === undefined) return heldOf(kindOf(field).zero(field), field)
   return field.transformed.held && zeroOf(field.transformed.held)
 }
 
-/** True if nothing fills the column of a new row unless a client or the application does. */
+/** Returns true if only a client or the application can provide the value of a new row's column. */
 export const hasNoValue = (field: Field): boolean =>
   !field.nullable &&
   field.generated !== true &&
@@ -45,12 +45,12 @@ export const hasNoValue = (field: Field): boolean =>
   field.default === undefined &&
   zeroOf(field) === undefined
 
-/** The conversion of each field, compiled once per resource. */
+/** The conversions of a resource, compiled once. */
 export interface Conversions<E> {
   readonly toMessage: <M extends object>(entity: E) => M
   /**
-   * Writes the bytes of `toMessage(entity)`. Throws where only `toMessage` or `toBinary` can say what is
-   * wrong.
+   * Writes the bytes of `toMessage(entity)`. Throws for an invalid value; `toMessage` or `toBinary` then
+   * reports the reason.
    */
   readonly write: WriteEntity
   /** The source of each message field's value. */
@@ -59,14 +59,14 @@ export interface Conversions<E> {
 }
 
 /**
- * The two directions between an entity and its message.
- * @param create - makes an entity without values.
- * @param computed - fields that only a response has.
- * @param inMessage - the fields of the message, by property.
- * @param secretive - properties that a client can send and never receives.
- * @param name - computes the field that has the name.
- * @param oneofs - of the message.
- * @param embedded - the embedded classes, whose columns are not among `fields`.
+ * Returns the conversions between an entity and its message.
+ * @param create - creates an entity without values.
+ * @param computed - fields that only responses contain.
+ * @param inMessage - the message fields, by property.
+ * @param secretive - properties that clients can send and never receive.
+ * @param name - computes the field that contains the name.
+ * @param oneofs - the oneofs of the message.
+ * @param embedded - the embedded classes, whose columns are not in `fields`.
  */
 export function conversionsOf<E extends object>(
   desc: DescMessage,
@@ -177,10 +177,10 @@ export function conversionsOf<E extends object>(
   }
 }
 
-/** The conversion of what a client sends and never gets back (AIP-203): it is not read at all. */
+/** The conversion of a value that clients send and never receive (AIP-203). The stored value is not read. */
 const WITHHELD = (): undefined => undefined
 
-/** Returned as an unset field. */
+/** Returns the conversion of a withheld field, which responses contain as unset. */
 function withheld(property: string, inMessage: DescField): Step {
   const kind = kindOfMessageField(inMessage)
   return {
@@ -193,7 +193,7 @@ function withheld(property: string, inMessage: DescField): Step {
   }
 }
 
-/** A oneof without a member that is set. */
+/** The value of a oneof without a set member. */
 const UNSET = Object.freeze({ case: undefined })
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null
@@ -245,7 +245,7 @@ const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknow
     : kind.zero(field)
 }
 
-/** Embedded messages may have input-only fields of their own. */
+/** Removes the input-only fields of embedded messages. */
 function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step['convert'] {
   const withhold = inMessage.message && withholding(inMessage.message)
   if (withhold === undefined || convert === undefined) return convert
@@ -273,7 +273,10 @@ const inward = (property: string, inMessage: DescField, stored?: Field): Step =>
   }
 }
 
-/** Generated code has a wrapper as a bare value, but not in a oneof. */
+/**
+ * Returns true if generated code represents the field as a wrapper message. Outside a oneof, it is a plain
+ * value.
+ */
 const isWrapper = (field: DescField): boolean =>
   field.oneof !== undefined && wrappedScalar(field) !== undefined
 
@@ -289,7 +292,7 @@ function outOfWrapper(inMessage: DescField, convert: Step['convert']): Step['con
   return (value) => convert(unwrap?.(value))
 }
 
-/** The value of an unset field; a function when the value must not be shared. */
+/** Returns the value of an unset field; a function if the value must not be shared. */
 function emptyOf(inMessage: DescField, zero: (() => unknown) | undefined): unknown {
   if (inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional || inMessage.oneof) return undefined
   if (inMessage.fieldKind === 'list') return () => []

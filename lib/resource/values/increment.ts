@@ -3,7 +3,7 @@ import type { Field } from '../fields/field.js'
 import type { Amount, Range } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 
-/** Stands in a patch for a number that is added to what is stored: what `increment` returns. */
+/** Represents an addition to the stored number in a patch. Returned by `increment`. */
 export class Increment {
   readonly #by: Amount
 
@@ -16,8 +16,8 @@ export class Increment {
   }
 
   /**
-   * The amount that it adds; undefined for any other value. A value from a client is never an increment,
-   * whatever its form. For a repository of your own, which receives increments in patches.
+   * Returns the amount of an increment; undefined for any other value. A client's value is never an
+   * increment, whatever its structure. Use it in a custom repository, which receives increments in patches.
    */
   static amountOf(value: unknown): Amount | undefined {
     return typeof value === 'object' && value !== null && #by in value ? value.#by : undefined
@@ -25,14 +25,14 @@ export class Increment {
 }
 
 /**
- * Adds to a number that is stored, in the statement that writes it, so that calls at the same time lose
- * nothing. It stands for the value in the patch of `update`, `batchUpdate` and `modify`; an unset number
+ * Returns an increment, which replaces a value in the patch of `update`, `batchUpdate` and `modify`. The
+ * addition happens in the statement that writes, so that concurrent calls lose nothing. An unset number
  * counts as 0.
- * @param by - negative to subtract. An integer for an integer field, for a Duration in nanoseconds.
- * @throws InvalidArgument from the write, with the field, when the sum would leave the range of the field's
- * type.
- * @throws TypeError for NaN and infinities, and from the write for a fraction on an integer field and a field
- * that is not a number.
+ * @param by - negative to subtract. An integer for an integer field; nanoseconds for a Duration.
+ * @throws InvalidArgument from the write, with the field, if the sum is outside the range of the field's
+ *   type.
+ * @throws TypeError for NaN and infinities, and from the write for a fraction on an integer field or a field
+ *   that is not a number.
  * @example
  * ```ts
  * import { increment } from 'ashlar'
@@ -48,8 +48,8 @@ export const increment = (by: number | bigint): Increment => new Increment(by)
 export type Patch<T> = { [K in keyof T]?: T[K] | IncrementOf<T[K]> }
 
 /**
- * Any number can be assigned to an enum, which cannot be added to: as text an enum is a few numbers and not
- * each of them.
+ * The type of an increment for a value. Numbers are assignable to an enum, but an enum cannot be incremented.
+ * As a string type, an enum has only some numbers.
  */
 type IncrementOf<V> = `${number}` extends `${Extract<V, number>}`
   ? Increment
@@ -57,17 +57,17 @@ type IncrementOf<V> = `${number}` extends `${Extract<V, number>}`
     ? Increment
     : never
 
-/** Which stored values an increment leaves in range. */
+/** The condition under which a stored value stays in range after an increment. */
 export interface IncrementBound {
   readonly op: '<=' | '>='
   readonly value: Amount
-  /** True if an unset value, which counts as 0, is one of them. */
+  /** True if an unset value, which counts as 0, fulfils the condition. */
   readonly takesUnset: boolean
 }
 
-/** An increment of one field, checked, in the type that the field has. */
+/** A checked increment of one field, in the field's type. */
 export class FieldIncrement {
-  /** The operator of the operand. In unsigned fields, a negative operand has no type. */
+  /** The operator of the operand. A negative operand would have no type in unsigned fields. */
   readonly operator: '+' | '-'
   readonly operand: Amount
 
@@ -81,8 +81,9 @@ export class FieldIncrement {
   }
 
   /**
-   * @throws TypeError for an increment that the field cannot take.
-   * @throws InvalidArgument for an amount outside of the range of its type.
+   * Checks an increment.
+   * @throws TypeError if the field cannot be incremented.
+   * @throws InvalidArgument if the amount is outside the range of the field's type.
    */
   static of(field: Field, given: Amount): FieldIncrement {
     if (field.transformed !== undefined)
@@ -101,14 +102,14 @@ export class FieldIncrement {
   }
 
   /**
-   * The bound with which a stored value is compared so that the sum stays in range. @param range - the
-   * database's range.
+   * Returns the condition under which the sum stays in range.
+   * @param range - the database's range.
    */
   bound(range = this.range): IncrementBound {
     const { by } = this
     const [lowest, highest] = range
     const last = minus(by < 0 ? lowest : highest, by)
-    // A difference of doubles is rounded, which may make a sum infinite.
+    // The difference of doubles is rounded, which may make the sum infinite.
     const isRounded = typeof last === 'number' && !Number.isFinite(plus(last, by))
     return {
       op: by < 0 ? '>=' : '<=',
@@ -117,7 +118,10 @@ export class FieldIncrement {
     }
   }
 
-  /** The sum. @throws InvalidArgument when it is out of range. */
+  /**
+   * Returns the sum.
+   * @throws InvalidArgument if it is out of range.
+   */
   addedTo(stored: unknown, range = this.range): Amount | string {
     const held = stored ?? 0
     const sum = plus(
@@ -132,14 +136,14 @@ export class FieldIncrement {
   }
 }
 
-/** The increments of a patch, by property. */
+/** Returns the increments of a patch. */
 export function incrementsIn(patch: Readonly<Record<string, unknown>>): FieldIncrement[] {
   const increments: FieldIncrement[] = []
   for (const value of Object.values(patch)) if (value instanceof FieldIncrement) increments.push(value)
   return increments
 }
 
-/** @throws TypeError for an increment, where nothing is stored yet. */
+/** @throws TypeError for an increment if there is no stored value yet. */
 export function refuseIncrement(
   model: { readonly entity: { readonly name: string } },
   field: Field,
@@ -151,7 +155,7 @@ export function refuseIncrement(
     )
 }
 
-/** A sum as the property holds it. */
+/** Converts a sum to the type of the property. */
 function asHeld({ inProperty }: Field, sum: Amount): Amount | string {
   if (inProperty === undefined) return sum
   return inProperty === 'string' ? String(sum) : Number(sum)

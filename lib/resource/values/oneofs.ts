@@ -3,16 +3,18 @@ import { InvalidArgument, type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import { KeptUnread } from './kept-unread.js'
 
-/** A oneof of the message: one column for each member, of which a row sets at most one. */
+/** A oneof of the message, with one column for each member. A row sets at most one. */
 export interface Oneof {
   readonly name: string
-  /** In the order of their numbers. */
+  /** The members by ascending number. */
   readonly members: readonly Field[]
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The oneofs of a message whose members are fields of the entity, and the members that cannot be one. */
+/**
+ * Returns the oneofs whose members are fields of the entity, and problems for fields that cannot be members.
+ */
 export function oneofsOf(
   message: DescMessage | undefined,
   fields: readonly Field[],
@@ -46,14 +48,14 @@ function problemOf(field: Field, oneof: string): Problem[] {
   return []
 }
 
-/** True if a row or a patch has a value of the member. */
+/** Returns true if a row or a patch has a value for the member. */
 const isSet = (values: Values, { property }: Field): boolean => {
   const value = values[property]
   return value !== undefined && value !== null && !(value instanceof KeptUnread)
 }
 
 /**
- * The members that a write of the values has to clear, because another member of their oneof is set.
+ * Returns the members that a write must clear because it sets another member of their oneof.
  * @param written - the fields that are written.
  * @throws InvalidArgument if two members of a oneof are set.
  */
@@ -74,8 +76,8 @@ export function siblingsCleared(
 }
 
 /**
- * Leaves the member with the lowest number, if a row sets several, and returns those oneofs. Only rows of
- * other writers do.
+ * Keeps only the member with the lowest number if a row sets several, and returns the affected oneofs. Only
+ * other programs write such rows.
  */
 export function severalSet(oneofs: readonly Oneof[], entity: Record<string, unknown>): readonly Oneof[] {
   return oneofs.filter(({ members }) => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** structuredClone costs microseconds, also for what is copied in a step. */
+/** Copies a value. structuredClone takes microseconds even for values that are copied in one step. */
 export const copied = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Date) return new Date(value)
@@ -8,8 +8,8 @@ export const copied = (value: unknown): unknown => {
 }
 
 /**
- * True if a property of an entity holds the same as before. Null is the same as undefined, and only content
- * counts, not its class.
+ * Returns true if a property has the same value as before. Null equals undefined, and only the content is
+ * compared, not the class.
  */
 export const isSame = (before: unknown, after: unknown): boolean => {
   if ((before ?? undefined) === (after ?? undefined)) return true

@@ -1,27 +1,24 @@
 import { checkResponseBytes, responseTooLarge } from '../../bounds/response-bytes.js'
 
-/** Bytes that are kept between two messages; a larger buffer is given back. */
+/** The maximum size of the buffer that is reused. A larger one is released. */
 const KEPT_BYTES = 64 * 1024
 const FIRST_BYTES = 4096
-/** From here on the encoder of Node is faster than a loop. */
+/** From this length on, Node's encoder is faster than a loop. */
 const LOOPED_CHARACTERS = 96
 const WORD = 2 ** 32
 
-/**
- * The wire format of protobuf, into one buffer that grows. It takes only values of the right type and range,
- * and throws for all others.
- */
+/** Writes protobuf's wire format into one growing buffer. Throws for a value of the wrong type or range. */
 export class ByteWriter {
-  /** A writer that is not in use. A value being written may itself write a message. */
+  /** The unused writer. While a value is written, it may itself write a message. */
   static #spare: ByteWriter | undefined
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
   #maxBytes = Infinity
 
   /**
-   * The bytes that `write` writes of the value, as a copy. A writer in which it has failed is not used again.
-   * @throws ResourceExhausted for more than `maxBytes`, before it has twice as many: a value that contains
-   * one value a thousand times is larger than its parts.
+   * Returns a copy of the bytes that `write` writes for the value. A writer that has failed is not reused.
+   * @throws ResourceExhausted for more than `maxBytes`, before the buffer is twice as large. A value that
+   *   contains one object a thousand times is larger than its parts.
    */
   static bytesOf<T>(write: (value: T, out: ByteWriter) => void, value: T, maxBytes = Infinity): Buffer {
     const out = ByteWriter.#spare ?? new ByteWriter()
@@ -36,7 +33,7 @@ export class ByteWriter {
     return result
   }
 
-  /** A tag, a length or another unsigned integer of at most 53 bits. */
+  /** Writes a tag, a length or another unsigned integer of at most 53 bits. */
   varint(value: number): void {
     if (this.#at + 10 > this.#bytes.length) this.#grow(10)
     const bytes = this.#bytes
@@ -77,7 +74,7 @@ export class ByteWriter {
     this.#at = this.#bytes.writeDoubleLE(value, this.#at)
   }
 
-  /** A string with its length, as UTF-8; a lone surrogate becomes U+FFFD. */
+  /** Writes a string with its length in UTF-8. A lone surrogate becomes U+FFFD. */
   string(value: string): void {
     const { length } = value
     if (this.#at + length * 3 + 5 > this.#bytes.length) this.#grow(length * 3 + 5)
@@ -101,27 +98,30 @@ export class ByteWriter {
     this.end(start)
   }
 
-  /** Bytes with their length. */
+  /** Writes bytes with their length. */
   bytes(value: Uint8Array): void {
     this.varint(value.byteLength)
     this.raw(value)
   }
 
-  /** Bytes as they are. */
+  /** Writes bytes without a length. */
   raw(value: Uint8Array): void {
     if (this.#at + value.byteLength > this.#bytes.length) this.#grow(value.byteLength)
     this.#bytes.set(value, this.#at)
     this.#at += value.byteLength
   }
 
-  /** Begins a part whose length stands behind its tag. @returns what `end` needs. */
+  /**
+   * Begins a length-delimited part.
+   * @returns the argument for `end`.
+   */
   begin(tag: number): number {
     this.varint(tag)
     if (this.#at + 5 > this.#bytes.length) this.#grow(5)
     return ++this.#at
   }
 
-  /** Ends the part that began at `start`, and writes its length. */
+  /** Ends the part that began at `start` and inserts its length. */
   end(start: number): void {
     const length = this.#at - start
     if (length < 128) {

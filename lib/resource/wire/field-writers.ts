@@ -4,13 +4,13 @@ import { structOfJson } from '../free-form/shape.js'
 import { isPlainObject, isUnwrapped } from '../messages/local-field.js'
 import { isZero, tagOf, unfit, WIRE, type Write, wireTypeOf, writeScalar } from './scalar-writers.js'
 
-/** google.protobuf.FeatureSet.FieldPresence. */
+/** Values of google.protobuf.FeatureSet.FieldPresence. */
 export const PRESENCE = { implicit: 2, required: 3 } as const
 
 /**
- * The compiled writer of one field: tag and value, or nothing for a value that is not set. Few functions run
- * per value: each of them has its own loop and its own tag.
- * @param ofMessage - writes the fields of an embedded message, in the form in which the values have it.
+ * Returns the compiled writer of one field. It writes the tag and value, or nothing for an unset value. Each
+ * writer has its own loop and tag, so that few functions are called per value.
+ * @param ofMessage - returns the writer of an embedded message's fields.
  */
 export function fieldWriter(field: DescField, ofMessage: (desc: DescMessage) => Write): Write {
   if (field.fieldKind === 'map') return map(field, ofMessage)
@@ -23,13 +23,13 @@ export function fieldWriter(field: DescField, ofMessage: (desc: DescMessage) => 
   return field.packed ? packed(field) : unpacked(field)
 }
 
-/** An enum is written as an int32. */
+/** Returns the wire type's scalar. An enum is written as an int32. */
 const typeOf = (field: DescField): ScalarType =>
   field.enum === undefined ? (field.scalar as ScalarType) : ScalarType.INT32
 
 /**
- * If the field has presence, every value but undefined is written; otherwise every value but the zero of its
- * type.
+ * Returns the writer of a scalar field. With presence, every value except undefined is written; otherwise
+ * every value except the type's zero.
  */
 function scalar(field: DescField): Write {
   const type = typeOf(field)
@@ -59,8 +59,8 @@ function scalar(field: DescField): Write {
 }
 
 /**
- * The fields of an embedded message, without its tag and length. Generated code keeps some messages as bare
- * values.
+ * Returns the writer of an embedded message's fields, without tag and length. Generated code represents some
+ * messages as plain values.
  */
 function messageFields(field: DescField, desc: DescMessage, ofMessage: (desc: DescMessage) => Write): Write {
   if (isPlainObject(field)) {
@@ -92,7 +92,7 @@ function messages(number: number, write: Write): Write {
   }
 }
 
-/** Messages between two tags, instead of behind their length. */
+/** Returns the writer of a group: messages between two tags, without a length. */
 function groups({ number, fieldKind, oneof }: DescField, write: Write): Write {
   const one: Write = (value, out) => {
     out.varint(tagOf(number, WIRE.startGroup))
@@ -174,7 +174,7 @@ function entryValue(field: DescField, ofMessage: (desc: DescMessage) => Write): 
   }
 }
 
-/** Keys are the names of properties, and so texts; a 64-bit integer may be one. */
+/** Converts a map key. Keys are property names and therefore strings, also for 64-bit integers. */
 function keyOf(key: string, type: ScalarType): unknown {
   switch (type) {
     case ScalarType.INT64:

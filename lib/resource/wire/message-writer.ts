@@ -10,8 +10,8 @@ type WriteField = (message: Local, out: ByteWriter) => void
 const compiled = new WeakMap<DescMessage, Write>()
 
 /**
- * The compiled writer of the fields of a message, for embedding; it throws for a value that is not of its
- * field's type.
+ * Returns the compiled writer of a message's fields, for embedding. It throws for a value that does not have
+ * its field's type.
  */
 export function messageWriter(desc: DescMessage): Write {
   const known = compiled.get(desc)
@@ -28,15 +28,15 @@ export function messageWriter(desc: DescMessage): Write {
       out.raw(data)
     }
   }
-  // Known before its fields are: a message may hold others of its type.
+  // Registered before its fields are compiled, because messages can be recursive.
   compiled.set(desc, write)
   for (const field of inOrder(desc)) fields.push(fieldOf(field))
   return write
 }
 
 /**
- * The bytes of the message, the same as `toBinary` returns, which also reports the problem of an invalid
- * message.
+ * Returns the bytes of the message, equal to the result of `toBinary`, which also reports the problem of an
+ * invalid message.
  * @throws Error as `toBinary` does, and ResourceExhausted for more than `maxBytes`.
  */
 export function messageBytes(desc: DescMessage, message: Message, maxBytes: number): Uint8Array {
@@ -49,7 +49,7 @@ export function messageBytes(desc: DescMessage, message: Message, maxBytes: numb
   }
 }
 
-/** The fields as they stand in the bytes. */
+/** Returns the fields in the order of the encoded bytes. */
 export const inOrder = ({ fields }: DescMessage): DescField[] =>
   fields.toSorted((one, other) => one.number - other.number)
 
@@ -62,7 +62,7 @@ function fieldOf(field: DescField): WriteField {
       if (choice.case === localName) write(choice.value, out)
     }
   if (field.presence === PRESENCE.implicit) return (message, out) => write(message[localName], out)
-  // The prototype of a message has the default values of its fields.
+  // The message's prototype contains the default values of its fields.
   return (message, out) => {
     const value = message[localName]
     if (value !== undefined && Object.hasOwn(message, localName)) write(value, out)

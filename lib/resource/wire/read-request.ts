@@ -12,19 +12,19 @@ import { AshlarError, InvalidArgument } from '../../errors.js'
 import { wireTypeOf } from './scalar-writers.js'
 
 /**
- * The maximum number of unknown fields in a request. Protobuf requires that they are retained; each takes as
- * little as 2 bytes of the request, but about 100 bytes of memory.
+ * The maximum number of unknown fields in a request. Protobuf requires that they are retained. Each may take
+ * only 2 bytes of the request but about 100 bytes of memory.
  */
 export const MAX_UNKNOWN_FIELDS = 10_000
-/** The deepest message that `fromBinary` reads. */
+/** The maximum nesting depth that `fromBinary` accepts. */
 const MAX_LEVELS = 100
-/** The most bytes of a number. */
+/** The maximum length of a varint in bytes. */
 const VARINT_BYTES = 10
 
 /**
- * The request that the bytes are.
- * @throws InvalidArgument if they are not well-formed, for more than {@link MAX_UNKNOWN_FIELDS} fields that
- * its types do not have, and for more entries than a field allows.
+ * Decodes a request.
+ * @throws InvalidArgument if the bytes are not well-formed, for more than {@link MAX_UNKNOWN_FIELDS} unknown
+ *   fields, and for more entries than a field allows.
  * @throws ResourceExhausted for more elements than the limits allow.
  */
 export const readRequest = (type: DescMessage, bytes: Uint8Array, limits: MessageLimits): Message => {
@@ -38,14 +38,14 @@ export const readRequest = (type: DescMessage, bytes: Uint8Array, limits: Messag
 }
 
 /**
- * Counts elements, and fields that no type has, without making anything of them. It reads each field where
- * `fromBinary` reads it, and rejects what `fromBinary` would read at another place, such as a field in the
- * encoding of another type.
+ * Counts elements and unknown fields without decoding them. It interprets each field as `fromBinary` does,
+ * and rejects what `fromBinary` would read in another position, such as a field with the encoding of another
+ * type.
  */
 class RequestCount {
   readonly #bytes: Uint8Array
   readonly #elements: ElementCount
-  /** The fields, and the places in lists, that lead to the message that is read. */
+  /** The path of fields and list positions to the current message. */
   readonly #path: string[] = []
   #at = 0
   #found = 0
@@ -59,7 +59,7 @@ class RequestCount {
     this.#message(type, this.#bytes.length, level)
   }
 
-  /** Counts what an Any holds: JSON responses, logs and stored replies decode it. */
+  /** Counts the elements in an Any, because JSON responses, logs and stored replies decode it. */
   #content(bytes: Uint8Array, level: number): void {
     const { typeUrl, value } = fromBinary(AnySchema, bytes)
     const type = this.#elements.limits.types?.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1))
@@ -69,7 +69,7 @@ class RequestCount {
     try {
       new RequestCount(value, this.#elements).count(type, level)
     } catch (error) {
-      // An Any that cannot be read is accepted, and shown without content.
+      // An unreadable Any is accepted and shown without content.
       if (error instanceof AshlarError) throw error
     }
   }
@@ -90,7 +90,7 @@ class RequestCount {
     if (type.typeName === AnySchema.typeName) this.#content(this.#bytes.subarray(start, end), level + 1)
   }
 
-  /** Counts a value of a field. Returns its place in the list or map. */
+  /** Counts a value of a field. Returns its position in the list or map. */
   #counted(field: DescField, entries: Map<DescField, number>): number {
     if (isElement(field)) this.#elements.add()
     if (field.fieldKind !== 'list' && field.fieldKind !== 'map') return 0
@@ -101,7 +101,7 @@ class RequestCount {
     return count - 1
   }
 
-  /** @param index - in a list. */
+  /** @param index - the position in a list. */
   #known(field: DescField, encoding: WireType, level: number, index: number): void {
     if (field.fieldKind === 'map') return this.#entry(field, encoding, level)
     const { message } = field
@@ -125,7 +125,7 @@ class RequestCount {
     if (!field.enum.values.some(({ number }) => number === value)) this.#more()
   }
 
-  /** Values of a list, of which the last one ends with the field. */
+  /** Reads a packed list, whose last value must end with the field. */
   #packed(encoding: WireType): void {
     const start = this.#at
     const end = this.#end()
@@ -149,7 +149,8 @@ class RequestCount {
         this.#skip(inside)
       } else if (number === 2 && field.message !== undefined) {
         if (inside !== WireType.LengthDelimited) throw malformed()
-        // The first value is counted with its entry. Each further one is made too, and replaces the last.
+        // The first value was counted with its entry. Each further one is decoded too, and replaces the
+        // previous one.
         if (values++ > 0) this.#elements.add()
         this.#message(field.message, this.#end(), level + 1)
       } else this.#unknown(number, inside, level)
@@ -181,7 +182,7 @@ class RequestCount {
     return [tag >>> 3, tag & 7]
   }
 
-  /** The length that comes next, as the place where what has it ends. */
+  /** Reads a length and returns the position at which its content ends. */
   #end(): number {
     const length = this.#varint()
     return this.#at + length
@@ -200,7 +201,7 @@ class RequestCount {
     this.#at = place
   }
 
-  /** The lowest 32 bits of a number. */
+  /** Reads a varint and returns its lowest 32 bits. */
   #varint(): number {
     let value = 0
     for (let place = 0; place < VARINT_BYTES; place++) {
@@ -215,7 +216,7 @@ class RequestCount {
 
 const malformed = (): TypeError => new TypeError('it cannot be read')
 
-/** The encoding of a value outside a packed list; an enum has no scalar type. */
+/** Returns the encoding of a value outside a packed list. An enum has no scalar type. */
 const encodingOf = (type: ScalarType | undefined): WireType =>
   type === undefined ? WireType.Varint : wireTypeOf(type)
 

@@ -1,10 +1,10 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { ByteWriter } from './byte-writer.js'
 
-/** Writes one value; throws for one that is of another type or out of range. */
+/** Writes one value. Throws if it has another type or is out of range. */
 export type Write = (value: unknown, out: ByteWriter) => void
 
-/** The wire types of protobuf: what follows a tag. */
+/** Protobuf's wire types, which determine the encoding after a tag. */
 export const WIRE = { varint: 0, bit64: 1, length: 2, startGroup: 3, endGroup: 4, bit32: 5 } as const
 
 export const tagOf = (number: number, wireType: number): number => ((number << 3) | wireType) >>> 0
@@ -27,7 +27,7 @@ export const wireTypeOf = (type: ScalarType): number => {
   }
 }
 
-/** True if the value is the one that is not written where a field has no presence. */
+/** Returns true for the zero value, which is not written for a field without presence. */
 export const isZero = (type: ScalarType, value: unknown): boolean => {
   switch (type) {
     case ScalarType.STRING:
@@ -40,12 +40,12 @@ export const isZero = (type: ScalarType, value: unknown): boolean => {
     case ScalarType.DOUBLE:
       return Object.is(value, 0)
     default:
-      // As protobuf-es compares: the text of a zero is one, too.
+      // Compared as in protobuf-es, where a string that is a zero counts as zero.
       return value === 0 || value === 0n || (typeof value === 'string' && Number(value) === 0)
   }
 }
 
-/** Writes a value without a tag. Bitwise operators say at once whether a number is an integer of 32 bits. */
+/** Writes a value without a tag. Bitwise operators check quickly whether a number is a 32-bit integer. */
 export const writeScalar = (type: ScalarType, value: unknown, out: ByteWriter): void => {
   switch (type) {
     case ScalarType.STRING:
@@ -94,7 +94,7 @@ const MAX_FLOAT = 3.4028234663852886e38
 const isFloat = (value: unknown): value is number =>
   typeof value === 'number' && (!Number.isFinite(value) || Math.abs(value) <= MAX_FLOAT)
 
-/** A 64-bit integer, which a message may also hold as text. */
+/** Returns a 64-bit integer, which a message may also contain as a string. */
 const integer = (value: unknown): bigint => {
   if (typeof value === 'bigint') return value
   return typeof value === 'string' || typeof value === 'number' ? BigInt(value) : unfit(value)

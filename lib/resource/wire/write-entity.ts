@@ -9,30 +9,30 @@ import { tagOf, WIRE, type Write, writeScalar } from './scalar-writers.js'
 export interface Output {
   readonly field: DescField
   /**
-   * The property of the entity that holds it, or what computes it; neither for a field that is never sent.
+   * The entity's property, or a function that computes the value; undefined for a field that is never sent.
    */
   readonly from: string | ((entity: object) => unknown) | undefined
-  /** Makes what a message holds of it; undefined where that is the same. */
+  /** Converts the value for the message; undefined if no conversion is needed. */
   readonly convert: ((value: unknown) => unknown) | undefined
-  /** The message's value for an absent one. */
+  /** The message's value for a missing one. */
   readonly empty: unknown
 }
 
 /** Writes the bytes of the message of an entity. */
 export type WriteEntity = (entity: object, out: ByteWriter) => void
 
-/** One field, compiled. */
+/** The compiled writer of one field. */
 interface Part {
   readonly from: Output['from']
   readonly convert: Output['convert']
-  /** The bytes for an absent value. */
+  /** The bytes for a missing value. */
   readonly absent: Uint8Array
   readonly write: Write
 }
 
 /**
- * Writes the bytes of an entity's message without creating the message: the same as
- * `toBinary(toMessage(entity))`. It throws for a value that is not of its field's type.
+ * Returns a function that writes the bytes of an entity's message without creating the message. The bytes
+ * equal `toBinary(toMessage(entity))`. It throws for a value that does not have its field's type.
  */
 export function entityWriter(outputs: readonly Output[]): WriteEntity {
   const parts = outputs.toSorted((one, other) => one.field.number - other.field.number).map(partOf)
@@ -53,7 +53,7 @@ function partOf({ field, from, convert, empty }: Output): Part {
       ? field.fieldKind === 'list' || field.fieldKind === 'map'
       : DIRECT.has(field.message.typeName)
   const write = fieldWriter(field, (desc) => DIRECT.get(desc.typeName) ?? messageWriter(desc))
-  // A member of a oneof is written whatever its value is.
+  // A member of a oneof is written even if it is zero.
   const absent = empty === undefined ? new Uint8Array() : ByteWriter.bytesOf(write, empty)
   return { from, convert: isDirect ? undefined : convert, absent, write }
 }
@@ -61,7 +61,7 @@ function partOf({ field, from, convert, empty }: Output): Part {
 const SECONDS = tagOf(1, WIRE.varint)
 const NANOS = tagOf(2, WIRE.varint)
 
-/** google.protobuf.Timestamp of a Date. */
+/** Writes a Date as google.protobuf.Timestamp. */
 const timestamp: Write = (value, out) => {
   const ms = (value as Date).getTime()
   if (Number.isNaN(ms)) throw new TypeError('the time is invalid')
@@ -77,7 +77,7 @@ const timestamp: Write = (value, out) => {
   out.varint(nanos)
 }
 
-/** google.protobuf.Duration of nanoseconds. */
+/** Writes nanoseconds as google.protobuf.Duration. */
 const duration: Write = (value, out) => {
   const seconds = (value as bigint) / 1_000_000_000n
   if (seconds !== 0n) {
@@ -90,7 +90,7 @@ const duration: Write = (value, out) => {
   writeScalar(ScalarType.INT32, nanos, out)
 }
 
-/** Messages that an entity has in another form. */
+/** Messages that entities represent in another form. */
 const DIRECT: ReadonlyMap<string, Write> = new Map([
   [TimestampSchema.typeName, timestamp],
   [DurationSchema.typeName, duration],
