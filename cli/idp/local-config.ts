@@ -9,7 +9,7 @@ import { Section } from './section.js'
 import { refuseScripts, tileOf } from './routes/tile.js'
 import { httpUpstream } from './upstream.js'
 
-/** The routes of a file, and notes for its author. */
+/** The routes in a file, and notes for its author. */
 export interface LocalConfig {
   readonly routes: readonly Route[]
   readonly notes: readonly string[]
@@ -17,7 +17,7 @@ export interface LocalConfig {
 
 export const API_VERSION = 'devedge.infoblox.dev/v1alpha1'
 
-/** The files to look for when the user names none. */
+/** The files that are read if the user names none. */
 export const LOCAL_FILES: readonly string[] = ['devedge.yaml', 'shell.yaml']
 
 const LARGEST_FILE_BYTES = 1 << 20
@@ -58,9 +58,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 /**
- * Reads a file of routes. `shown` is its name in messages. `notes` gets the notes also when the reading
- * fails.
- * @throws Failure that names the file, and the field when one is wrong.
+ * Reads a file of routes. `shown` is its name in messages. `notes` receives the notes even if reading fails.
+ * @throws Failure with the file, and with the invalid field if there is one.
  */
 export function readLocalConfig(path: string, shown: string, notes: string[] = []): LocalConfig {
   const file = resolve(path)
@@ -75,13 +74,13 @@ export function readLocalConfig(path: string, shown: string, notes: string[] = [
   )
 }
 
-/** The routes of every document in the text. `notes` gets the notes also when the reading fails. */
+/** Returns the routes of every document in the text. `notes` receives the notes even if parsing fails. */
 export function parseLocalConfig(text: string, file: string, notes: string[] = []): LocalConfig {
   const routes = allOf(documentsIn(text, file), (content) => routesOf(content, file, notes))
   return { routes, notes }
 }
 
-/** Reads all parts, so that every one gets its notes, and then throws the first failure if there is one. */
+/** Reads all parts, so that the notes of each are collected, and then throws the first failure. */
 function allOf<T>(parts: readonly T[], read: (part: T) => readonly Route[]): readonly Route[] {
   const failures: unknown[] = []
   const routes = parts.flatMap((part) => {
@@ -117,7 +116,7 @@ function documentsIn(text: string, file: string): readonly unknown[] {
     })
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n')
-    throw new Failure('input', `${file} is not complete YAML: ${line.replace(/:$/, '')}`)
+    throw new Failure('input', `${file} is not valid YAML: ${line.replace(/:$/, '')}`)
   }
   const present = contents.filter((content) => content !== null && content !== undefined)
   if (present.length === 0) throw new Failure('input', `${file} is empty: add routes, or remove the file`)

@@ -2,8 +2,8 @@ import { Failure } from '../errors/failure.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 
 /**
- * One mapping of a configuration file, read key by key. Unknown keys are ignored and noted with the nearest
- * valid one. Values of the wrong type are failures that name the file and the field.
+ * A mapping of a configuration file, read key by key. Unknown keys are ignored, and a note suggests the
+ * nearest valid one. Values of the wrong type are failures with the file and the field.
  */
 export class Section {
   readonly #fields: Readonly<Record<string, unknown>>
@@ -23,17 +23,17 @@ export class Section {
     this.#unknown = Object.keys(value).filter((key) => !known.includes(key))
     for (const key of this.#unknown) {
       const [meant] = nearestNames(key, known)
-      const advice = meant === undefined ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`
-      at.notes.push(`${this.where(key)} is not a known key and is ignored, ${advice}`)
+      const advice = meant === undefined ? `valid keys are ${known.join(', ')}` : `did you mean ${meant}?`
+      at.notes.push(`${this.where(key)} is an unknown key and is ignored: ${advice}`)
     }
   }
 
-  /** The file and the field, for a message. */
+  /** Returns the file and the field for a message. */
   where(key: string): string {
     return `${this.#file}: ${this.#at(key)}`
   }
 
-  /** The text under the key; empty when it is absent or null. */
+  /** Returns the string under the key; empty if it is missing or null. */
   text(key: string): string {
     const value = this.#value(key)
     if (value === undefined) return ''
@@ -41,7 +41,10 @@ export class Section {
     throw new Failure('input', `${this.where(key)} is not a string: put it in quotes`)
   }
 
-  /** The text under the key. @throws Failure when there is none, with the misspelt key if there is one. */
+  /**
+   * Returns the string under the key.
+   * @throws Failure if it is missing, with the misspelt key if there is one.
+   */
   required(key: string): string {
     const text = this.text(key)
     if (text !== '') return text
@@ -52,14 +55,14 @@ export class Section {
     )
   }
 
-  /** The mapping under the key, or undefined when it is absent or null. */
+  /** Returns the mapping under the key; undefined if it is missing or null. */
   section(key: string, known: readonly string[]): Section | undefined {
     const value = this.#value(key)
     if (value === undefined) return undefined
     return new Section(value, { file: this.#file, path: this.#at(key), notes: this.#notes }, known)
   }
 
-  /** The mappings of the list under the key, or undefined when it is absent or null. */
+  /** Returns the mappings in the list under the key; undefined if it is missing or null. */
   sections(key: string, known: readonly string[]): readonly Section[] | undefined {
     const value = this.#value(key)
     if (value === undefined) return undefined

@@ -3,14 +3,14 @@ import type { Verb } from '../verb/verb.js'
 import type { DatabaseRun } from './database-run.js'
 import { namesText } from './lines/names-text.js'
 
-/** The other schemas of a database that have versions, of which one may be meant. */
+/** The other schemas of a database that contain migrations, one of which may be intended. */
 interface OtherSchemas {
   /** The schema of the run. */
   readonly here: string
-  /** True if it has a version table: it was used before. */
+  /** True if it has a migrations table and was therefore used before. */
   readonly isKnown: boolean
   readonly schemas: readonly VersionedSchema[]
-  /** Those that have versions of these files. */
+  /** The schemas that contain migrations of these files. */
   readonly same: readonly VersionedSchema[]
 }
 
@@ -22,15 +22,16 @@ async function otherSchemas(migrator: Migrator): Promise<OtherSchemas> {
   return { here, isKnown, schemas, same: schemas.filter(({ same }) => same.length > 0) }
 }
 
-/** Another schema that may be meant, and what to look at then. */
+/** Another schema that may be intended, and the command that shows its state. */
 export interface Elsewhere {
   readonly here: string
   readonly next: NextStep
 }
 
 /**
- * Says when another schema of the database has versions and this one has none: it may be the wrong one.
- * @returns the other schema; undefined where there is none, and where a flag names this one.
+ * Prints a note if another schema of the database contains migrations and this one contains none, because it
+ * may be the wrong one.
+ * @returns the other schema; undefined if there is none, or if a flag names this one.
  */
 export async function noteElsewhere(
   verb: Pick<Verb, 'note'>,
@@ -51,8 +52,9 @@ export async function noteElsewhere(
 }
 
 /**
- * Asks before versions that another schema has are applied in one that has none: it may be the wrong one.
- * @param isConfirmed - then it is only said.
+ * Requests a confirmation before migrations that another schema contains are applied to a schema without any,
+ * because it may be the wrong one.
+ * @param isConfirmed - true if the note is only printed.
  */
 export async function confirmSchema(
   verb: Pick<Verb, 'note'>,
@@ -64,10 +66,10 @@ export async function confirmSchema(
   const { same, here, isKnown } = await otherSchemas(await run.connect())
   const [meant] = same
   if (meant === undefined || isKnown) return
-  const text = `no migration is applied in the schema ${here}, but ${meant.name} has ${namesText(meant.same)} of these files`
+  const text = `the schema ${here} contains no applied migration, but the schema ${meant.name} contains ${namesText(meant.same)} of these files`
   if (isConfirmed) return verb.note([text])
   await run.confirm(
-    `${text}: this would create all of them a second time, in ${here}. If you mean ${meant.name}: ${run.command('migrate up', { schema: meant.name })}.`,
+    `${text}. Continuing would apply them a second time, in ${here}. If you mean ${meant.name}, run ${run.command('migrate up', { schema: meant.name })}.`,
     'nothing is applied',
   )
 }

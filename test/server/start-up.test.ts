@@ -116,7 +116,7 @@ describeOn('a server that starts', databases, (backend) => {
       await dataSource!.initialize()
       const { outcome, grpc } = await started(notes)
       expect(outcome).to.equal(
-        'server: 1 problem(s)\n  - Note: it is not in its DataSource: add entities: [Note] there, beside the others',
+        'server: 1 problem(s)\n  - Note: its DataSource does not contain the entity: add Note to its entities',
       )
       expect(grpc).to.equal('')
     } finally {
@@ -210,7 +210,7 @@ describe('a server that starts', () => {
     }
     const { outcome } = await started(new (memoryRepositoryOf(RemarkEntity))())
     expect(outcome).to.match(
-      /specimens\.v1\.NoteService: the rules of .*GetNote.* name the resource "note", but the repository stores RemarkEntity, whose type is "remark"/,
+      /specimens\.v1\.NoteService: the rules of .*GetNote.* name the resource "note", but the type of the entity RemarkEntity is "remark"/,
     )
   })
 

@@ -178,7 +178,7 @@ export const STOPS = {
   invalidIndexThere: (v: Of & { index: string }) => `${v.version}: ${v.index} already existed and is INVALID`,
   /** `schema` is the module's schema, `found` the schema in which the object was found. */
   foundElsewhere: (v: Of & { name: string; schema: string; found: string }) =>
-    `${v.version}: ${v.name} is not in the schema ${v.schema}, but was found in ${v.found}, which is searched for its extensions. ` +
+    `${v.version}: the schema ${v.schema} does not contain ${v.name}. It was found in ${v.found}, which is searched for extensions. ` +
     `No statement of the file has taken effect: correct the name, or write it with its schema if you mean the other one`,
   searchVersionFailed: (v: Caused, command: CommandLine) =>
     `${causeText(v, command)}. If another file drops what it reads, leave this file unchanged: ` +

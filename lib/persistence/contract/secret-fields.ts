@@ -159,7 +159,7 @@ async function protectEach(
   for (const [index, { secret, columns }] of asked.entries()) {
     const [hash, cipher] = [hashes[index], ciphers[index]]
     if (hash === undefined || cipher === undefined)
-      throw new TypeError('an encryptor returned fewer texts than it was given')
+      throw new TypeError('the encryptor returned fewer results than it received strings')
     put(secret, columns, { hash, cipher })
   }
   return all

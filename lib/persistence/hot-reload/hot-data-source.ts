@@ -101,7 +101,7 @@ export class HotDataSource extends DataSource {
     const engine = ENGINES.find((one) => one.driver === driver)
     if (engine === undefined)
       throw new TypeError(
-        'HotDataSource: SQLite has no sessions to move: pass the result of resolveDsn() to SqliteDataSource',
+        'HotDataSource does not support SQLite, which has no server connections: pass the result of resolveDsn() to SqliteDataSource',
       )
     const start = { module, dsn: '' }
     let self!: HotDataSource

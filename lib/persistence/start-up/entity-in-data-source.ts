@@ -9,8 +9,8 @@ export function entityProblems({ dataSource, model: { entity } }: CheckedEntity)
     return [
       problem(
         'dataSource',
-        'it is in its DataSource twice, as a class and as an EntitySchema',
-        'keep the class',
+        'its DataSource contains the entity twice, as a class and as an EntitySchema',
+        'remove the EntitySchema',
       ),
     ]
   const isCopied = dataSource.entityMetadatas.some(({ targetName }) => targetName === entity.name)
@@ -18,13 +18,13 @@ export function entityProblems({ dataSource, model: { entity } }: CheckedEntity)
     isCopied
       ? problem(
           'dataSource',
-          `another class named ${entity.name} is in its DataSource`,
+          `its DataSource contains another class named ${entity.name}`,
           'its module is loaded twice: import it in one way only',
         )
       : problem(
           'dataSource',
-          'it is not in its DataSource',
-          `add entities: [${entity.name}] there, beside the others`,
+          'its DataSource does not contain the entity',
+          `add ${entity.name} to its entities`,
         ),
   ]
 }

@@ -115,12 +115,12 @@ function variablesOf(
   const variables = pattern.variables.map((name, at) => {
     if (at === pattern.variables.length - 1) return key && { name, field: key }
     const held = fieldOf(name, fields)
-    const why = held === undefined ? `no property holds it: add ${advice(name)}` : unfit(held)
+    const why = held === undefined ? `has no property: add ${advice(name)}` : unfit(held)
     if (why !== undefined)
       problems.push(
         problem(
           'name',
-          `{${name}} of the pattern ${pattern.text}${held ? ` is ${held.property}, which` : ':'} ${why}`,
+          `the variable {${name}} in the pattern ${pattern.text}${held ? ` is the property ${held.property}, which` : ''} ${why}`,
         ),
       )
     return held && { name, field: held }

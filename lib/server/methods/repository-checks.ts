@@ -84,7 +84,7 @@ export const ruleTypeProblems = (registry: Registry, rules: RuleSet): Problem[] 
       const methods = differing.filter(({ desc, named: its }) => `${desc.parent.typeName} ${its}` === one)
       return problem(
         'rule',
-        `${service}: the rules of ${methods.map(({ desc }) => desc.name).join(', ')} name the resource ${JSON.stringify(named)}, but the repository stores ${entity.name}, whose type is ${JSON.stringify(type)}`,
+        `${service}: the rules of ${methods.map(({ desc }) => desc.name).join(', ')} name the resource ${JSON.stringify(named)}, but the type of the entity ${entity.name} is ${JSON.stringify(type)}`,
         `write resource: ${JSON.stringify(type)} in the rules, or give ${entity.name} the type of the rules with @Resource({ type })`,
       )
     })

@@ -97,52 +97,52 @@ describe('parseLocalConfig', () => {
     [
       'display_name',
       config(`${ROUTE}      tile: { display_name: X }\n`),
-      'spec.routes[0].tile.display_name is not a known key and is ignored, did you mean displayName?',
+      'spec.routes[0].tile.display_name is an unknown key and is ignored: did you mean displayName?',
     ],
     [
       'iconUrl',
       config(`${ROUTE}      tile: { iconUrl: X }\n`),
-      'spec.routes[0].tile.iconUrl is not a known key and is ignored, did you mean iconURL?',
+      'spec.routes[0].tile.iconUrl is an unknown key and is ignored: did you mean iconURL?',
     ],
     [
       'launchUrl',
       config(`${ROUTE}      tile: { launchUrl: X }\n`),
-      'spec.routes[0].tile.launchUrl is not a known key and is ignored, did you mean launchURL?',
+      'spec.routes[0].tile.launchUrl is an unknown key and is ignored: did you mean launchURL?',
     ],
     [
       'colour',
       config(`${ROUTE}      tile: { colour: X }\n`),
-      'spec.routes[0].tile.colour is not a known key and is ignored, known here: displayName, description, iconURL, launchURL',
+      'spec.routes[0].tile.colour is an unknown key and is ignored: valid keys are displayName, description, iconURL, launchURL',
     ],
     [
       'tiles of a route',
       config(`${ROUTE}      tiles: {}\n`),
-      'spec.routes[0].tiles is not a known key and is ignored, did you mean tile?',
+      'spec.routes[0].tiles is an unknown key and is ignored: did you mean tile?',
     ],
     [
       'route beside routes',
       config(`${ROUTE}  route: []\n`),
-      'spec.route is not a known key and is ignored, did you mean routes?',
+      'spec.route is an unknown key and is ignored: did you mean routes?',
     ],
     [
       'a key of the document',
       `${config(ROUTE)}meta: {}\n`,
-      'meta is not a known key and is ignored, known here: apiVersion, kind, metadata, spec',
+      'meta is an unknown key and is ignored: valid keys are apiVersion, kind, metadata, spec',
     ],
     [
       'a key of metadata',
       config(ROUTE).replace('name: shop', 'name: shop, lables: {}'),
-      'metadata.lables is not a known key and is ignored, did you mean labels?',
+      'metadata.lables is an unknown key and is ignored: did you mean labels?',
     ],
     [
       'tile of a Shell',
       config(`${SHELL}  tiel: { displayName: X }\n`, 'Shell'),
-      'spec.tiel is not a known key and is ignored, did you mean tile?',
+      'spec.tiel is an unknown key and is ignored: did you mean tile?',
     ],
     [
       '__proto__',
       config(`${ROUTE}      __proto__: { host: evil }\n`),
-      'spec.routes[0].__proto__ is not a known key and is ignored, known here: host, path, upstream, protocol, tile, stripPrefix, backendTLS, mode',
+      'spec.routes[0].__proto__ is an unknown key and is ignored: valid keys are host, path, upstream, protocol, tile, stripPrefix, backendTLS, mode',
     ],
   ]
   for (const [name, text, note] of NOTES)
@@ -159,15 +159,15 @@ describe('parseLocalConfig', () => {
     [
       'YAML that ends too early',
       config('  routes:\n    - host: "web.dev'),
-      /^devedge\.yaml is not complete YAML: Missing closing "quote at line 6/,
+      /^devedge\.yaml is not valid YAML: Missing closing "quote at line 6/,
     ],
-    ['a key twice', `${config(ROUTE)}kind: Shell\n`, /is not complete YAML: Map keys must be unique at line/],
+    ['a key twice', `${config(ROUTE)}kind: Shell\n`, /is not valid YAML: Map keys must be unique at line/],
     [
       'aliases that explode',
       `${HEAD}a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n`,
-      /is not complete YAML: Excessive alias count/,
+      /is not valid YAML: Excessive alias count/,
     ],
-    ['nesting without end', '['.repeat(10_000), /is not complete YAML/],
+    ['nesting without end', '['.repeat(10_000), /is not valid YAML/],
     ['no apiVersion', 'kind: Config\n', /apiVersion is missing/],
     [
       'another apiVersion',

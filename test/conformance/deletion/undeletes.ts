@@ -161,7 +161,7 @@ export const undeletes = (holder: FamilyHolder): void => {
         [
           'UNIQUE_VALUE',
           'job',
-          'the job "b" was deleted with it, and one of its unique values is now in use',
+          'the job "b" was deleted together with it and cannot be undeleted, because one of its unique values is now in use',
         ],
       ])
       expect((await inAcme(() => of().jobs.list({ showDeleted: true }))).items).to.deep.equal(before)

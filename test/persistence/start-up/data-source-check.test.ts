@@ -80,7 +80,7 @@ describeOn('a repository', databases, (backend) => {
     try {
       expect(() => new PinRepository(opened.dataSource!)).to.throw(
         DeclarationError,
-        'Pin: 1 problem(s)\n  - it is not in its DataSource: add entities: [Pin] there, beside the others',
+        'Pin: 1 problem(s)\n  - its DataSource does not contain the entity: add Pin to its entities',
       )
     } finally {
       await opened.close()
@@ -92,7 +92,7 @@ describeOn('a repository', databases, (backend) => {
     try {
       expect(() => new PinRepository(opened.dataSource!)).to.throw(
         DeclarationError,
-        'another class named Pin is in its DataSource: its module is loaded twice',
+        'its DataSource contains another class named Pin: its module is loaded twice',
       )
     } finally {
       await opened.close()
@@ -119,7 +119,7 @@ describeOn('a repository', databases, (backend) => {
       }
       await dataSource!.initialize()
       for (const operation of operations)
-        await rejection(inAcme(operation), DeclarationError, /is not in its/)
+        await rejection(inAcme(operation), DeclarationError, /does not contain the entity/)
     } finally {
       await opened.close()
     }

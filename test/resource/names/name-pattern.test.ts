@@ -133,14 +133,14 @@ describe('the name of a resource', () => {
       'a variable without a field',
       { pattern: ['rooms/{reading_room}/shelves/{shelf}/books/{book}'] },
       [
-        '{reading_room} of the pattern rooms/{reading_room}/shelves/{shelf}/books/{book}: no property holds it: add @Column() readingRoomId!: string',
+        'the variable {reading_room} in the pattern rooms/{reading_room}/shelves/{shelf}/books/{book} has no property: add @Column() readingRoomId!: string',
       ],
     ],
     [
       'a variable that cannot be a key',
       { pattern: ['reads/{read}/books/{book}'] },
       [
-        '{read} of the pattern reads/{read}/books/{book} is read, which must be a string, a uuid or an integer',
+        'the variable {read} in the pattern reads/{read}/books/{book} is the property read, which must be a string, a uuid or an integer',
       ],
     ],
     [
@@ -192,7 +192,7 @@ describe('the name of a resource', () => {
       accountId!: string
     }
     expect(problemsOf(Book)).to.deep.equal([
-      '{shelf} of the pattern shelves/{shelf}/books/{book} is shelfId, which is the key: the last variable of a pattern is the key, and the others have their own fields',
+      'the variable {shelf} in the pattern shelves/{shelf}/books/{book} is the property shelfId, which is the key: the last variable of a pattern is the key, and the others have their own fields',
     ])
 
     @Resource({ message: bookWith({ pattern: ['shelves/{shelf}/books/{book}'] }) })
@@ -207,7 +207,7 @@ describe('the name of a resource', () => {
       accountId!: string
     }
     expect(problemsOf(Lost)).to.deep.equal([
-      '{shelf} of the pattern shelves/{shelf}/books/{book} is shelfId, which must not be nullable: every resource has a complete name',
+      'the variable {shelf} in the pattern shelves/{shelf}/books/{book} is the property shelfId, which must not be nullable: every resource has a complete name',
     ])
   })
 

@@ -93,7 +93,7 @@ export const mayNotUndelete = (type: string): ErrPreconditionFailed =>
  * Returns the error of an undelete if a unique value of a row that would be restored is used by another row.
  */
 export function takenMeanwhile(type: string, key: string, conflict: ErrConflict): ErrConflict {
-  const description = `the ${type} ${JSON.stringify(key)} was deleted with it, and one of its unique values is now in use`
+  const description = `the ${type} ${JSON.stringify(key)} was deleted together with it and cannot be undeleted, because one of its unique values is now in use`
   return Object.assign(conflict, {
     details: [...conflict.details, violation('UNIQUE_VALUE', type, description)],
   })

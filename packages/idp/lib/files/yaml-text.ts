@@ -12,7 +12,7 @@ export type YamlValue = string | null | readonly YamlValue[] | { readonly [key: 
 export function yamlText(text: string): YamlValue {
   const document = parseDocument(text, { logLevel: 'error', merge: true, stringKeys: false })
   const [mistake] = document.errors
-  if (mistake !== undefined) throw new SyntaxError(`it is not complete YAML: ${firstLine(mistake.message)}`)
+  if (mistake !== undefined) throw new SyntaxError(`it is not valid YAML: ${firstLine(mistake.message)}`)
   visit(document, {
     Scalar: (_key, node) => {
       const isRead = typeof node.value !== 'string' && typeof node.value !== 'symbol' && node.value !== null
@@ -22,7 +22,7 @@ export function yamlText(text: string): YamlValue {
   try {
     return document.toJS({ maxAliasCount: 100 }) as YamlValue
   } catch (error) {
-    throw new SyntaxError(`it is not complete YAML: ${firstLine((error as Error).message)}`)
+    throw new SyntaxError(`it is not valid YAML: ${firstLine((error as Error).message)}`)
   }
 }
 
