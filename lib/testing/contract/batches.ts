@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { ErrNotFound, InvalidArgument } from '../../errors.js'
 import { type Case, rejects } from './subject.js'
 
-/** Batches and transactions: all or nothing. */
+/** Batches and transactions, which are atomic. */
 export const BATCHES: readonly Case[] = [
   [
     'batchGet returns resources in the order of the keys, and duplicates twice',

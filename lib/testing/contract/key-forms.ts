@@ -1,14 +1,17 @@
-/** The form of a type's keys. */
+/** The format of keys of a certain type. */
 export interface Form {
-  /** The key that a case calls so, in the order of the names. */
+  /** Returns the key for a name in a test case. Keys sort in the order of the names. */
   readonly textOf: (name: string) => string
-  /** The key of an entity that has none yet. */
+  /** The key of a new entity without one. */
   readonly none: '' | undefined
-  /** True if every repository makes keys of the type. */
+  /** True if every repository generates keys of the type. */
   readonly isIdentity: boolean
 }
 
-/** If the names are not keys: `a`, `b` … are the first numbers, and `k0`, `k1` … come after them. */
+/**
+ * Returns an integer key for a name: `a`, `b` and so on are the first numbers, followed by `k0`, `k1` and so
+ * on.
+ */
 const numberOf = (name: string): number => {
   if (name === 'missing') return 30_000
   return name.length === 1 ? name.charCodeAt(0) - 96 : 100 + Number(name.slice(1))
@@ -31,6 +34,6 @@ const FORMS: readonly Form[] = [
   },
 ]
 
-/** The form of which the resource takes keys. */
+/** Returns the key format that the resource accepts. */
 export const formOf = (isKey: (text: string) => boolean): Form =>
   FORMS.find(({ textOf }) => isKey(textOf('a'))) ?? TEXT

@@ -4,7 +4,7 @@ import { type Case, rejects } from './subject.js'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
 
-/** List: order, filter and pages. */
+/** List: sort order, filters and pages. */
 export const LISTS: readonly Case[] = [
   [
     'list sorts by key by default',
@@ -46,7 +46,7 @@ export const LISTS: readonly Case[] = [
       const second = await on.repository.list({ pageSize: 2, pageToken: first.nextPageToken })
       assert.deepEqual(
         [...first.items, ...second.items].map((entity) => on.nameOf(entity)),
-        // A number that the database generated comes last.
+        // A number that the database generates sorts last.
         on.isCounted ? ['b', 'c', 'd', 'a'] : ['b', 'c', 'd'],
       )
     },

@@ -7,10 +7,10 @@ import { WRITES } from './writes.js'
 import { globalFramework, type TestFramework } from '../harness/test-framework.js'
 
 /**
- * Describes what every repository must do, for a repository of your own. Each case gets a fresh, empty
- * subject from the factory. The resource decides what is required: without `@ETag()` it must refuse every
- * precondition, without `@SoftDeletable()` it must delete permanently.
- * @param framework - when the global functions of mocha, Jest or Vitest should not be used.
+ * Defines tests of the behavior that every repository must have, for a custom repository. Each case gets a
+ * new, empty subject from the factory. The resource determines the requirements: without `@ETag()`, the
+ * repository must reject every precondition; without `@SoftDeletable()`, it must delete permanently.
+ * @param framework - replaces the global functions of mocha, Jest or Vitest.
  */
 export function repositoryContract<E extends object>(
   factory: ContractFactory<E>,

@@ -5,41 +5,44 @@ import { type Form, formOf } from './key-forms.js'
 import { withTenant } from '../harness/with-tenant.js'
 
 /**
- * A repository of the contract, with keys of any type: `Repository`, or a subclass of `repositoryOf` with its
+ * A repository under test, with keys of any type: `Repository`, or a subclass of `repositoryOf` with its
  * narrower updates.
  */
 export interface ContractRepository<E extends object> extends Omit<
   Repository<E, never>,
   'update' | 'batchUpdate'
 > {
-  /** As in `Repository`. */
+  /** See `Repository.update`. */
   update(...operands: never[]): Promise<E>
-  /** As in `Repository`. */
+  /** See `Repository.batchUpdate`. */
   batchUpdate(...operands: never[]): Promise<E[]>
 }
 
-/** A fresh, empty repository, and what the contract needs to use it. */
+/** A new, empty repository and the data that the contract uses with it. */
 export interface ContractSubject<E extends object> {
   readonly repository: ContractRepository<E>
-  /** A valid new entity for 0, 1, 2 …; no two of them collide. The contract may replace its key. */
+  /**
+   * Returns a valid new entity for 0, 1, 2 and so on; all must be different. The contract may replace its
+   * key.
+   */
   readonly make: (n: number) => NewEntity<E>
-  /** An update that changes every entity of `make`: proto names, and their values. */
+  /** An update that changes every entity returned by `make`: a patch, and the proto names of its fields. */
   readonly change: { readonly patch: Partial<E>; readonly mask: readonly string[] }
   /**
-   * Two existing tenants, if the tenants of the application are rows of a table: the one of the cases, and
-   * another one. Default: two names of the tenant column's type.
+   * Two existing tenants, for applications whose tenants are rows of a table: the tenant of the cases and
+   * another one. Default: two generated values of the tenant column's type.
    */
   readonly tenants?: readonly [tenant: string, stranger: string]
   /** Called after each case. */
   readonly close?: () => Promise<void>
 }
 
-/** Makes a subject for one test. */
+/** Creates a subject for one test. */
 export type ContractFactory<E extends object> = () => ContractSubject<E> | Promise<ContractSubject<E>>
 
 const UUID_LENGTH = 36
 
-/** The subject of the running case, with helpers for all cases. */
+/** The subject of the running case, with helpers that the cases share. */
 export class Contract<E extends object> {
   readonly repository: Repository<E>
   readonly model: ResourceModel<E>
@@ -51,7 +54,8 @@ export class Contract<E extends object> {
   readonly #counted = new Map<string, string>()
 
   constructor(private readonly subject: ContractSubject<E>) {
-    // Narrower parameters than the contract's: it writes what they take, by names that only run time knows.
+    // The subject's parameters are narrower. The cases pass values of these types, under names that are known
+    // only at run time.
     this.repository = subject.repository as unknown as Repository<E>
     this.model = this.repository.model
     const { key, keys } = this.model
@@ -62,29 +66,36 @@ export class Contract<E extends object> {
     this.mask = subject.change.mask
   }
 
-  /** Stores entities under the keys of these names. */
+  /** Stores an entity for each name. */
   async store(...names: readonly string[]): Promise<E[]> {
     const stored: E[] = []
     for (const name of names) stored.push(await this.create(name))
     return stored
   }
 
-  /** Stores an entity under the key of a name. @param more - values in addition to its draft's. */
+  /**
+   * Stores an entity for a name.
+   * @param more - values in addition to those of the draft.
+   */
   async create(name: string, more: object = {}): Promise<E> {
     const created = await this.repository.create({ ...this.draft(name), ...more })
     if (this.isCounted && name !== '') this.#named(name, this.model.keys.textOf(created))
     return created
   }
 
-  /** A new entity with the key of a name; without one, the repository or the database generates it. */
+  /**
+   * Returns a new entity with the key for a name. Without a name, the repository or the database generates
+   * the key.
+   */
   draft(name = ''): NewEntity<E> {
     const key = this.isCounted ? undefined : name === '' ? this.#form.none : this.key(name)
     return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
   }
 
   /**
-   * The key that a case calls `a`, `b`, `missing`: of the type of the resource, in the order of the names.
-   * For a string it is the name. Generated numbers are in the order of creation.
+   * Returns the key for a name in a case, such as `a`, `b` or `missing`. It has the resource's key type, and
+   * keys sort in the order of the names. A string key equals its name. Generated numbers sort in the order of
+   * creation.
    */
   key(name: string): string {
     const text = this.isCounted
@@ -93,7 +104,10 @@ export class Contract<E extends object> {
     return this.model.keys.keyOf(text) as string
   }
 
-  /** Runs as a tenant that the resource can belong to. @param name - `tenant` for the case's own. */
+  /**
+   * Runs `fn` as a tenant that the resource can belong to.
+   * @param name - `tenant` for the case's own tenant.
+   */
   as<T>(name: 'tenant' | 'stranger', fn: () => Promise<T>): Promise<T> {
     const [own, other] = this.subject.tenants ?? []
     const given = name === 'tenant' ? own : other
@@ -109,7 +123,7 @@ export class Contract<E extends object> {
     return withTenant(text, fn)
   }
 
-  /** The name that a case gives to the entity's key; the string of a generated one. */
+  /** Returns the name that a case uses for the entity's key, or the key itself if it was generated. */
   nameOf(entity: E | undefined): string {
     assert.ok(entity !== undefined)
     const text = this.model.keys.textOf(entity)
@@ -118,33 +132,33 @@ export class Contract<E extends object> {
 
   async names(showDeleted = false): Promise<string[]> {
     const { items } = await this.repository.list({ showDeleted })
-    // Jest has its own Array, and a driver may make others.
+    // Jest replaces the global Array, and a driver may create others.
     return Array.from(items, (entity) => this.nameOf(entity))
   }
 
-  /** True if a filter can name the key: a message with a `name` may have no field of it. */
+  /** True if a filter can name the key. A message with a `name` may have no key field. */
   get filtersByKey(): boolean {
     return this.model.key.proto in this.model.columns
   }
 
-  /** A filter for the key of a name. */
+  /** Returns a filter that matches the key for a name. */
   is(name: string): string {
     const key: unknown = this.key(name)
     return `${this.model.key.proto} = ${typeof key === 'string' ? JSON.stringify(key) : String(key)}`
   }
 
-  /** True if every repository generates keys of the type, or the database does. */
+  /** True if every repository, or the database, generates keys of the type. */
   get mintsByItself(): boolean {
     const isFit = (this.model.key.maxLength ?? UUID_LENGTH) >= UUID_LENGTH
     return (this.#form.isIdentity && isFit) || this.isCounted
   }
 
-  /** True if the database generates the keys, and callers choose none. */
+  /** True if the database generates the keys and callers cannot choose them. */
   get isCounted(): boolean {
     return this.model.key.isIdentity === true
   }
 
-  /** Names of stored entities in the order of their keys. */
+  /** Returns the names of stored entities in the order of their keys. */
   inOrder(...names: readonly string[]): readonly string[] {
     const { keys } = this.model
     const textOf = (name: string) => keys.given(this.key(name)) ?? ''
@@ -155,7 +169,7 @@ export class Contract<E extends object> {
     return (this.model.etag ?? this.model.versionEtag) !== undefined
   }
 
-  /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */
+  /** Returns `{ ifMatch }` with the entity's etag; an empty object if the resource has no etag. */
   match(entity: E | undefined): { ifMatch?: string } {
     assert.ok(entity !== undefined)
     const { etag, versionEtag } = this.model
@@ -163,7 +177,7 @@ export class Contract<E extends object> {
     return property === undefined ? {} : { ifMatch: this.#value(entity, property) as string }
   }
 
-  /** The stored values of an entity: all but the token that a create returns once. */
+  /** Returns the stored values of an entity, without the token that only a create returns. */
   stored(entity: E | undefined): Readonly<Record<string, unknown>> {
     assert.ok(entity !== undefined)
     const hidden = new Set([...this.model.credentials, ...this.model.secrets].map(({ property }) => property))
@@ -171,8 +185,8 @@ export class Contract<E extends object> {
   }
 
   /**
-   * The values that an update with this mask must not change: all of `stored` but the masked fields, the
-   * etag, the time and the values that the table sets.
+   * Returns the values that an update with this mask must not change: all of `stored` except the masked
+   * fields, the etag, the update time and the values that the table generates.
    */
   untouched(entity: E | undefined, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
     const { etag, version, versionEtag, updateTime, byProto, fields } = this.model
@@ -189,7 +203,7 @@ export class Contract<E extends object> {
     )
   }
 
-  /** True if the masked fields of an entity have the values of the patch. */
+  /** Returns true if the masked fields of an entity have the values of the patch. */
   isChanged(entity: E): boolean {
     return this.mask.every((proto) => {
       const property = this.model.byProto.get(proto)?.property ?? proto
@@ -208,7 +222,7 @@ export class Contract<E extends object> {
     return text
   }
 
-  /** A number that the database has not generated yet. */
+  /** Returns a number that the database has not generated yet. */
   #uncounted(): string {
     const most = [2_000_000_000, 32_000].find((one) => this.model.keys.isKey(String(one)))
     return String((most ?? 0) - this.#counted.size)
@@ -221,7 +235,7 @@ export class Contract<E extends object> {
   }
 }
 
-/** One case of the contract. It runs as a principal of a tenant, on an empty repository. */
+/** A case of the contract. It runs as a principal of a tenant, on an empty repository. */
 export type Case = readonly [name: string, check: <E extends object>(on: Contract<E>) => Promise<void>]
 
 /** Asserts that a promise rejects with an error of a class. */

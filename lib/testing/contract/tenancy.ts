@@ -3,7 +3,7 @@ import { RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
 import { type Case, rejects } from './subject.js'
 
-/** One tenant reaches nothing of another, unless the resource belongs to none. */
+/** Tests that a tenant cannot access rows of another one, unless the resource has no tenant. */
 export const TENANCY: readonly Case[] = [
   [
     'hides the entity from another tenant',

@@ -3,7 +3,7 @@ import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import { increment } from '../../persistence/index.js'
 import { type Case, rejects } from './subject.js'
 
-/** Rows that are read inside a transaction in order to be changed. */
+/** Tests of rows that are read inside a transaction in order to change them. */
 export const TRANSACTIONS: readonly Case[] = [
   [
     'rejects a lock outside a transaction, which would end it at once',
@@ -49,7 +49,7 @@ export const TRANSACTIONS: readonly Case[] = [
         return Number(value ?? 0)
       }
       const before = await valueOf()
-      // The property is known at run time only.
+      // The property is known only at run time.
       const patch = { [field.property]: increment(1) } as never
       const isRefused = await on.repository.update(on.key('a'), patch, [field.proto]).then(
         () => false,

@@ -17,7 +17,7 @@ export const WRITES: readonly Case[] = [
     'create generates a new key each time if the entity has none',
     async (on) => {
       const generated = await on.store('', '').catch((error: unknown) => {
-        // A number or a date cannot be made up, unless the repository has a generator.
+        // A custom repository need not generate numbers or dates.
         if (on.mintsByItself || !(error instanceof InvalidArgument)) throw error
       })
       if (generated === undefined) return assert.deepEqual(await on.names(), [])
@@ -31,7 +31,7 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       const taken = { ...on.draft('a'), [on.model.key.property]: on.key('a') }
-      // Callers do not choose a generated number.
+      // Callers cannot choose a generated number.
       await rejects(on.repository.create(taken), on.isCounted ? InvalidArgument : ErrConflict)
       assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },

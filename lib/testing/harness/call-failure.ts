@@ -6,7 +6,7 @@ import { BadRequestSchema } from 'ashlar-annotations/google/rpc/error_details_pb
 import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { statusBytesOf } from './test-client.js'
 
-/** A call of a gRPC client, a `fetch`, or an operation of a repository; or a function that makes it. */
+/** A call under test: a gRPC client's, a `fetch`, a repository operation, or a function that starts one. */
 export type TestedCall = PromiseLike<unknown> | AsyncIterable<unknown> | (() => unknown)
 
 /** The error that the caller of a failed call received. */
@@ -17,8 +17,8 @@ export interface CallFailure {
 }
 
 /**
- * The failure of a call; undefined if it succeeded. Rethrows an error that is not a server's response, such
- * as a refused connection.
+ * Returns the failure of a call; undefined if it succeeded. Rethrows errors that are not a response of the
+ * server, such as a refused connection.
  */
 export async function failureOf(call: TestedCall): Promise<CallFailure | undefined> {
   try {

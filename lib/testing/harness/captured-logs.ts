@@ -8,22 +8,25 @@ export interface LogRecord {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A logger that keeps its records. */
+/** A logger that stores its records. */
 export interface CapturedLogs {
   readonly logger: Logger
   readonly records: readonly LogRecord[]
-  /** All records as text, errors with their causes. Search it for what must not be logged. */
+  /**
+   * Returns all records as a string, including the causes of errors. Search it for data that must not be
+   * logged.
+   */
   text(): string
-  /** Forgets all records. */
+  /** Deletes all records. */
   clear(): void
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /**
- * A logger for tests.
- * @param level - the least severe level that is kept; `debug` includes requests and responses. Default
- * `info`.
+ * Returns a logger for tests.
+ * @param level - the least severe level that is recorded; `debug` includes requests and responses. Default:
+ *   `info`.
  */
 export function captureLogs(level: LogLevel = 'info'): CapturedLogs {
   const records: LogRecord[] = []

@@ -5,18 +5,18 @@ export interface CapturedStatement {
   readonly text: string
   /** The number of bound values. */
   readonly parameters: number
-  /** The number of calls of repositories it carries. */
+  /** The number of repository calls that the statement serves. */
   readonly calls: number
-  /** The values, only on request: they are what clients sent. */
+  /** The bound values, recorded only on request, because they are client input. */
   readonly values?: readonly unknown[]
 }
 
-/** The statements that a DataSource sends while they are captured. */
+/** The statements that a DataSource sends during the capture. */
 export interface CapturedSql {
   readonly statements: readonly CapturedStatement[]
-  /** Statements without `BEGIN`, `COMMIT`, `ROLLBACK` and savepoints. */
+  /** The statements except `BEGIN`, `COMMIT`, `ROLLBACK` and savepoints. */
   readonly queries: readonly CapturedStatement[]
-  /** Forgets the statements so far. */
+  /** Deletes the captured statements. */
   clear(): void
   /** Stops capturing. */
   stop(): void
@@ -25,8 +25,8 @@ export interface CapturedSql {
 const CONTROL = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
 /**
- * Captures the statements of a DataSource, from repositories and TypeORM's own API, until `stop`.
- * @param options - `values: true` also keeps the bound values.
+ * Captures the statements of a DataSource, sent by repositories or TypeORM's own API, until `stop`.
+ * @param options - `values: true` also records the bound values.
  */
 export function captureSql(
   dataSource: Parameters<typeof watchStatements>[0],

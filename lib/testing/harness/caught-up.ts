@@ -3,10 +3,9 @@ import { DeadlineExceeded } from '../../errors.js'
 import type { EventWorker } from '../../events/index.js'
 
 /**
- * Waits until a relay or a consumer has done every event that is committed. An event that became a dead
- * letter counts as done.
- * @param withinMs - 5 seconds when left out.
- * @throws DeadlineExceeded where it has not after that time.
+ * Waits until a relay or consumer has processed every committed event. A dead letter counts as processed.
+ * @param withinMs - the timeout in milliseconds. Default: 5,000.
+ * @throws DeadlineExceeded after the timeout.
  * @example
  * ```ts
  * import { consumer } from 'ashlar/events'

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { type CallFailure, failureOf, type TestedCall } from './call-failure.js'
 
-/** Words in a denial that would reveal whether the resource exists (AIP-211). */
+/** Matches words in a denial that would reveal whether the resource exists (AIP-211). */
 const TELLING =
   /\b(not found|no such|does not exist|doesn't exist|exists|already|deleted|unknown (id|key|name))\b/i
 
 /**
- * Asserts that a call is PermissionDenied (HTTP 403), with a text that does not reveal whether the resource
- * exists.
- * @param missing - the same call for a resource that does not exist: it must be denied in the same words.
- * @returns the text.
+ * Asserts that a call fails with PermissionDenied (HTTP 403) and a message that does not reveal whether the
+ * resource exists.
+ * @param missing - the same call for a missing resource, which must fail with the same message.
+ * @returns the message.
  */
 export async function expectDenied(call: TestedCall, missing?: TestedCall): Promise<string> {
   const { message } = await denialOf(call)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { failureOf, type TestedCall } from './call-failure.js'
 
 /**
- * Asserts that a call is InvalidArgument (HTTP 400) and that its BadRequest detail names a field. Over gRPC,
- * use a client of `testServer`: other clients drop the details.
- * @param field - path in proto names, such as `widget.display_name`.
+ * Asserts that a call fails with InvalidArgument (HTTP 400) and that its BadRequest detail names a field.
+ * Over gRPC, use a client of `testServer`, because other clients do not return the details.
+ * @param field - the path in proto names, such as `widget.display_name`.
  * @returns the description of the field's error.
  */
 export async function expectInvalidField(call: TestedCall, field: string): Promise<string> {

@@ -1,14 +1,14 @@
-/** A clock for the `now` of a repository. It stands still until you advance it. */
+/** A clock for a repository's `now` option. It changes only when you advance it. */
 export interface FixedClock {
   (): Date
-  /** Advances by milliseconds, and returns the new time. */
+  /** Advances the clock by milliseconds and returns the new time. */
   advance(ms: number): Date
-  /** Sets the time, also to an earlier one. */
+  /** Sets the time, which may be earlier. */
   set(to: Date | string): void
 }
 
 /**
- * A clock that starts at `date`.
+ * Returns a clock that starts at `date`.
  * @throws RangeError for an invalid date.
  */
 export function fixedClock(date: Date | string): FixedClock {

@@ -1,4 +1,4 @@
-/** Keys for the `newKey` of a repository: `<prefix>-0001`, `<prefix>-0002` …, in the order of creation. */
+/** Returns a generator for a repository's `newKey` option: `<prefix>-0001`, `<prefix>-0002` and so on. */
 export function fixedIds(prefix = 'id'): () => string {
   let last = 0
   return () => `${prefix}-${String(++last).padStart(4, '0')}`

@@ -1,22 +1,22 @@
 import { Metadata } from 'nice-grpc'
 import type { Principal } from '../../context.js'
 
-/** The identity of a caller, as `devPrincipal` reads it. */
+/** The identity of a caller in the form that `devPrincipal` reads. */
 export interface Identity {
-  /** For `fetch`. */
+  /** The headers for `fetch`. */
   readonly headers: Readonly<Record<string, string>>
-  /** For a gRPC client: `client.getWidget(request, principalHeaders({ tenant: 'acme' }))`. */
+  /** For the options of a gRPC call: `client.getWidget(request, principalHeaders({ tenant: 'acme' }))`. */
   readonly metadata: Metadata
 }
 
-/** The parts of a principal that headers can carry. */
+/** The parts of a principal that headers can contain. */
 export type TestPrincipal = Partial<Pick<Principal, 'subject' | 'tenant' | 'groups'>>
 
 const CARRIED = /^[\x20-\x7e]*$/
 
 /**
- * Headers and metadata of a principal.
- * @throws RangeError for a name that a header cannot carry, or a group with a comma.
+ * Returns the headers and metadata of a principal.
+ * @throws RangeError for a name that a header cannot contain, or for a group with a comma.
  */
 export function principalHeaders({ subject = '', tenant = '', groups = [] }: TestPrincipal): Identity {
   const wrong =

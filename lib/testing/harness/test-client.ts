@@ -12,10 +12,12 @@ import type { Identity } from './principal-headers.js'
 
 const statuses = new WeakMap<object, Uint8Array>()
 
-/** The google.rpc.Status of an error of a {@link testClient}. */
+/** Returns the google.rpc.Status in an error of a {@link testClient}. */
 export const statusBytesOf = (error: object): Uint8Array | undefined => statuses.get(error)
 
-/** A typed client of a service that calls as `identity`. Metadata of a single call takes precedence. */
+/**
+ * Returns a typed client of a service that calls as `identity`. Metadata of a single call takes precedence.
+ */
 export function testClient<S extends DescService>(
   service: S,
   channel: Channel,

@@ -1,22 +1,22 @@
 type Register = (name: string, body: () => void | Promise<void>) => unknown
 
 /**
- * The functions of a test framework that the contract needs: named as in mocha, Jest and Vitest, and in
+ * The functions of a test framework that the contract uses. The names are those of mocha, Jest, Vitest and
  * `node:test`.
  */
 export interface TestFramework {
-  /** A group of tests. */
+  /** Defines a group of tests. */
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: Register
   /** Runs before each test of the group. */
   readonly beforeEach: (body: () => Promise<void>) => unknown
-  /** Runs behind each test of the group. */
+  /** Runs after each test of the group. */
   readonly afterEach: (body: () => Promise<void>) => unknown
 }
 
 /**
- * The framework with global functions.
- * @throws TypeError when there is none.
+ * Returns the framework with global functions.
+ * @throws TypeError if there is none.
  */
 export function globalFramework(): TestFramework {
   const { describe, it, beforeEach, afterEach } = globalThis as Partial<TestFramework>

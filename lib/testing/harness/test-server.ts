@@ -14,34 +14,34 @@ import { type Identity, type TestPrincipal, principalHeaders } from './principal
 
 /** Calls a server as one principal. */
 export interface TestCaller {
-  /** A typed gRPC client. */
+  /** Returns a typed gRPC client. */
   client<S extends DescService>(service: S): Client<Definition<S>>
-  /** `fetch` for a path of the gateway. */
+  /** Calls `fetch` for a path of the gateway. */
   fetch(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** A server in this process, on free ports. Its own `client` and `fetch` call without a principal. */
+/** A server in this process on free ports. Its own `client` and `fetch` call without a principal. */
 export interface TestServer extends TestCaller {
   readonly server: Server
   /** The address of the gRPC listener, `host:port`. */
   readonly grpcAddress: string
-  /** `http://host:port` of the gateway. */
+  /** The address of the gateway, `http://host:port`. */
   readonly url: string
   readonly logs: CapturedLogs
-  /** A caller with this principal. */
+  /** Returns a caller with this principal. */
   as(principal: TestPrincipal | Identity): TestCaller
-  /** Closes the clients, drains the server and rejects with the error that broke it, if any. */
+  /** Closes the clients and drains the server. Rejects with the error that broke the server, if any. */
   stop(): Promise<void>
-  /** The same, for `await using`. */
+  /** Calls `stop`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
  * Starts a server for tests: free ports, no TLS, a gateway, captured logs, and principals from headers
- * (`devPrincipal`) unless `config` has an authenticator or a principal function.
+ * (`devPrincipal`) unless `config` contains an authenticator or a principal function.
  * @param source - a configured builder, which is not changed and whose authorizer decides; or a function that
- * registers services: then every principal with a subject may call everything.
- * @param config - what to configure differently.
+ *   registers services, in which case every principal with a subject may call everything.
+ * @param config - configuration values that replace the defaults.
  * @example
  * ```ts
  * import { testServer } from 'ashlar/testing'
@@ -76,7 +76,7 @@ const OPEN: Config = {
   authorizer: devAuthorizer([{ tenant: '*', subjects: ['*'], verbs: ['*'], resource: '*' }]),
 }
 
-/** A configuration with free ports and a captured log. It does not decide who calls. */
+/** Returns a configuration with free ports and a captured log. It does not change authentication. */
 export const inProcess = (configured: Config, { logger }: CapturedLogs): Config => {
   const {
     tls: _tls,
@@ -89,7 +89,7 @@ export const inProcess = (configured: Config, { logger }: CapturedLogs): Config 
   return { ...kept, ...addresses, logger, allowDevelopment: true }
 }
 
-/** Serves until it is stopped. */
+/** Serves until `stop` is called. */
 export async function serving(server: Server, logs: CapturedLogs): Promise<TestServer> {
   const controller = new AbortController()
   const served = server.serve(controller.signal)

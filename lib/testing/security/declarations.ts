@@ -9,10 +9,13 @@ export interface DeclarationOptions {
   readonly plainFields: readonly string[]
 }
 
-/** Public by design. */
+/** Services that are public by design. */
 const OPEN_SERVICES = /^\/grpc\.(health|reflection)\./
 
-/** Checks without a call: rules, templates, public methods, and unmarked fields. */
+/**
+ * Checks declarations without calling the server: rules, templates, public methods, and fields that look like
+ * unmarked secrets.
+ */
 export const checkDeclarations = (
   server: Server,
   methods: readonly ServedMethod[],
@@ -78,7 +81,7 @@ const checkSecrets = (
   }
 }
 
-/** google.protobuf.FieldDescriptorProto.Type: TYPE_STRING and TYPE_BYTES. */
+/** Returns true for the types TYPE_STRING and TYPE_BYTES of google.protobuf.FieldDescriptorProto. */
 const isTextual = ({ proto }: DescField): boolean => [9, 12].includes(proto.type)
 
 const fieldsWithin = (messages: readonly DescMessage[]): readonly DescField[] => {

@@ -11,11 +11,14 @@ import { newKey, type Row, type World } from './world/world.js'
 export interface Stranger {
   readonly who: string
   readonly headers: Headers
-  /** Without an identity, Unauthenticated is also correct. */
+  /** True if Unauthenticated is also correct, because the caller has no identity. */
   readonly isAnonymous: boolean
 }
 
-/** Strangers call every method that is not public. Each must be denied, before anything else is checked. */
+/**
+ * Calls every method that is not public as strangers. Each call must be denied before anything else is
+ * checked.
+ */
 export const checkDenial = async (
   { probe, a }: World,
   methods: readonly ServedMethod[],
@@ -35,8 +38,8 @@ export const checkDenial = async (
 }
 
 /**
- * A caller who may do everything in one tenant may not, for that reason alone, write rows that all tenants
- * share.
+ * Checks that a caller with all permissions in one tenant may not write rows of all tenants merely because of
+ * them.
  */
 export const checkSharedWrites = async (
   { probe }: World,
@@ -57,7 +60,7 @@ export const checkSharedWrites = async (
         )
 }
 
-/** A denial is the same for resources that exist and that do not (AIP-211). */
+/** Checks that a denial is the same for existing and for missing resources (AIP-211). */
 export const checkSilence = async (
   { probe, a }: World,
   subject: Subject,
@@ -91,7 +94,7 @@ const isDenied = ({ code }: Outcome): boolean =>
 export const nameOf = ({ code }: Pick<Outcome, 'code'>): string =>
   Object.entries(CODES).find(([, number]) => number === code)?.[0] ?? String(code)
 
-/** A value for each text of the request, to fill HTTP paths. */
+/** Returns a value for each string field of the request, to fill HTTP paths. */
 const bound = (desc: ServedMethod['desc']): Record<string, string> =>
   Object.fromEntries(
     desc.input.fields

@@ -9,17 +9,17 @@ import type { Subject } from './world/subjects.js'
 import type { Row, World } from './world/world.js'
 import type { Outcome } from './wire/listener-clients.js'
 
-/** Rows that a caller may not reach, and a request that may lead to them. */
+/** Rows that a caller may not access, and a request that may depend on them. */
 export interface Scene {
-  /** Brings the rows to the state. False where that cannot be done. */
+  /** Puts the rows into a state. Resolves to false if that is not possible. */
   to(state: State): Promise<boolean>
-  /** The request in the state. */
+  /** The request for the current state. */
   readonly request: Message
-  /** The existing rows. */
+  /** The hidden rows that exist. */
   readonly hidden: ReadonlyMap<Subject, Row>
-  /** The rows of the request that its caller may reach. */
+  /** The rows of the request that its caller may access. */
   readonly shown: readonly Row[]
-  /** Texts of the request, which say nothing in a response. */
+  /** Strings of the request, which reveal nothing in a response, with their placeholders. */
   readonly spoken: ReadonlyMap<string, string>
   /** Removes the rows. */
   end(): Promise<void>
@@ -31,14 +31,14 @@ export interface Staging {
   readonly caller: Caller
   readonly subjects: readonly Subject[]
   readonly begin: (subjects: readonly Subject[]) => Promise<Scene | undefined>
-  /** The states of a first look, and those that have to show the same again. */
+  /** The states of a first pass, and of a second pass that must confirm a difference. */
   readonly states: readonly State[]
   readonly again: readonly State[]
-  /** Sees what the call returns while the rows are there. */
+  /** Called with the result of the call while the hidden rows exist. */
   readonly look?: (outcome: Outcome, scene: Pick<Scene, 'hidden' | 'shown'>) => Promise<void>
 }
 
-/** With a row, without it, and with other values in it. */
+/** The states for rows that can be created and removed. */
 export const COMING: Pick<Staging, 'states' | 'again'> = {
   states: ['absent', 'absent', 'first', 'other', 'absent'],
   again: [
@@ -58,13 +58,13 @@ export const COMING: Pick<Staging, 'states' | 'again'> = {
   ],
 }
 
-/** Of rows that others need. */
+/** The states for rows that cannot be removed, because other rows need them. */
 export const CHANGING: Pick<Staging, 'states' | 'again'> = {
   states: ['first', 'first', 'other', 'first'],
   again: ['first', 'first', 'other', 'other', 'first', 'first', 'other', 'other'],
 }
 
-/** Of rows that the request names. */
+/** The states for rows that the request names. */
 export const NAMED: Pick<Staging, 'states' | 'again'> = {
   states: ['first', 'first', 'other', 'absent', 'absent'],
   again: [
@@ -82,21 +82,20 @@ export const NAMED: Pick<Staging, 'states' | 'again'> = {
   ],
 }
 
-/** A value of a response, and the resources of which rows it depends on. */
+/** A value of a response and the resources on whose rows it depends. */
 export interface Dependence {
   readonly subjects: readonly Subject[]
   readonly path: string
 }
 
 /**
- * Calls a method again and again while rows come, change and go that its caller may not reach. What it
- * returns has to stay the same: not only their values, also a sum, a count or a text that is made of them
- * would tell of them.
+ * Calls a method repeatedly while rows that its caller may not access are created, changed and removed. The
+ * response must stay the same. A sum, a count or a string derived from the rows would reveal them as well.
  */
 export const dependenceOf = async (world: World, staging: Staging): Promise<readonly Dependence[]> => {
   const { subjects, states, again } = staging
   const first = await seenIn(world, staging, subjects, states)
-  // A function that does not support decisions by row runs where its rule is about another resource.
+  // A function that does not support row-level decisions still runs if its rule names another resource.
   if (first === 'unsupported' && subjects.length > 1) return eachOf(world, staging)
   if (typeof first === 'string' || dependsOn(first).length === 0) return []
   const second = await seenIn(world, staging, subjects, again)
@@ -117,7 +116,9 @@ const eachOf = async (world: World, staging: Staging): Promise<readonly Dependen
   return found
 }
 
-/** Why nothing was seen: no support for decisions by row, or a call or a row that is refused. */
+/**
+ * The reason why there is no result: row-level decisions are not supported, or a call or a row was rejected.
+ */
 type Unseen = 'unsupported' | 'none'
 
 const seenIn = async (
@@ -127,7 +128,7 @@ const seenIn = async (
   states: readonly State[],
 ): Promise<readonly Seen[] | Unseen> => {
   const seen = await oneScene(world, staging, subjects, states)
-  // A call that works once for a row works for other rows.
+  // The call works only once for a row, so each state uses a new one.
   return seen === 'once' ? sceneEach(world, staging, subjects, states) : seen
 }
 
@@ -181,7 +182,10 @@ const sceneEach = async (
   return seen
 }
 
-/** Numbers that the database makes for all tenants tell each how many rows there are: that is known. */
+/**
+ * Reads the responses. Numbers that the database generates for all tenants reveal the number of rows to each
+ * tenant, which is accepted.
+ */
 export const read = (
   { subjects }: World,
   outcomes: readonly Outcome[],
@@ -198,7 +202,7 @@ export const read = (
   )
 }
 
-/** The maximum number of pages that one of many calls follows. */
+/** The maximum number of pages read per call when there are many calls. */
 const MAX_PAGES = 20
 
 const call = async (
@@ -214,12 +218,12 @@ const call = async (
   return outcomes
 }
 
-/** A position in a response, in the text of a finding. */
+/** Returns the position in a response for the text of a finding. */
 export const inField = (path: string): string => {
   const name = path.replace(/^(page \d+ )?\.?/, '').replace(/ #\d+$/, '')
   return name === '' || name === 'code' || name === 'message' ? '' : ` in ${name}`
 }
 
-/** The resources in the text of a finding. */
+/** Returns the names of the resources for the text of a finding. */
 export const aNameOf = (subjects: readonly Subject[]): string =>
   `a ${subjects.map(({ message }) => message.name).join(' or a ')}`

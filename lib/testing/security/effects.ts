@@ -6,30 +6,30 @@ import { isReadable, viewOf, WatchedRows } from './world/watched-rows.js'
 import type { Subject } from './world/subjects.js'
 import { makeRow, type Row, type World } from './world/world.js'
 
-/** A request with values of its booleans and enums. */
+/** A request with certain values for its booleans and enums. */
 export interface VariedRequest extends NamingRequest {
-  /** The values, such as `all: true`; empty for the request as it was made. */
+  /** The values, such as `all: true`; empty for the original request. */
   readonly variant: string
-  /** Rows of the first tenant with which their owner has called the method, so that caches have them. */
+  /** Rows of the first tenant with which their owner has called the method, so that caches contain them. */
   readonly used: readonly Row[]
   readonly usedAt: number
   /** Calls the method as the owner of the rows. */
   readonly use: (rows: readonly Row[]) => Promise<unknown>
 }
 
-/** Milliseconds after which a call's deferred work is done. */
+/** The time after which the deferred work of a call is expected to be done, in milliseconds. */
 const LATER_MS = 110
 const SOON_MS = 20
 const LONGEST_MS = 2_000
 
 /**
- * The second tenant calls each method with rows of the first one, which have to stay as they are: at once,
- * and at the end of the check. Rows that no request names have to stay as well, and none may be added.
+ * Calls each method as the second tenant with rows of the first one. These rows must not change, neither at
+ * once nor by the end of the check. Rows that no request names must not change either, and none may be added.
  */
 export const checkEffects = async (world: World, requests: readonly VariedRequest[]): Promise<void> => {
   const readable = world.subjects.filter((subject) => subject.isTenants && isReadable(subject))
   if (requests.length === 0 || readable.length === 0) return
-  // Deferred work of the owners' calls belongs to them.
+  // Waits for deferred work of the owners' calls, which may change the rows.
   await pause(LATER_MS)
   const watched = new WatchedRows<VariedRequest>(world, world.a)
   for (const subject of readable) {
@@ -56,7 +56,7 @@ export const checkEffects = async (world: World, requests: readonly VariedReques
   await checkLater(world, requests, watched)
 }
 
-/** A row that its owner has deleted, if it is still there. */
+/** Returns a row that its owner has soft-deleted; undefined if it no longer exists. */
 const deletedRow = async (world: World, subject: Subject): Promise<Row | undefined> => {
   if (subject.repository?.model.deleteTime === undefined) return undefined
   const row = await makeRow(world, subject, world.a)
@@ -64,7 +64,8 @@ const deletedRow = async (world: World, subject: Subject): Promise<Row | undefin
 }
 
 /**
- * Calls with rows of the other tenant, each in the place of the caller's own, and then with all of them.
+ * Calls with rows of the other tenant, first each in place of one of the caller's own rows, and then all of
+ * them.
  * @returns the requests.
  */
 const callWith = async (
@@ -97,7 +98,7 @@ const callWith = async (
     if (typeof own === 'string') break
     const message = make(keysOf(own))
     sent.push(message)
-    // The first call may leave a state behind that lets the second one succeed.
+    // The first call may leave a state that lets the second one succeed.
     for (let time = 0; time < 2; time++) await probe.send(listener, method.desc, message, b)
     for (const { subject, isDeleted } of await watched.changed((row) => rows.has(row))) {
       const used = theirs === request.used ? request : undefined
@@ -109,8 +110,8 @@ const callWith = async (
 }
 
 /**
- * Sends all requests again, so that one that does what an earlier one has prepared is found in either order,
- * and counts the rows of their owner.
+ * Sends all requests again, so that an effect that needs two requests is found in either order, and counts
+ * the owner's rows.
  */
 const checkAgain = async (
   world: World,
@@ -134,7 +135,7 @@ const checkAgain = async (
     for (const subject of await added(world, more, () => sendAll(at))) say(world, request, subject, 'adds')
 }
 
-/** The resources of which the first tenant has more rows afterwards. */
+/** Returns the resources of which the first tenant has more rows than before. */
 const added = async (
   { a }: World,
   subjects: readonly Subject[],
@@ -147,7 +148,7 @@ const added = async (
   return subjects.filter((_, at) => (after[at] ?? 0) > (before[at] ?? 0))
 }
 
-/** A row, and rows that are in it or refer to it. */
+/** Returns a row together with child rows and rows that refer to it. */
 const withBelow = async (
   world: World,
   subject: Subject,
@@ -163,7 +164,7 @@ const withBelow = async (
   return [[subject, row], ...below]
 }
 
-/** A call may do its work after its response. */
+/** Checks the rows again later, because a call may work after its response. */
 const checkLater = async (
   world: World,
   requests: readonly VariedRequest[],
@@ -177,7 +178,7 @@ const checkLater = async (
   }
 }
 
-/** The request that changes a row that it does not name. */
+/** Finds the request that changes a row that it does not name. */
 const whichChanges = async (
   world: World,
   subject: Subject,
@@ -197,15 +198,15 @@ const whichChanges = async (
 }
 
 interface Alone {
-  /** A request with which the owner has called. */
+  /** The request with which the owner has called. */
   readonly used: VariedRequest | undefined
   readonly isDeleted: boolean
   readonly ms: number
 }
 
 /**
- * True if a row of its owner alone changes in the time: then a job of the service does it, or a Create of its
- * owner.
+ * Returns true if a row changes in that time although only its owner uses it. A job of the service or the
+ * owner's Create then changes it.
  */
 const changesByItself = async (
   world: World,

@@ -12,7 +12,7 @@ const FILTERS = [
 ]
 const TOKENS = ['x', '!!!', 'LTE=', Buffer.from('99999999999999999999').toString('base64'), 'e30=', 'a\0b']
 
-/** No row has them, and a column or a field of a request may hold none of them. */
+/** Numbers that are not valid keys. Some of them cannot be stored in a column or a request field. */
 const NUMBERS = [
   '0',
   '-1',
@@ -24,8 +24,8 @@ const NUMBERS = [
 ]
 
 /**
- * Input that a database would refuse, from a caller with all rights. Error texts must be fit for callers.
- * Every response is checked as it arrives.
+ * Sends input that a database would reject, as a caller with all permissions. Error messages must be suitable
+ * for callers. The probe checks every response as it arrives.
  */
 export const checkHostileInput = async (world: World, subject: Subject, row: Row): Promise<void> => {
   const { probe, a } = world
@@ -72,14 +72,14 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
   await call('batchGet', { keys: Array.from({ length: 1001 }, (_, n) => `k${n}`) })
 }
 
-/** True if a key is a number in a row, whatever it is in the message. */
+/** Returns true if a key is stored as a number, whatever its type in the message. */
 const isNumber = ({ repository, key }: Subject): boolean => {
   if (key.scalar !== ScalarType.STRING) return true
   const { keys } = repository?.model ?? {}
   return keys?.isKey('2') === true && !keys.isKey('02')
 }
 
-/** Filters that compare each field of the message with a value of another type. */
+/** Returns filters that compare each field of the message with a value of another type. */
 const typedFilters = ({ message }: Subject): readonly string[] =>
   message.fields.flatMap(({ name }) => [`${name} = "x"`, `${name} > 1`, `${name} = null`, `${name}.x = 1`])
 
@@ -88,7 +88,7 @@ interface Spoilt {
   readonly message: Message
 }
 
-/** Resources with one field that no column can store. */
+/** Returns resources that each have one field that no column can store. */
 const spoiltOf = (world: World, subject: Subject): readonly Spoilt[] => {
   const good = draft(world, subject, world.a)
   return writableFields(subject)

@@ -10,18 +10,19 @@ import { maskableFields } from './world/samples.js'
 import type { Kind, Standard, Subject } from './world/subjects.js'
 import { draft, keyInNewParent, makeRow, newKey, type Row, type Side, type World } from './world/world.js'
 
-/** The two tenants' resources of one type. */
+/** The rows of both tenants for one resource. */
 interface Rows {
   readonly live: Row
   readonly other: Row
-  /** Soft-deleted, when the resource supports it. */
+  /** A soft-deleted row, if the resource supports it. */
   readonly deleted: Row | undefined
-  /** A resource of tenant b. */
+  /** A row of tenant b. */
   readonly own: Row
 }
 
 /**
- * Tenant b tries every method that could reach a resource of tenant a. The resource must appear not to exist.
+ * Tries every method that could access a resource of tenant a, as tenant b. The resource must appear not to
+ * exist.
  */
 export const checkIsolation = async (world: World, subject: Subject): Promise<void> => {
   const rows = await rowsOf(world, subject)
@@ -32,7 +33,7 @@ export const checkIsolation = async (world: World, subject: Subject): Promise<vo
     await checkList(world, subject, rows, listener)
     await checkPublic(world, subject, rows, listener)
   }
-  // Last, because from then on tenant b may have the same ids.
+  // Runs last, because tenant b may afterwards have the same ids.
   for (const listener of world.probe.listeners)
     await checkCreate(world, subject, listener.name === 'grpc' ? rows.live : rows.other, listener)
   const after = await viewOf(world, subject, rows)
@@ -61,13 +62,13 @@ const rowsOf = async (world: World, subject: Subject): Promise<Rows | string> =>
   return { live, other, deleted: gone, own }
 }
 
-/** No resource could be created, so its methods remain unchecked. */
+/** Reports the methods of a resource as unchecked, because no row could be created. */
 export const leaveUnchecked = ({ probe }: World, subject: Subject, why: string): void => {
   for (const { path, standard } of subject.methods)
     if (standard !== undefined) probe.findings.add('unchecked', path, why)
 }
 
-/** Tenant a's view of its live resources. */
+/** Reads tenant a's live resources as tenant a. */
 const viewOf = async (
   { probe, a }: World,
   subject: Subject,
@@ -85,12 +86,12 @@ const viewOf = async (
   return view
 }
 
-/** One way to reach another tenant's resource, and the same call for a missing resource. */
+/** A call that may access another tenant's resource, and the same call for a missing resource. */
 export interface Reach {
   readonly path: string
   readonly desc: Standard['desc']
   readonly isStandard: boolean
-  /** True if a function of the application implements it alone. */
+  /** True if only an application function implements the method. */
   readonly isOwn: boolean
   readonly foreign: Message
   readonly missing: Message
@@ -132,7 +133,10 @@ const etagOf = ({ message }: Row): string => {
   return typeof etag === 'string' ? etag : ''
 }
 
-/** @returns whether it is OK for both, so that only what it returns can tell. */
+/**
+ * Compares the responses for the foreign and the missing resource.
+ * @returns true if both calls succeed, so that only the response can show a difference.
+ */
 export const judge = async (
   { probe, b }: World,
   listener: ListenerClient,
@@ -158,7 +162,7 @@ export const judge = async (
   return false
 }
 
-/** A message with the same text for both keys. */
+/** Returns the error message with each key replaced by a placeholder. */
 export const without = ({ message }: Outcome, keys: readonly string[]): string =>
   keys.reduce((text, key) => withoutKey(text, key, '<key>'), message)
 
@@ -201,21 +205,27 @@ const checkList = async (
     const all = await probe.send(listener, method.desc, ask({ page_size: 1000 }, caller), caller)
     const { nextPageToken: more = '' } = (all?.response ?? {}) as { readonly nextPageToken?: string }
     if (method.standard.total === undefined || more !== '') continue
-    // A single page need not be counted separately.
+    // If the list has a single page, it was counted already.
     const one = await probe.send(listener, method.desc, ask({ page_size: 1 }, caller), caller)
     const { length } = itemsOf(method.standard.items, all?.response)
     for (const outcome of [all, one]) checkTotal(world, method, listener, outcome?.response, length)
   }
 }
 
-/** Lists of both tenants use the same request, unless the numbers of their parents differ. */
+/**
+ * Returns the locations whose lists are read. Both tenants use the same request unless the numeric keys of
+ * their parents differ.
+ */
 const locationsOf = (subject: Subject, [own, other]: readonly [Location, Location]): readonly Location[] => {
   const textOf = (location: Location) =>
     [...subject.scope.keys()].map((name) => scopeTextAt(location, subject, name)).join()
   return textOf(own) === textOf(other) ? [own] : [own, other]
 }
 
-/** A list counts the rows that it shows: more would reveal deleted rows, and other callers' rows. */
+/**
+ * Checks the total of a list. It must equal the number of shown rows, because a higher one would reveal
+ * deleted rows or rows of other callers.
+ */
 export const checkTotal = (
   { probe }: World,
   { path, standard }: Standard<'list'>,
@@ -233,7 +243,10 @@ export const checkTotal = (
     )
 }
 
-/** A resource that claims another tenant belongs to its creator, and an id of another tenant is free. */
+/**
+ * Checks that a resource that claims another tenant belongs to its creator, and that an id used by another
+ * tenant is available.
+ */
 const checkCreate = async (
   world: World,
   subject: Subject,
@@ -253,7 +266,7 @@ const checkCreate = async (
   const made = await send(b, requestFor(b, subject, method, { key, entity: claimed }))
   if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === theirs)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
-  // Callers do not choose a generated number.
+  // Callers cannot choose a generated number.
   if (subject.isIdentity) return
   const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(b, subject, method, again))
@@ -271,7 +284,7 @@ const checkCreate = async (
   )
 }
 
-/** The field of a message that has the tenant, and what it has for this one. */
+/** Returns the message's tenant field and its value for one side. */
 function tenantIn({ message, repository }: Subject, { tenant }: Side): readonly [string, unknown] {
   const proto = repository?.model.tenant?.proto
   const { localName = 'accountId' } = message.fields.find(({ name }) => name === proto) ?? {}
@@ -280,11 +293,11 @@ function tenantIn({ message, repository }: Subject, { tenant }: Side): readonly 
   return [localName, typeof unset === 'number' ? Number(tenant) : tenant]
 }
 
-/** The name of another resource, with the last part of a name that is taken. */
+/** Returns a resource name with its last part replaced by that of another name. */
 const withIdOf = (taken: string, key: string): string =>
   key.replace(/[^/]*$/, () => taken.slice(taken.lastIndexOf('/') + 1))
 
-/** A public method has no tenant, so it must show no tenant's data. */
+/** Checks that a public method, which has no tenant, returns no tenant's data. */
 const checkPublic = async (
   { probe, a, b }: World,
   subject: Subject,

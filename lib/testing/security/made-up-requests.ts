@@ -20,8 +20,8 @@ import { put, sampleValue } from './world/samples.js'
 import type { Subject } from './world/subjects.js'
 
 /**
- * Functions that make a request for a method of the application, for each resource that its own key may be
- * of. None where the request names no resource of the check.
+ * Returns functions that create a request for an application's method, one for each resource that its key may
+ * belong to. Returns none if the request names no resource of the check.
  */
 export const madeUpRequests = (
   method: ServedMethod,
@@ -41,13 +41,13 @@ export const madeUpRequests = (
   })
 }
 
-/** The request of a method that names no resource. */
+/** Returns a function that creates the request of a method without resources. */
 export const plainRequest =
   ({ desc }: ServedMethod, text: string): RequestFactory =>
   (key, n) =>
     valuesOf(desc.input, { keyFor: () => undefined, key, n, text }, 0)
 
-/** True if a text in the request may be a key, so that the check does not know what it means. */
+/** Returns true if a string in the request may be a key that the check does not recognize. */
 export const mayName = (message: DescMessage, depth = 0): boolean =>
   message.fields.some((field) => {
     if (ALONGSIDE.test(field.name)) return false
@@ -63,7 +63,7 @@ interface Making {
   readonly text: string
 }
 
-/** Fields that say how a call is made, and not what it is about. */
+/** Matches fields that control how a call runs rather than what it does. */
 const ALONGSIDE =
   /^(etag|validate_only|request_id|read_mask|update_mask|page_token|page_size|filter|order_by|q|show_deleted|allow_missing)$/
 const DEEPEST = 3
@@ -82,7 +82,7 @@ const valueOf = (field: DescField, making: Making, depth: number): unknown => {
     if (field.fieldKind === 'map') return mapOf(field, key, making)
     const one = (): unknown =>
       isBare(field) ? heldKey(field, key()) : create(field.message as DescMessage, { value: key() })
-    // A check of the first element may not apply to the next.
+    // Two elements, because a check may cover only the first one.
     return field.fieldKind === 'list' ? [one(), one()] : one()
   }
   const { message } = field
@@ -97,7 +97,7 @@ const valueOf = (field: DescField, making: Making, depth: number): unknown => {
   return field.fieldKind === 'list' ? [one(), one()] : one()
 }
 
-/** Names may be what a map has, what it has them by, or both. */
+/** Returns a map with resource names as its values, its keys, or both. */
 const mapOf = (field: DescField & { fieldKind: 'map' }, key: () => string, making: Making): object =>
   Object.fromEntries(
     mapKeys(field, [key(), key()]).map((name) => [
@@ -117,10 +117,10 @@ const mapKeys = (
 const valueIn = (field: DescField, making: Making): unknown =>
   Object.values(sampleValue(field, { ...making, secret: '', most: 200 }, 0) as object)[0]
 
-/** True if generated code holds a text as it is, and not in a message. */
+/** Returns true if generated code represents a string field as a plain string. */
 const isBare = (field: DescField): boolean => field.message === undefined || isUnwrapped(field)
 
-/** A field such as `book_id` takes the last part of a name. */
+/** Returns the key for a field. A field such as `book_id` receives only the last part of a name. */
 const keyAs = ({ name }: DescField, key: string): string =>
   /_ids?$/.test(name) ? key.slice(key.lastIndexOf('/') + 1) : key
 
@@ -138,7 +138,7 @@ const slotsIn = (
 
 const isKeyName = ({ name }: DescField): boolean => /^(id|name)s?$/.test(name)
 
-/** True if it holds a text, also in a message of its own, or in a map. */
+/** Returns true if the field contains a string, also in a wrapper message or a map. */
 const isText = (field: DescField): boolean =>
   field.scalar === ScalarType.STRING ||
   field.message?.typeName === 'google.protobuf.StringValue' ||
@@ -152,7 +152,7 @@ const NUMBERS: ReadonlySet<ScalarType | undefined> = new Set([
   ...[ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64],
 ])
 
-/** True if a number of that name is a key, and does not count something. */
+/** Returns true if a number field with that name is a key rather than a count. */
 const isOfKey = ({ name }: DescField): boolean => /(^|_)ids?$/.test(name)
 
 const holdsKey = (field: DescField): boolean => isText(field) || isNumber(field)
@@ -160,8 +160,8 @@ const holdsKey = (field: DescField): boolean => isText(field) || isNumber(field)
 const isReference = (field: DescField): boolean => hasOption(field, referenceOption)
 
 /**
- * The resource that a field names by its reference, or else by its own name, such as `book`, `book_id` or
- * `other_books`.
+ * Returns the resource to which a field refers by its reference option, or otherwise by its name, such as
+ * `book`, `book_id` or `other_books`.
  */
 const namedBy = (field: DescField, all: readonly Subject[]): Subject | undefined => {
   if (!isText(field) && !(isNumber(field) && (isOfKey(field) || isReference(field)))) return undefined
@@ -178,7 +178,7 @@ const namedBy = (field: DescField, all: readonly Subject[]): Subject | undefined
   )
 }
 
-/** A number names no resource whose key is none. */
+/** Returns true if the field can contain the resource's key. A number field cannot contain a string key. */
 const canName = (field: DescField, { newText }: Subject): boolean =>
   !isNumber(field) || heldKey(field, newText('')) !== undefined
 
@@ -187,7 +187,7 @@ const isOfType = ({ message }: Subject, type: string): boolean =>
     ? getOption(message, resourceOption).type === type
     : type.endsWith(`/${message.name}`)
 
-/** The resource whose pattern the path wants in the field. */
+/** Returns the resource whose name pattern the HTTP path requires in the field. */
 const boundTo = (
   { desc }: ServedMethod,
   field: DescField,
@@ -200,7 +200,8 @@ const boundTo = (
 }
 
 /**
- * The keys that `id` or `name` of a request may be: by the path, by the method's name, or by its response.
+ * Returns the resources whose key the request's `id` or `name` may be, judged by the path, the method's name,
+ * or its response.
  */
 const candidatesOf = (
   field: DescField,

@@ -6,18 +6,18 @@ import type { Subject } from './world/subjects.js'
 import { makeRow, nextNumber, type Row, type Side, type World } from './world/world.js'
 
 /**
- * Makes the request of one method.
- * @param key - the key of a resource, by the full name of its message; its name where it has one, such as
- * `shelves/s1/books/b1`. It is a text, and a field of an integer takes it as well. The check calls the function
- * several times: it gives keys of the caller's own resources, of another tenant's, and of none.
- * @param n - differs each time.
+ * Creates the request of one method.
+ * @param key - returns a resource's key for the full name of its message, or its name if it has one, such as
+ *   `shelves/s1/books/b1`. It is a string, which integer fields accept as well. The check calls the factory
+ *   several times, with keys of the caller's own resources, of another tenant's, and of missing ones.
+ * @param n - a different number for each call.
  */
 export type RequestFactory = (key: (message: string) => string, n: number) => object
 
-/** A request with the keys of resources in it. */
+/** A request that contains keys of resources. */
 export interface NamingRequest {
   readonly method: ServedMethod
-  /** The resources that it names, in the order in which they are requested. */
+  /** The resources that it names, in the order in which the factory requests them. */
   readonly named: readonly Subject[]
   readonly make: (keys: readonly string[]) => Message
 }
@@ -41,7 +41,7 @@ export const namingRequest = (
   return { method, named, make }
 }
 
-/** The values of a message, with integers in the place of texts of them. */
+/** Returns the values of a message with strings replaced by integers where the field requires it. */
 const withKeys = (
   { fields }: DescMessage,
   made: Readonly<Record<string, unknown>>,
@@ -60,7 +60,10 @@ const withKeys = (
   return init
 }
 
-/** One resource of a tenant for each that the request names; a text says why one cannot be made. */
+/**
+ * Returns one row of a tenant for each resource that the request names, or a string with the reason why one
+ * cannot be created.
+ */
 export const rowsFor = async (
   world: World,
   { method, named }: NamingRequest,
@@ -77,17 +80,17 @@ export const rowsFor = async (
   return rows
 }
 
-/** The keys of the rows, with another one at a place. */
+/** Returns the keys of the rows, with the key at one position replaced. */
 export const keysWith = (rows: readonly Row[], index: number, key: string): readonly string[] =>
   rows.map((row, at) => (at === index ? key : row.key))
 
-/** Keys, and then the last parts of those that are names: an error may say either. */
+/** Returns the keys followed by the last parts of names, because an error may contain either. */
 export const withIds = (keys: readonly string[]): readonly string[] => [
   ...keys,
   ...keys.filter((key) => key.includes('/')).map((key) => key.slice(key.lastIndexOf('/') + 1)),
 ]
 
-/** With its own resources the call did its work, or refused it for the state that they are in. */
+/** The codes of a call that reached its own resources: it succeeded, or failed because of their state. */
 export const REACHED: ReadonlySet<number> = new Set([CODES.OK, CODES.FAILED_PRECONDITION])
 
 const subjectOf = (subjects: readonly Subject[], message: string, path: string): Subject => {

@@ -8,8 +8,8 @@ import type { Kind, Subject } from './world/subjects.js'
 import { draft, noteTokens, repeatable, type Row, type World } from './world/world.js'
 
 /**
- * The owner calls every method of a resource. No response may hold a secret, and only the Create that minted
- * a token may show it.
+ * Calls every method of a resource as its owner. No response may contain a secret, and only the Create that
+ * issued a token may return it.
  */
 export const checkSecrecy = async (world: World, subject: Subject, row: Row): Promise<void> => {
   await checkCreate(world, subject)

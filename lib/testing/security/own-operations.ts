@@ -7,13 +7,13 @@ import { without } from './isolation.js'
 import type { World } from './world/world.js'
 
 const SERVICE = '/google.longrunning.Operations/'
-/** The last one removes what the others ask for. */
+/** Methods that name an operation. The last one removes it. */
 const NAMING = ['GetOperation', 'WaitOperation', 'CancelOperation', 'DeleteOperation'] as const
 
-/** Methods of long-running operations, which name no resource of the service. */
+/** Returns true for methods of long-running operations, which name no resource of the service. */
 export const isOfOperations = ({ path }: Pick<ServedMethod, 'path'>): boolean => path.startsWith(SERVICE)
 
-/** Operations that a tenant has started appear not to exist for the other. */
+/** Checks that one tenant's operations appear not to exist for the other tenant. */
 export const checkOperations = async (world: World, methods: readonly ServedMethod[]): Promise<void> => {
   const served = new Map(
     methods.filter(isOfOperations).map((method) => [method.path.slice(SERVICE.length), method]),

@@ -24,10 +24,10 @@ import { type Location, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type World } from './world/world.js'
 
-/** By gRPC full method name. */
+/** Request factories by full gRPC method name. */
 export type Requests = Readonly<Record<string, RequestFactory>>
 
-/** @throws TypeError for a name that no method has. */
+/** @throws TypeError for an unknown method name. */
 export const checkRequests = (methods: readonly ServedMethod[], requests: Requests): void => {
   for (const name of Object.keys(requests))
     if (!methods.some(({ path, desc }) => path === name && desc.methodKind === 'unary'))
@@ -36,18 +36,21 @@ export const checkRequests = (methods: readonly ServedMethod[], requests: Reques
       )
 }
 
-/** A method of the application, and how its requests are made. */
+/** A custom method and the factories of its requests. */
 export interface OwnRequest {
   readonly method: ServedMethod
-  /** If several resources are possible, the first one with which the call succeeds is used. */
+  /** If several resources are possible, the first factory whose call succeeds is used. */
   readonly factories: readonly RequestFactory[]
-  /** By the options, and not made up. */
+  /** True if the options contain the request, so that it is not generated. */
   readonly isGiven: boolean
-  /** Nothing in the request is the key of a resource, as far as the check knows. */
+  /** True if the request contains no key of a resource, as far as the check knows. */
   readonly isPlain: boolean
 }
 
-/** The methods other than standard methods, with requests that name resources if they can. */
+/**
+ * Returns the methods that are not standard methods, with factories of requests that name resources if
+ * possible.
+ */
 export const ownRequestsOf = (
   methods: readonly ServedMethod[],
   { subjects, b }: World,
@@ -72,8 +75,8 @@ export const ownRequestsOf = (
   })
 
 /**
- * The request of a standard method that returns more than the rows that it names: a function of the
- * application is in its place, or it counts.
+ * Returns the request of a standard method that returns more than the named rows: an application function
+ * replaces it, or it counts rows.
  */
 const readRequest = (
   method: ServedMethod,
@@ -96,16 +99,17 @@ const readRequest = (
 
 const READS: ReadonlySet<string> = new Set(['get', 'batchGet', 'list'])
 
-/** A request with which a caller's own resources do their work. */
+/** A request that succeeds with the caller's own resources. */
 export interface DoneRequest {
   readonly naming: NamingRequest
-  /** The same with each value of its booleans and enums. */
+  /** The same request with each value of its booleans and enums. */
   readonly varied: readonly VariedRequest[]
 }
 
 /**
- * A caller's response does not depend on another tenant's resources that its request names, and contains none
- * of them, whatever its booleans and enums are, and also after their owner has called.
+ * Checks that a caller's response does not depend on another tenant's resources that its request names, and
+ * does not contain them. It is checked for each value of booleans and enums, also after the owner has called
+ * the method.
  */
 export const checkOwnRequests = async (
   world: World,
@@ -149,7 +153,7 @@ const checkVariants = async (
   return varied
 }
 
-/** @returns what the caller gets with resources of its own. */
+/** @returns the result of the call with the caller's own resources. */
 const checkVariant = async (
   world: World,
   naming: NamingRequest,
@@ -175,7 +179,7 @@ const checkOwnRequest = async (
         `its own tenant gets ${nameOf(outcome)}: ${outcome.message}: change its function in \`requests\``,
         listener.name,
       )
-    // A text that may be a key of something has a reason of its own.
+    // If a string may be an unknown key, another reason is reported.
     else if (!isPlain || !mayName(method.desc.input))
       findings.leaveOut(
         path,
@@ -210,7 +214,7 @@ interface BothRows {
   readonly theirs: readonly Row[]
 }
 
-/** The other tenant calls first, so that what is kept of its call can be seen. */
+/** Calls first as the other tenant, so that cached data of its call can be detected. */
 const sendOwn = async (
   world: World,
   { method: { desc, path }, make }: NamingRequest,
@@ -234,13 +238,13 @@ const sendOwn = async (
   return outcomes[0]
 }
 
-/** The second caller of a request id has chosen the same one. */
+/** Copies the request id, because two callers may choose the same one. */
 const takeOver = ({ input }: DescMethod, from: Message, to: Message): void => {
   const field = input.fields.find(({ name }) => name === 'request_id')
   if (field !== undefined && isFieldSet(from, field)) setField(to, field, getField(from, field))
 }
 
-/** Another tenant's resources, one at a time in the place of the own ones. */
+/** Sends requests in which one of the caller's resources is replaced by another tenant's. */
 const checkForeign = async (
   world: World,
   naming: NamingRequest,
@@ -265,7 +269,7 @@ const checkForeign = async (
   }
 }
 
-/** Whatever rows another tenant has, a method returns the same. */
+/** Checks that a response does not depend on the rows of another tenant. */
 const checkOthersRows = async (world: World, naming: NamingRequest): Promise<void> => {
   const subjects = world.subjects.filter(({ isTenants, repository }) => isTenants && repository !== undefined)
   const begin = (some: readonly Subject[]) => foreignRows(world, naming, some)

@@ -14,20 +14,23 @@ import { type FieldNames, freeFieldsOf, pathsOf, variantsOf } from './world/vari
 import { isReadable } from './world/watched-rows.js'
 import { draft, newKey, type Row, type Side, type World } from './world/world.js'
 
-/** More pages than most methods have. */
+/** The maximum number of pages, which most methods do not reach. */
 export const MAX_PAGES = 100
-/** Names of fields in a reason. */
+/** The maximum number of field names in a reason. */
 const MAX_NAMES = 5
 
 /** A method's request with values of its booleans and enums. */
 export interface Varied {
   readonly variant: string
-  /** True if the values say what the call is about, and not how it is made. */
+  /** True if the values change what the call does rather than how it runs. */
   readonly isOfItsOwn: boolean
   readonly naming: NamingRequest
 }
 
-/** The request with each value of its booleans and enums, and what else a request can have. */
+/**
+ * Returns the request with each value of its booleans and enums, and with other options that requests may
+ * have.
+ */
 export const variedOf = (
   world: World,
   naming: NamingRequest,
@@ -57,7 +60,7 @@ export const variedOf = (
   }
 }
 
-/** The names that masks and sort orders of a request may use. */
+/** Returns the names that masks and sort orders of a request may contain. */
 const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldNames => {
   const about = world.subjects.filter(
     (subject) => named.includes(subject) || subject.message === method.resource,
@@ -71,7 +74,7 @@ const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldName
         ),
   )
   const { output } = method.desc
-  // A mask of a list names fields of its resources.
+  // The mask of a list contains fields of its resources.
   const shown =
     output.fields
       .filter(({ fieldKind }) => fieldKind === 'list')
@@ -104,8 +107,8 @@ export const usedRequest = async (
 }
 
 /**
- * A method's response for another tenant's row is the same as for a missing one, also after the row's owner
- * has called it.
+ * Checks that a method's response is the same for another tenant's row and for a missing one, also after the
+ * row's owner has called it.
  */
 export const checkUsed = async (world: World, varied: Varied, listener: ListenerClient): Promise<void> => {
   const { naming } = varied
@@ -148,7 +151,7 @@ const seenWhenUsed = async (
   return dependsOn(seen)
 }
 
-/** Functions in place of standard methods that write, with requests that name a row. */
+/** Returns application functions that replace a writing standard method, with requests that name a row. */
 export const ownWrites = async (
   world: World,
   methods: readonly ServedMethod[],

@@ -23,8 +23,8 @@ export interface Returning {
 }
 
 /**
- * Every resource in a response is one that a Get returns to the same caller.
- * @param owner - a caller who may get it; a resource that no Get returns no longer exists.
+ * Checks that every resource in a response is one that a Get returns to the same caller.
+ * @param owner - a caller who may get it. A resource that no Get returns no longer exists.
  */
 export const checkReturned = async (
   world: World,
@@ -55,7 +55,7 @@ interface Returned {
   readonly key: string
 }
 
-/** The resources in a message, at any depth. One with nothing but its key is a reference. */
+/** Returns the resources in a message at any depth. A message with only its key is a reference. */
 const rowsIn = (
   { subjects }: World,
   message: Message | undefined,
@@ -93,7 +93,7 @@ const valuesOf = (message: Message, field: DescField): readonly Message[] => {
   return value === undefined ? [] : [value as Message]
 }
 
-/** The texts in a message. */
+/** Returns the strings in a message. */
 export const textsIn = (message: Message | undefined): ReadonlySet<string> => {
   const texts = new Set<string>()
   const walk = (value: unknown): void => {

@@ -9,24 +9,24 @@ import { itemsOf, keyOf, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { makeRow, type World } from './world/world.js'
 
-/** The rows that a caller may reach: those for which the predicate of their type is true, if it has one. */
+/** The rows that a caller may access: those that match the predicate of their type, if it has one. */
 export interface RowReach {
-  /** Undefined where the caller may reach nothing. */
+  /** Undefined if the caller may access no row. */
   where: ReadonlyMap<string, Filter> | undefined
 }
 
-/** A caller that the authorizer of the check allows everything, for the rows of a predicate. */
+/** A caller to whom the check's authorizer allows everything on the rows that match a predicate. */
 export interface Limited {
   readonly caller: Caller
   readonly reach: RowReach
 }
 
-/** More pages than the check has rows. */
+/** The maximum number of pages, more than the rows of the check need. */
 const MAX_PAGES = 100
 
 /**
- * A caller tries to reach a row of its own tenant that a row-level decision excludes, which must look
- * missing.
+ * Tries to access a row of the caller's own tenant that a row-level decision excludes. The row must appear
+ * not to exist.
  */
 export const checkRowIsolation = async (
   world: World,
@@ -36,7 +36,7 @@ export const checkRowIsolation = async (
   const [hidden, shown] = [await makeRow(world, subject, world.a), await makeRow(world, subject, world.a)]
   if (subject.repository === undefined || typeof hidden === 'string' || typeof shown === 'string') return
   const keys = [hidden.key, shown.key]
-  // Most resources have no third row of their own in this list, and some have thousands of others.
+  // Limits the list to these rows, because a resource may have thousands of others.
   const where = filter`${oneOf(subject, keys)} AND NOT ${oneOf(subject, [hidden.key])}`
   held.where = new Map([...typesOf(subject)].map((type) => [type, where]))
   const rows = { live: hidden, other: hidden, deleted: undefined, own: shown }
@@ -48,8 +48,8 @@ export const checkRowIsolation = async (
 }
 
 /**
- * The types that the authorizer decides about: those in the rules of standard methods, and, for related
- * resources, the type of the entity.
+ * Returns the types about which the authorizer decides: those in the rules of standard methods and, for
+ * related resources, the entity's type.
  */
 export const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>
   new Set([
@@ -75,8 +75,8 @@ const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach
 }
 
 /**
- * A function without the mark of `supportsRowAccess` is not run. Anything else has to show what rows it
- * reaches.
+ * Reports a method whose row access cannot be checked. A function without `supportsRowAccess` does not run
+ * for row-level decisions.
  */
 export const notJudged = (
   { findings }: World['probe'],
@@ -94,7 +94,7 @@ export const notJudged = (
   )
 }
 
-/** Pages of one row each: each is full, and none has the row that is excluded. */
+/** Reads pages of one row each. Each page must be full and none may contain the excluded row. */
 const checkPages = async (
   world: World,
   subject: Subject,

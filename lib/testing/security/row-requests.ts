@@ -12,9 +12,8 @@ import type { Subject } from './world/subjects.js'
 import { makeRow, newKey, type Row, type World } from './world/world.js'
 
 /**
- * A caller who may use all rows but some calls a method of the application, for each row that its request
- * names, and for those that it may lead to. The resource in its rule is not used, because a rule may name
- * another one.
+ * Calls a custom method as a caller who may access all rows except some: each row that its request names, and
+ * rows related to these. The resource in its rule is not used, because a rule may name another one.
  */
 export const checkRowRequests = async (
   world: World,
@@ -41,7 +40,7 @@ export const checkRowRequests = async (
   reach.where = undefined
 }
 
-/** A method's response does not depend on the rows, and contains none of them. */
+/** Checks that a method's response does not depend on the rows and does not contain them. */
 const checkDependence = async (
   world: World,
   { method }: NamingRequest,
@@ -72,7 +71,7 @@ const checkDependence = async (
     )
 }
 
-/** A row that the request names is excluded: for this caller it is not there. */
+/** Excludes a row that the request names. It must appear not to exist for this caller. */
 const checkNamed = async (
   world: World,
   naming: NamingRequest,
@@ -105,7 +104,7 @@ const checkNamed = async (
     if (holds(world, excluded, { subject, row: hidden, shown: others }))
       return say(`its response contains ${what}`)
     if (listener !== probe.listeners[0]) return
-    // It is OK for a missing row as well, so that only what it returns can tell.
+    // The call also succeeds for a missing row, so that only the response can show a difference.
     const begin = () => namedRow(world, naming, { index, caller: a, owner: a, reach })
     return checkDependence(world, naming, limited, { ...NAMED, subjects: [subject], begin })
   }
@@ -119,13 +118,13 @@ const checkNamed = async (
 interface Hidden {
   readonly subject: Subject
   readonly row: Row
-  /** Rows of the request that the caller may reach. */
+  /** Rows of the request that the caller may access. */
   readonly shown: readonly Row[]
 }
 
 /**
- * True if a string of the row came back. A copy of another resource's string does not count, nor one that a
- * row of the request has as well, because a caller who reaches that row may see it.
+ * Returns true if the response contains a string of the row. Strings that another resource or an accessible
+ * row of the request also contains are ignored, because the caller may read those.
  */
 const holds = ({ madeUp }: World, { response, message: said }: Outcome, { subject, row, shown }: Hidden) => {
   const all = [said, ...textsIn(response)].join('\n')

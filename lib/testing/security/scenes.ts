@@ -22,7 +22,7 @@ import { newKey, type Row, type Side, storeRow, type World } from './world/world
 
 type Rows = ReadonlyMap<Subject, Row>
 
-/** Rows of the caller's own tenant come that a decision by row excludes. */
+/** Creates a scene with rows of the caller's own tenant that a row-level decision excludes. */
 export const excludedRows = async (
   world: World,
   naming: NamingRequest,
@@ -43,7 +43,7 @@ export const excludedRows = async (
   })
 }
 
-/** Rows of another tenant come, also with the keys of the caller's own. */
+/** Creates a scene with rows of another tenant, some with the same keys as the caller's own rows. */
 export const foreignRows = async (
   world: World,
   naming: NamingRequest,
@@ -66,7 +66,7 @@ export const foreignRows = async (
   return coming(world, a, { add, shown: () => {}, rows, request, spoken: spokenOf(rows) })
 }
 
-/** Excludes the rows that the rows of a request are in, or refer to. */
+/** Creates a scene that excludes the parents and references of the request's rows. */
 export const rowsAbove = async (
   world: World,
   naming: NamingRequest,
@@ -90,7 +90,7 @@ export const rowsAbove = async (
     spoken: spokenOf(rows),
     to: async (state) => {
       await changeRow(world, subject, a, above, contents[state === 'other' ? 'other' : 'first'](subject))
-      // Another row may have a copy of what it held before.
+      // Another row may contain a copy of its previous values.
       changed = (await readRow(subject, a, above.key)) ?? above
       return true
     },
@@ -101,9 +101,9 @@ export const rowsAbove = async (
 /** A row that the request names. */
 export interface NamedAt {
   readonly index: number
-  /** The caller. */
+  /** The caller of the method. */
   readonly caller: Side
-  /** Whose row it is. */
+  /** The owner of the row. */
   readonly owner: Side
   readonly reach?: RowReach
 }
@@ -149,7 +149,7 @@ export const namedRow = async (
   }
 }
 
-/** Excludes the rows by a row-level decision, or creates them if none exists yet. */
+/** Excludes the rows by a row-level decision, and creates them if they do not exist. */
 export const exclude = (
   reach: RowReach,
   location: Location,
@@ -209,7 +209,7 @@ const coming = (world: World, side: Side, { add, shown, rows, request, spoken }:
   }
 }
 
-/** Visible rows below the request's rows, as parents of the rows below them. */
+/** Adds accessible rows below the request's rows. They are parents of further rows. */
 const addBetween = async (world: World, side: Side, near: Map<Subject, Row>): Promise<void> => {
   for (const subject of world.subjects) {
     if (near.has(subject) || ![...near.keys()].some((above) => isBelow(subject, above))) continue
@@ -220,7 +220,7 @@ const addBetween = async (world: World, side: Side, near: Map<Subject, Row>): Pr
   }
 }
 
-/** The number of levels above a row that are searched for others. */
+/** The maximum number of levels of parents and references that are followed. */
 const HIGHEST = 3
 
 const aboveOf = async (
@@ -245,7 +245,7 @@ const aboveOf = async (
   return undefined
 }
 
-/** The key of what a row is in, or refers to. */
+/** Returns the key of a row's parent or reference. */
 const keyAbove = (
   location: Location,
   subject: Subject,

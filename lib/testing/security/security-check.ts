@@ -37,72 +37,74 @@ import { makeParents, makeRow, newText, type World } from './world/world.js'
 /** Options of `securityCheck`. */
 export interface SecurityOptions {
   /**
-   * Full names of methods that are meant to be public. Any other public method is a finding, except health
+   * Full names of methods that are intended to be public. Any other public method is a finding, except health
    * and reflection.
    */
   readonly publicMethods?: readonly string[]
   /** Full names of methods that every authenticated caller may call. */
   readonly openMethods?: readonly string[]
   /**
-   * Full names of methods by which callers of every tenant may write what all tenants share (`shared: true`).
+   * Full names of methods with which callers of every tenant may write rows of all tenants (`shared: true`).
    */
   readonly sharedWrites?: readonly string[]
-  /** Full names of fields, `package.Message.field`, that look like secrets but are not. */
+  /** Full names of fields, as `package.Message.field`, that look like secrets but are not. */
   readonly plainFields?: readonly string[]
   /**
-   * Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time.
-   * Other fields still have generated values, and references still name resources that the check has made.
+   * Values for a resource that rejects generated ones, by the full name of its message. `n` differs each
+   * time. Other fields still receive generated values, and references still refer to resources of the check.
    */
   readonly samples?: Samples
   /**
-   * Requests for methods of your own, by gRPC full method name, if the generated ones are refused:
-   * `{ '/orders.v1.OrderService/PlaceOrder': (key) => ({ customerId: key('orders.v1.Customer') }) }`. A
-   * method that takes none is in `notChecked`.
+   * Requests for custom methods that reject generated ones, by full gRPC method name: `{
+   * '/orders.v1.OrderService/PlaceOrder': (key) => ({ customerId: key('orders.v1.Customer') }) }`. A method
+   * without a working request is listed in `notChecked`.
    */
   readonly requests?: Requests
   /**
-   * Functions that create the state a method or a resource needs, by gRPC full method name or by the full
-   * name of the resource's message: `{ '/orders.v1.OrderService/Ship': ({ client, keys: [id] }) =>
+   * Functions that create the state a method or resource needs, by full gRPC method name or by the full name
+   * of the resource's message: `{ '/orders.v1.OrderService/Ship': ({ client, keys: [id] }) =>
    * client(OrderService).pay({ id }) }`. A method's function runs before each request that names resources of
-   * a tenant, and a resource's before each one that the check creates.
+   * a tenant. A resource's function runs before the check creates one.
    */
   readonly prepare?: Preparations
-  /** True to start the workers of a builder (relays and consumers). Default: false. */
+  /** If true, starts the workers of a builder (relays and consumers). Default: false. */
   readonly startWorkers?: boolean
   /**
-   * Methods that the check must not call, by gRPC full method name, with the reason. Their declarations and
-   * their denial are checked, and they are in `notChecked`. Without its Create, a resource is made in its
-   * repository.
+   * Methods that the check must not call, by full gRPC method name, with the reason. Only their declarations
+   * and their denial are checked, and they are listed in `notChecked`. If a Create is excluded, its resources
+   * are created through the repository.
    */
   readonly leaveOut?: Readonly<Record<string, string>>
   /**
-   * Findings that are intended, by gRPC full method name and the whole text of the finding, with the reason:
-   * `{ '/orders.v1.OrderService/GetTotal': { 'what it returns in total depends on …': 'a stored sum' } }`.
-   * They are in `accepted` of the report instead of `findings`. The rest of the method stays checked.
+   * Accepted findings by full gRPC method name and complete text, with the reason: `{
+   * '/orders.v1.OrderService/GetTotal': { 'what it returns in total depends on …': 'a stored sum' } }`. They
+   * are reported in `accepted` instead of `findings`. Other checks of the method still apply.
    */
   readonly accept?: Accepted
   /**
-   * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them;
-   * a server must grant them everything.
+   * The subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for
+   * them; a server must grant them everything.
    */
   readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
-  /** The two tenants, where a foreign key needs their rows. Default: made up in the type of the column. */
+  /**
+   * The two tenants, for a foreign key that needs their rows. Default: generated values of the column's type.
+   */
   readonly tenants?: readonly [string, string]
   /**
-   * The headers that identify a principal, for a server that does not read `account-id`, `subject` and
-   * `groups`.
+   * Returns the headers that identify a principal, for a server that does not read `account-id`, `subject`
+   * and `groups`.
    */
   readonly headersOf?: (principal: Required<TestPrincipal>) => Headers | Promise<Headers>
-  /** The log of a server. A builder's log is always captured. */
+  /** The captured log of a server. A builder's log is always captured. */
   readonly logs?: Pick<CapturedLogs, 'text'>
 }
 
 /**
- * Checks a service the way an attacker would: first its declarations, then by calls to a server in this
- * process, through both listeners. A builder gets two tenants, each with a caller who may do everything; its
- * authorizer decides for all others. A server is checked as it was built. The check writes and deletes:
- * give it its own database.
- * @returns a report with every finding; `passed` when there is none.
+ * Checks a service as an attacker would: first its declarations, then by calling a server in this process
+ * through both listeners. For a builder, the check uses two tenants, each with a caller who may do
+ * everything; its authorizer decides about all other callers. A server is checked as it was built. The check
+ * writes and deletes rows, so give it a separate database.
+ * @returns a report with every finding. `passed` is true if there is none.
  * @example
  * ```ts
  * import type { ServerBuilder } from 'ashlar'
@@ -148,7 +150,7 @@ export async function securityCheck(
 }
 
 interface Run {
-  /** A caller of the first tenant who reaches some rows, if the authorizer decides by row. */
+  /** A caller of the first tenant who may access some rows, if the authorizer uses row-level decisions. */
   readonly limited: string
   readonly reach: RowReach & { isOn: boolean }
   tenants: Tenants
@@ -165,7 +167,7 @@ const newRun = (options: SecurityOptions): Run => ({
   options,
 })
 
-/** The configuration of a builder's server: open to the two callers, without limits on many calls. */
+/** Returns the configuration of a builder's server, open to the two callers and without rate limits. */
 const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
   const {
     rateLimiter: _rateLimiter,
@@ -208,7 +210,7 @@ interface Serving {
   readonly subjects: readonly Subject[]
 }
 
-/** @returns how many calls were made. */
+/** @returns the number of calls. */
 const checkServing = async (
   server: Server,
   logs: CapturedLogs,
@@ -307,13 +309,13 @@ const checkSubject = async (
   if (typeof row === 'string') return leaveUnchecked(world, subject, row)
   await checkSilence(world, subject, row, strangers)
   await checkHostileInput(world, subject, row)
-  // A method in between may have deleted it.
+  // An earlier method may have deleted the row.
   const own = await makeRow(world, subject, world.a)
   if (typeof own === 'string') return leaveUnchecked(world, subject, own)
   await checkSecrecy(world, subject, own)
 }
 
-/** @throws TypeError for a name that no method has, or that has a request. */
+/** @throws TypeError for an unknown method, or a method that also has a request. */
 const leaveOutNamed = (
   methods: ReturnType<typeof servedMethods>,
   findings: Findings,
@@ -328,7 +330,7 @@ const leaveOutNamed = (
   }
 }
 
-/** @throws TypeError for a name that no method has, and for a finding without a reason. */
+/** @throws TypeError for an unknown method, and for a finding without a reason. */
 const checkAccepted = (methods: ReturnType<typeof servedMethods>, accept: Accepted): void => {
   for (const [path, reasons] of Object.entries(accept)) {
     if (!methods.some((method) => method.path === path))
@@ -339,8 +341,8 @@ const checkAccepted = (methods: ReturnType<typeof servedMethods>, accept: Accept
 }
 
 /**
- * Rows that all tenants share need no isolation. The remaining question is who writes them, which only the
- * options can answer.
+ * Reports resources with rows of all tenants, which need no isolation. Only the options can state who may
+ * write them.
  */
 const leaveOutShared = (
   methods: ReturnType<typeof servedMethods>,

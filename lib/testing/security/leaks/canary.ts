@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
-/** A unique text: finding it in output shows where that output came from. Letters and digits only. */
+/**
+ * Returns a unique string of letters and digits. If it occurs in output, it shows where that output came
+ * from.
+ */
 export const newCanary = (kind: string): string => `${kind}${randomBytes(8).toString('hex')}`
 
-/** Texts to search for, in every form in which they might leak. */
+/** Strings to search for, in every form in which they might leak. */
 export class Canaries {
   readonly #forms = new Map<string, string>()
 
@@ -12,19 +15,21 @@ export class Canaries {
     return text
   }
 
-  /** True if a string contains one of the canaries. */
+  /** Returns true if a string contains one of the canaries. */
   isIn(text: string): boolean {
     for (const form of this.#forms.keys()) if (text.includes(form)) return true
     return false
   }
 }
 
-/** The text itself, in lower case, in hexadecimal, and in Base64 at any offset of a longer value. */
+/**
+ * Returns a string unchanged, in lower case, in hexadecimal, and in Base64 at any offset of a longer value.
+ */
 const formsOf = (text: string): readonly string[] => [
   ...new Set([text, text.toLowerCase(), Buffer.from(text).toString('hex'), ...[0, 1, 2].map(base64At(text))]),
 ]
 
-/** The part of the Base64 that does not depend on the surrounding text. */
+/** Returns the part of the Base64 form that does not depend on the surrounding bytes. */
 const base64At =
   (text: string) =>
   (before: number): string => {

@@ -1,6 +1,6 @@
 import type { Repository } from '../../../persistence/index.js'
 
-/** Texts of databases or programs, which no caller may see (the specification's Errors). */
+/** Text of databases or programs that must not reach a caller. */
 const UNFIT: readonly (readonly [RegExp, string])[] = [
   [/constraint failed/i, 'the text of a constraint'],
   [/duplicate (key|entry)/i, 'the text of a constraint'],
@@ -16,11 +16,11 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
     /invalid input syntax for|value too long for type|out of range for type/i,
     "the database's text on a value",
   ],
-  // In the body of an HTTP error a line break is written as two characters.
+  // In the body of an HTTP error, a line break is written as two characters.
   [/(?:\n|\\n)\s+at .+:\d+:\d+/, 'a stack'],
   [/\bat (?:async )?[\w$.<>[\] ]+ \((?:[^()\n]*:\d+:\d+|native|<anonymous>)\)/, 'a stack'],
   [/\bnode_modules\b|\bfile:\/\/|\bnode:internal\//, 'a path of the program'],
-  // A route or the name of a resource does not begin with a folder of the system.
+  // The name of a system folder does not occur at the start of a route or resource name.
   [
     /(?<![\w/.])\/(?:home|root|usr|var|etc|opt|tmp|srv|proc|sys|dev|mnt|run|Users|private|Library|Applications|Volumes)\/[\w.@-]/,
     'an absolute path',
@@ -35,10 +35,10 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * The part of an error that a caller must not see; undefined if there is none.
- * @param said - everything the caller receives; database texts are searched in it.
- * @param message - the error's own text; tables and columns of the repositories are also searched in it.
- * @param asked - names of fields of the request, which the caller knows.
+ * Returns a description of the part of an error that must not reach a caller; undefined if there is none.
+ * @param said - everything that the caller receives; it is searched for database text.
+ * @param message - the error's own message; it is also searched for tables and columns of the repositories.
+ * @param asked - names of request fields, which the caller knows.
  */
 export const unfitIn = (
   said: string,
@@ -57,8 +57,8 @@ export const unfitIn = (
 }
 
 /**
- * The texts in the body of an HTTP error, as values in quotes; else the message. What the body calls them is
- * no name of a column: `code`, `message`.
+ * Returns the string values in the body of an HTTP error, in quotes, or the message. Member names of the body
+ * such as `code` and `message` are not column names.
  */
 function textsIn(message: string): string {
   if (!message.startsWith('{')) return message
@@ -73,19 +73,20 @@ function textsIn(message: string): string {
 
 interface TableOrColumn {
   readonly name: string
-  /** True if a sentence may have it that means something else. */
+  /** True if the name may occur in a sentence with another meaning. */
   readonly isWord: boolean
 }
 
-/** A column that is called as an ordinary word is: `state`, `key`. */
+/** Matches a column name that is an ordinary word, such as `state` or `key`. */
 const ORDINARY = /^[a-z]+$/
 
-/** Words that the framework uses for every resource. */
+/** Matches words that the framework uses in messages for every resource. */
 const GENERIC =
   /permission denied|not found|already exists|precondition failed|internal error|deadline exceeded/g
 
 /**
- * Tables as drivers write them, with or without schema and prefix, and columns with a different proto name.
+ * Returns the tables as drivers write them, with and without schema and prefix, and the columns whose proto
+ * name differs.
  */
 const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>): readonly TableOrColumn[] => {
   const onTheWire = new Set([
@@ -101,14 +102,17 @@ const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>):
   ].filter(({ name }) => !onTheWire.has(name))
 }
 
-/** The schema by itself may be an ordinary word. */
+/** Returns the table with its schema. The schema's name alone may be an ordinary word. */
 const inSchema = ({ schema, name }: NonNullable<Repository<object>['table']>): readonly string[] =>
   schema === undefined ? [] : [`${schema}.${name}`]
 
-/** As the texts of databases have names; behind a table, that one is found. */
+/** Returns true if the text contains the name in quotes, as in databases' messages. */
 const quotedIn = (text: string, name: string): boolean =>
   ['"', "'", '`'].some((mark) => text.includes(`${mark}${name}${mark}`))
 
-/** A whole word. `.v1` after it means the package of a proto file, a slash means a path. */
+/**
+ * Returns true if the text contains the name as a whole word. `.v1` after it denotes a proto package, and a
+ * slash a path.
+ */
 const wordIn = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\w/])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w/]|\\.v\\d|:batch)`).test(text)

@@ -1,4 +1,4 @@
-/** Captures stdout and stderr of the process, and still writes them. */
+/** Captures stdout and stderr of the process while still writing them. */
 export const captureOutput = (): { text(): string; stop(): void } => {
   const written: string[] = []
   const restore = [process.stdout, process.stderr].map((stream) => {

@@ -1,17 +1,20 @@
 import type { ResponseValues } from './response-values.js'
 
-/** The rows that a caller may not reach: none, rows with some values, or the same rows with other values. */
+/**
+ * The state of the rows that a caller may not access: missing, present with some values, or present with
+ * other values.
+ */
 export type State = 'absent' | 'first' | 'other'
 
-/** The responses of the same call in a state. */
+/** The response of a call in a state. */
 export interface Seen {
   readonly state: State
   readonly response: ResponseValues
 }
 
 /**
- * The values in responses that depend on the state. A value counts that is the same in each call of one
- * state, or that grows by the same number with each call, and that differs between states.
+ * Returns the paths of values that depend on the state. A value counts if it is constant within a state, or
+ * grows by the same number with each call, and differs between states.
  */
 export const dependsOn = (all: readonly Seen[]): readonly string[] =>
   [...new Set(all.flatMap(({ response }) => [...response.keys()]))].filter((path) => isDependent(all, path))
@@ -44,8 +47,8 @@ const isComing = (before: State, after: State): boolean => before === 'absent' &
 const isGoing = (before: State, after: State): boolean => isComing(after, before)
 
 /**
- * Rows that are marked as deleted may still count, or be all that counts: such a value changes when others
- * come, or when they go, and only then.
+ * Returns true if a value changes exactly when rows are created, or exactly when they are removed. This
+ * detects counters that include soft-deleted rows, or only those.
  */
 const changesAt = (all: readonly Seen[], values: readonly Value[], isStep: typeof isComing): boolean => {
   let steps = 0
@@ -59,7 +62,9 @@ const changesAt = (all: readonly Seen[], values: readonly Value[], isStep: typeo
   return steps > 0
 }
 
-/** By how much a value changes from call to call in one state; undefined where it does so at random. */
+/**
+ * Returns the numbers by which a value changes between calls of one state; undefined if it changes at random.
+ */
 const stillSteps = (all: readonly Seen[], values: readonly Value[]): readonly number[] | undefined => {
   const steps: number[] = []
   for (const [index, value] of values.entries()) {

@@ -2,15 +2,16 @@ import type { Outcome } from '../wire/listener-clients.js'
 import { withoutKey } from '../world/made-up-keys.js'
 
 /**
- * A call's response, value by value. A string is one value and the numbers in it, so that `3 of 5` can be
- * compared as a number is.
+ * The values in a call's response. A string counts as one value plus the numbers in it, so that the numbers
+ * in `3 of 5` can be compared.
  */
 export type ResponseValues = ReadonlyMap<string, string | number>
 
 /**
- * @param spoken - texts of the request, which say nothing in a response, and what to read in their place.
- * @param counted - fields of messages, `package.Message.localName`, with a number that the database makes for
- * all tenants.
+ * Returns the values of a response.
+ * @param spoken - strings of the request, which reveal nothing in a response, and their placeholders.
+ * @param counted - fields, as `package.Message.localName`, with a number that the database generates for all
+ *   tenants.
  */
 export const responseValuesOf = (
   outcome: Outcome,
@@ -51,13 +52,13 @@ export const responseValuesOf = (
   return values
 }
 
-/** The end of a path whose number may be a key. */
+/** Matches a path whose number may be a key. */
 const KEY = /(\.id|Id)s?(\[\d+\])?$/
 
-/** The headers that differ from call to call. */
+/** Matches headers that differ from call to call. */
 const EACH_CALLS = /^(x-request-id|date|content-length|traceparent|etag|keep-alive|connection)\b/i
 
-/** Not one in the middle of an id. */
+/** Matches a number that is not part of an id. */
 const NUMBER = /(?<![\w-])\d{1,15}(?![\w-])/g
 
 const putText = (values: Map<string, string | number>, path: string, text: string): void => {
@@ -73,7 +74,7 @@ const AN_HOUR = 3_600_000
 
 const isNow = (ms: number): boolean => Math.abs(ms - Date.now()) < AN_HOUR
 
-/** A clock goes on between two calls, and says nothing of rows. */
+/** Returns a number, or a placeholder if it is the current time, which reveals nothing about rows. */
 const numberOf = (value: number | bigint): string | number => {
   const number = Number(value)
   if (isNow(number) || isNow(number * 1000)) return NOW

@@ -11,14 +11,14 @@ import {
 import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
-/** A request as the gateway accepts it. */
+/** A request in the form that the gateway accepts. */
 export interface HttpRequestForm {
   readonly method: string
   readonly path: string
   readonly body: string | undefined
 }
 
-/** The path template of a method's HTTP rule; undefined without one. */
+/** Returns the path template of a method's HTTP rule; undefined if there is none. */
 export const pathTemplateOf = (desc: DescMethod): string | undefined => {
   if (!hasOption(desc, http)) return undefined
   const { pattern } = getOption(desc, http)
@@ -26,14 +26,17 @@ export const pathTemplateOf = (desc: DescMethod): string | undefined => {
   return pattern.case === 'custom' ? pattern.value.path : pattern.value
 }
 
-/** The pattern for a bound field's value: `shelves/*` of `{parent=shelves/*}`, `*` without a pattern. */
+/**
+ * Returns the pattern for the value of a bound field: `shelves/*` in `{parent=shelves/*}`, `*` without a
+ * pattern.
+ */
 export const boundPattern = (desc: DescMethod, path: string): string | undefined => {
   for (const [, field, pattern = '*'] of (pathTemplateOf(desc) ?? '').matchAll(VARIABLE))
     if (field === path) return pattern
   return undefined
 }
 
-/** The request of the first binding; undefined when the binding cannot express the message. */
+/** Returns the request of the first HTTP binding; undefined if it cannot express the message. */
 export const httpRequestOf = (desc: DescMethod, request: Message): HttpRequestForm | undefined => {
   const template = pathTemplateOf(desc)
   if (template === undefined) return undefined
@@ -58,11 +61,11 @@ const jsonOf = (desc: DescMethod, request: Message): JsonObject | undefined => {
   try {
     return toJson(desc.input, request, { useProtoFieldName: true }) as JsonObject
   } catch {
-    return undefined // NaN in a Timestamp and the like have no JSON
+    return undefined // for example NaN or an invalid Timestamp, which has no JSON
   }
 }
 
-/** Removes the fields that the path binds from the message. */
+/** Fills the path, and removes the fields in it from the message. */
 const fill = (template: string, rest: JsonObject): string | undefined => {
   const missing: string[] = []
   const path = template.replaceAll(VARIABLE, (_, field: string, pattern = '*') => {
@@ -85,7 +88,9 @@ const take = (json: JsonObject, path: string): JsonValue | undefined => {
   return value
 }
 
-/** Scalars, lists and nested messages as parameters; masks as the gateway expects them. */
+/**
+ * Returns the query: scalars, lists and nested messages as parameters, and masks as the gateway expects them.
+ */
 const queryOf = (rest: JsonObject, fields: readonly DescField[]): string => {
   const query = new URLSearchParams()
   const add = (name: string, value: JsonValue): void => {

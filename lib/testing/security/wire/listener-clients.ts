@@ -14,11 +14,11 @@ import { httpRequestOf } from './http-request.js'
 export interface Outcome {
   readonly transport: 'grpc' | 'http'
   readonly code: number
-  /** The error's text. */
+  /** The error message. */
   readonly message: string
-  /** Its headers and trailers. */
+  /** The headers and trailers. */
   readonly metadata: string
-  /** Everything the caller received, headers, trailers and bytes included, as text. */
+  /** Everything that the caller received as text, including headers, trailers and bytes. */
   readonly said: string
   /** The first response. */
   readonly response: Message | undefined
@@ -31,14 +31,17 @@ export type Headers = Readonly<Record<string, string>>
 /** A client of one listener. */
 export interface ListenerClient {
   readonly name: 'grpc' | 'http'
-  /** Sends one message and waits for the end; undefined when this listener cannot express the call. */
+  /**
+   * Sends one message and waits for the end of the call. Resolves to undefined if this listener cannot
+   * express the call.
+   */
   send(desc: DescMethod, request: Message, headers: Headers): Promise<Outcome | undefined>
   close(): void
 }
 
-/** The timeout of a call. */
+/** The timeout of a call in milliseconds. */
 export const WITHIN_MS = 10_000
-/** Responses to read of an endless stream. */
+/** The maximum number of responses that are read from an endless stream. */
 const MAX_RESPONSES = 20
 
 export const grpcListenerClient = (address: string): ListenerClient => {
@@ -72,7 +75,7 @@ const sendGrpc = (
     const done = (_: unknown, bytes?: Buffer) => keep(bytes)
     const call = begin(client, desc, { path, write, read, request, metadata, options, done })
     if (desc.methodKind === 'server_streaming' || desc.methodKind === 'bidi_streaming') call.on('data', keep)
-    call.on('error', () => {}) // the status says it too
+    call.on('error', () => {}) // the status event reports it as well
     call.on('metadata', (metadata: grpc.Metadata) => received.push(metadataText(metadata)))
     call.on('status', ({ code, details, metadata: trailers }: grpc.StatusObject) => {
       received.push(metadataText(trailers))
@@ -100,7 +103,7 @@ interface Begin {
   readonly done: (error: unknown, bytes?: Buffer) => void
 }
 
-/** The members that all kinds of calls share. */
+/** The members that all kinds of calls have. */
 type Begun = Pick<grpc.Call, 'cancel'> & NodeJS.EventEmitter
 
 const begin = (client: grpc.Client, { methodKind }: DescMethod, call: Begin): Begun => {
@@ -129,7 +132,7 @@ export const httpListenerClient = (url: string): ListenerClient => ({
     const form = httpRequestOf(desc, request)
     if (form === undefined) return undefined
     const { method, path, body } = form
-    // A compressed response would only cost time.
+    // Compressing responses would only take time.
     const type = {
       'accept-encoding': 'identity',
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -165,7 +168,7 @@ const fetchText = async (url: string, init: RequestInit) => {
     })
     return { response, text: await response.text() }
   } catch {
-    return undefined // a timeout, or a broken connection
+    return undefined // a timeout or a broken connection
   }
 }
 
@@ -192,7 +195,7 @@ const codeOf = (text: string, status: number): number => {
     const { code } = JSON.parse(text) as { code?: unknown }
     if (typeof code === 'number' && code !== 0) return code
   } catch {
-    // not JSON: the status is enough
+    // It is not JSON, so the status must suffice.
   }
   return BY_STATUS[status] ?? CODES.UNKNOWN
 }
@@ -201,6 +204,6 @@ const responseIn = (desc: DescMethod, text: string): Message | undefined => {
   try {
     return fromJson(desc.output, JSON.parse(text) as JsonValue, { ignoreUnknownFields: true })
   } catch {
-    return undefined // a response_body that is only a part, or a stream
+    return undefined // a partial response_body, or a stream
   }
 }

@@ -18,16 +18,16 @@ import {
   type World,
 } from './world.js'
 
-/** Rows that identify the next ones, which are in them or refer to them. */
+/** Rows that become the parents or references of further rows. */
 export type Near = ReadonlyMap<Subject, Row>
 
-/** Values that stand out, different for each resource, and others that differ from them in each field. */
+/** Recognizable values for each resource, and a second set that differs in every field. */
 export interface Contents {
   readonly first: (subject: Subject) => Content
   readonly other: (subject: Subject) => Content
 }
 
-/** Above every number that the check uses elsewhere, and a 32-bit number still. */
+/** Above every other number that the check uses, but still a 32-bit number. */
 const HIGH = 700_000_000
 
 export const newContents = ({ text }: Side): Contents => {
@@ -43,7 +43,9 @@ export const newContents = ({ text }: Side): Contents => {
   }
 }
 
-/** Creates a row in one of the rows near it, or one that refers to them; undefined where that is refused. */
+/**
+ * Creates a row below the given rows, or one that refers to them. Resolves to undefined if it is rejected.
+ */
 export const rowNear = async (
   world: World,
   subject: Subject,
@@ -70,19 +72,19 @@ export const rowNear = async (
     const sent = await sendRow(world, subject, side, asked, content)
     return typeof sent === 'object' ? sent : undefined
   } catch {
-    return undefined // a missing row shows nothing
+    return undefined // a missing row reveals nothing
   } finally {
     side.targets.clear()
     for (const [target, key] of before) side.targets.set(target, key)
   }
 }
 
-/** True if a row of the resource can be in one of the others, or refer to it. */
+/** Returns true if a row of the resource can have a row of the other resource as its parent or reference. */
 export const isBelow = (subject: Subject, above: Subject): boolean =>
   (subject.name?.parent !== undefined && subject.name.parent.text === above.name?.pattern) ||
   subject.references.some(({ target, isInName }) => target === above.entity && !isInName)
 
-/** Changes every field that an update may write, in the repository. */
+/** Changes every field that an update may write, through the repository. */
 export const changeRow = async (
   world: World,
   subject: Subject,
@@ -103,11 +105,11 @@ export const changeRow = async (
       () => false,
     )
   if (mask.length === 0 || (await update(mask))) return
-  // One value may be refused, and not the others.
+  // One value may be rejected although the others are valid.
   for (const name of mask) await update([name])
 }
 
-/** True if the row is gone. */
+/** Removes a row. Resolves to true if it no longer exists. */
 export const removeRow = async (subject: Subject, side: Side, { key }: Row): Promise<boolean> => {
   const { repository } = subject
   if (repository === undefined) return false
@@ -117,7 +119,7 @@ export const removeRow = async (subject: Subject, side: Side, { key }: Row): Pro
   )
 }
 
-/** A row as its repository has it now, also one that is marked as deleted. */
+/** Returns a row as stored in its repository, including a soft-deleted one. */
 export const storedRow = (subject: Subject, side: Side, key: string): Promise<object | undefined> => {
   const { repository } = subject
   if (repository?.model.deleteTime === undefined)
@@ -128,11 +130,11 @@ export const storedRow = (subject: Subject, side: Side, key: string): Promise<ob
   )
 }
 
-/** The number of rows a tenant has in a repository, also those that are marked as deleted. */
+/** Returns the number of rows that a tenant has in a repository, including soft-deleted ones. */
 export const countRows = ({ repository }: Subject, side: Side): Promise<number> =>
   as(side, async () => repository?.count({ showDeleted: true }) ?? 0)
 
-/** The same as a message. */
+/** Returns a stored row as a message. */
 export const readRow = async (subject: Subject, side: Side, key: string): Promise<Row | undefined> => {
   const entity = await storedRow(subject, side, key)
   const message = entity && subject.repository?.model.toMessage<Message>(entity)
@@ -142,7 +144,7 @@ export const readRow = async (subject: Subject, side: Side, key: string): Promis
 const as = <T>({ tenant }: Side, fn: () => Promise<T>): Promise<T> =>
   RequestContext.as({ tenant, subject: 'security-check' }, fn)
 
-/** The part of a name that is the key of its row, as its repository takes it. */
+/** Returns the part of a name that is the row's key in the repository. */
 const storedKey = ({ name, repository }: Subject, key: string): string => {
   const own = repository?.model.key.property
   const at = name?.variables.findIndex(({ field }) => field.property === own) ?? -1
@@ -151,8 +153,8 @@ const storedKey = ({ name, repository }: Subject, key: string): string => {
 }
 
 /**
- * Adds a row of each resource, parents first. The next rows are near an added one.
- * @param isChained - true if the added rows are the parents of the next ones.
+ * Adds a row of each resource, parents first. Each row is placed near one of the added rows.
+ * @param isChained - true if the added rows become the parents of the next ones.
  */
 export const addRows = async (
   world: World,

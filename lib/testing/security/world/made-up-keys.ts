@@ -6,10 +6,13 @@ import { newCanary } from '../leaks/canary.js'
 
 type Field = NamePattern['variables'][number]['field']
 
-/** Makes texts of one form, each another one. @param kind - begins it where any text will do. */
+/**
+ * Returns a new string of a certain format for each call.
+ * @param kind - the prefix, if the format allows one.
+ */
 export type NewText = (kind: string) => string
 
-/** Numbers in their order from a random one, so that two of a small range differ. */
+/** Returns consecutive numbers from a random start, so that two numbers of a small range differ. */
 const numbersFrom = (least: number, most: number): (() => number) => {
   let next = randomInt(least, most)
   return () => (next = next + 1 < most ? next + 1 : least)
@@ -33,27 +36,33 @@ const FORMS: readonly NewText[] = [
   () => letters().toString(36),
 ]
 
-/** Strings of the first form that fits, or of any form. @param kind - the longest prefix. */
+/**
+ * Returns a generator for the first format that fits, or for arbitrary strings.
+ * @param kind - the longest prefix.
+ */
 export const newTextThat = (fits: (text: string) => boolean, kind = 'check-'): NewText =>
   FORMS.find((make) => fits(make(kind))) ?? newCanary
 
-/** The keys of the parents that the check creates, in both tenants. */
+/** Candidates for the key of the parent that the check creates in both tenants. */
 const PARENTS = ['check', '00000000-0000-4000-8000-000000000007', '7', '2030-01-01', 'c']
 
-/** The key of the parent that all resources of the check are in. @param field - holds it. */
+/**
+ * Returns the key of the parent of all the check's resources.
+ * @param field - the field that contains it.
+ */
 export const parentText = (field: Field | undefined): string =>
   PARENTS.find((text) => fitsIn(field, text)) ?? 'check'
 
-/** True if a repository generates no key, so that the caller chooses it. */
+/** Returns true if a repository generates no key, so that the caller chooses it. */
 export const isChosen = (field: Field): boolean => kindOf(field).key?.takesUuid(field) === false
 
-/** A key as a filter has it, of what the field's property holds. */
+/** Returns the literal with which a filter compares a key. */
 export const literalOf = (field: Field | undefined, text: string): string => {
   const value = field && kindOf(field).key !== undefined ? keyPartOf(field).valueOf(text) : text
   return typeof value === 'number' || typeof value === 'bigint' ? text : JSON.stringify(text)
 }
 
-/** True if a row can have the text there, which is a key or refers to one. */
+/** Returns true if the field, which is a key or a reference, can contain the string. */
 export const fitsIn = (field: Field | undefined, text: string): boolean =>
   field === undefined ||
   kindOf(field).key === undefined ||
@@ -61,7 +70,7 @@ export const fitsIn = (field: Field | undefined, text: string): boolean =>
     kindOf(field).isForeign?.(text) !== true &&
     text.length <= (field.maxLength ?? Infinity))
 
-/** A text with another in the place of a key. A number is none in the middle of another. */
+/** Replaces a key in a text. A number inside a longer number is not a key. */
 export const withoutKey = (text: string, key: string, other: string): string => {
   if (!/\d$/.test(key)) return text.replaceAll(key, () => other)
   const escaped = key.replaceAll(/[^\w/-]/g, '\\$&')

@@ -4,22 +4,22 @@ import type { TestCaller, TestServer } from '../../harness/test-server.js'
 import type { Subject } from './subjects.js'
 import type { Side } from './world.js'
 
-/** The tenant whose state a function of `prepare` creates. */
+/** The tenant for which a `prepare` function creates state. */
 export interface Preparation {
   readonly tenant: string
-  /** A typed gRPC client whose caller belongs to the tenant and has every permission. */
+  /** Returns a typed gRPC client whose caller belongs to the tenant and has every permission. */
   readonly client: TestCaller['client']
-  /** For a method: the keys of the resources that its request names, in the order of its request function. */
+  /** For a method: the keys of the resources in its request, in the order of its request function. */
   readonly keys: readonly string[]
 }
 
-/** By gRPC full method name, or by the full name of a resource's message. */
+/** Functions by full gRPC method name, or by the full name of a resource's message. */
 export type Preparations = Readonly<Record<string, (preparation: Preparation) => Promise<unknown>>>
 
 /** Creates the state that a method or a resource needs for a tenant. */
 export type Prepare = (name: string, side: Side, keys?: readonly string[]) => Promise<void>
 
-/** @throws TypeError for a name that no method and no resource has. */
+/** @throws TypeError for a name that is neither a method nor a resource. */
 export const checkPreparations = (
   preparations: Preparations,
   methods: readonly ServedMethod[],
@@ -35,7 +35,7 @@ export const checkPreparations = (
       )
 }
 
-/** The time after which a function that has not returned counts as failed. */
+/** The timeout of a function in milliseconds. */
 const LONGEST_MS = 60_000
 
 export const preparing =

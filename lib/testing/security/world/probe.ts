@@ -10,14 +10,14 @@ const OPERATION = 'google.longrunning.Operation'
 /** A caller of the check. */
 export interface Caller {
   readonly headers: Headers
-  /** Texts of others, which must not be in any response. */
+  /** Strings of other tenants, which must not occur in any response; undefined if none are known. */
   readonly mustNotSee: Canaries | undefined
 }
 
-/** Makes calls, and searches everything that their callers receive for the canaries of others. */
+/** Sends calls, and searches everything that their callers receive for strings of other tenants. */
 export class Probe {
   calls = 0
-  /** Names of the operations that calls have started. */
+  /** The names of operations started by calls. */
   readonly #operations = new Map<Headers, string[]>()
 
   constructor(
@@ -28,7 +28,7 @@ export class Probe {
     readonly secrets: Canaries,
   ) {}
 
-  /** Sends a request to one listener. Undefined when it cannot express the request. */
+  /** Sends a request to one listener. Resolves to undefined if the listener cannot express the request. */
   async send(
     listener: ListenerClient,
     desc: DescMethod,
@@ -72,7 +72,7 @@ export class Probe {
     return outcome
   }
 
-  /** The operations that calls of this caller have started. */
+  /** Returns the operations that this caller's calls have started. */
   operationsOf({ headers }: Caller): readonly string[] {
     return this.#operations.get(headers) ?? []
   }
@@ -85,7 +85,7 @@ export class Probe {
     else if (!known.includes(name)) known.push(name)
   }
 
-  /** Sends it to every listener that can express it. */
+  /** Sends a request to every listener that can express it. */
   async sendAll(
     desc: DescMethod,
     request: Message,

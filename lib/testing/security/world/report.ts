@@ -1,40 +1,40 @@
 /** The kind of a finding. */
 export type SecurityCheckName =
-  /** A method has neither a rule nor a public exemption, or two rules contradict each other. */
+  /** A method has neither a rule nor `public`, or two rules contradict each other. */
   | 'rule'
-  /** A rule's resource template names no field of the request. */
+  /** A rule's resource template is invalid for the request. */
   | 'template'
   /** A rule is for a method that is not served. */
   | 'stray rule'
-  /** A method is public without being listed as public. */
+  /** A method is public but not listed in `publicMethods`. */
   | 'public'
   /** A field looks like a secret and is not marked as one. */
   | 'unmarked secret'
   /** A caller without an identity or without grants was not denied. */
   | 'denial'
-  /** One tenant can reach or detect a resource of another. */
+  /** One tenant can access or detect a resource of another. */
   | 'isolation'
-  /** An error contains text of the database or the program. */
+  /** An error contains internal text of the database or the program. */
   | 'error text'
   /** A secret or a credential leaked. */
   | 'secret'
-  /** A call got no response. */
+  /** A call received no response. */
   | 'no response'
-  /** A standard method that could not be tested. */
+  /** A standard method could not be tested. */
   | 'unchecked'
 
-/** A violation. */
+/** A finding of the security check. */
 export interface SecurityFinding {
   readonly check: SecurityCheckName
-  /** gRPC full method name; empty when the finding is about none. */
+  /** Full gRPC method name; empty if the finding concerns no method. */
   readonly method: string
-  /** The listener where it was seen; empty when the finding is about no call. */
+  /** The listener of the call; empty if the finding concerns no call. */
   readonly transport: 'grpc' | 'http' | ''
-  /** The observation, and the remedy. It contains no secret. */
+  /** The finding and advice. It contains no secret. */
   readonly text: string
 }
 
-/** Reasons for accepting findings, by gRPC full method name and the text of the finding. */
+/** Reasons for accepting findings, by full gRPC method name and text of the finding. */
 export type Accepted = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** A finding that the options accept. */
@@ -42,7 +42,7 @@ export interface AcceptedFinding extends SecurityFinding {
   readonly reason: string
 }
 
-/** A method, or a part of it, that was not checked, and why. */
+/** A method, or a part of one, that was not checked, with the reason. */
 export interface NotChecked {
   readonly method: string
   readonly reason: string
@@ -50,10 +50,10 @@ export interface NotChecked {
 
 /** The result of a security check. */
 export interface SecurityReport {
-  /** True without findings, except accepted ones. */
+  /** True if there are no findings except accepted ones. */
   readonly passed: boolean
   readonly findings: readonly SecurityFinding[]
-  /** The findings that `accept` names. */
+  /** The findings that `accept` lists. */
   readonly accepted: readonly AcceptedFinding[]
   readonly notChecked: readonly NotChecked[]
   /** The number of served methods. */
@@ -62,7 +62,7 @@ export interface SecurityReport {
   readonly calls: number
 }
 
-/** Collects findings, at most one of a kind for each method and listener. */
+/** Collects findings, at most one of each kind per method and listener. */
 export class Findings {
   readonly #findings = new Map<string, SecurityFinding>()
   readonly #notChecked = new Map<string, NotChecked>()

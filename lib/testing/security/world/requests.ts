@@ -3,26 +3,26 @@ import { keyTextIn, wireKey } from '../../../server/methods/scope/wire-keys.js'
 import type { Local } from '../../../resource/messages/local-field.js'
 import type { Standard, Subject } from './subjects.js'
 
-/** The location of a side's resources, as far as the check has created it. */
+/** The location of a tenant's resources, as far as the check has created it. */
 export interface Location {
-  /** The keys of what others are in: a name by its pattern, any other key by the entity. */
+  /** The keys of parents: names by their pattern, other keys by the entity. */
   readonly parents: ReadonlyMap<object | string, string>
 }
 
-/** The content of a request for a standard method. Parts without a field in the message are left out. */
+/** The content of a request for a standard method. Parts without a field in the message are ignored. */
 export interface Asking {
   readonly key?: string
   readonly keys?: readonly string[]
-  /** The resource of a create or update; for a batch update, one of each key. */
+  /** The resource of a create or update. In a batch update, it is sent for each key. */
   readonly entity?: Message
   readonly mask?: readonly string[]
-  /** Further fields of the request by proto name. */
+  /** Further request fields by proto name. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
 /**
- * The request of a standard method. A key that a field cannot hold is left out.
- * @param location - where the resources are that have no parent in their key.
+ * Returns the request of a standard method. A key that the field cannot contain is omitted.
+ * @param location - the location of resources whose key contains no parent.
  */
 export const requestFor = (
   location: Location,
@@ -77,30 +77,31 @@ export const parentIn = ({ name }: Subject, key: string): string | undefined =>
     ? undefined
     : key.split('/').slice(0, name.parent.text.split('/').length).join('/')
 
-/** A key as a field has it; undefined for a text that the field cannot hold. */
+/** Returns a key in the type of a field; undefined if the field cannot contain it. */
 export const heldKey = (field: DescField, text: string): unknown =>
   field.scalar === undefined ? text : wireKey(field, text)
 
-/** The name of the parent that the check makes for all of them; undefined where they are in none. */
+/**
+ * Returns the name of the parent that the check creates for all resources; undefined for top-level resources.
+ */
 export const parentAt = ({ parents }: Location, { name, sharedParent }: Subject): string | undefined =>
   parents.get(name?.parent?.text ?? '') ?? sharedParent
 
-/** The value of a locating field at a location, as a string. */
+/** Returns the value of a scope field at a location, as a string. */
 export const scopeTextAt = (location: Location, subject: Subject, name: string): string => {
   const { text = '', isParent = false } = subject.scope.get(name) ?? {}
   const { target } = subject.references.find(({ field }) => field.name === name) ?? {}
   return (isParent ? parentAt(location, subject) : target && location.parents.get(target)) ?? text
 }
 
-/** The same, as a field of a message has it. */
+/** Returns the value of a scope field at a location, in the field's type. */
 export const scopeAt = (location: Location, subject: Subject, field: DescField): unknown => {
   const text = scopeTextAt(location, subject, field.name)
   return (field.scalar === undefined ? undefined : wireKey(field, text)) ?? A_NUMBER
 }
 
 /**
- * Values for the fields that locate a resource. A resource with a parent of its own is requested in that
- * parent.
+ * Returns values for the scope fields of a resource. If the resource has its own parent, that parent is used.
  */
 const scopeOf = (
   location: Location,
@@ -118,13 +119,13 @@ const scopeOf = (
   )
 }
 
-/** The value of a locating field that holds no key. */
+/** The value of a scope field that contains no key. */
 const A_NUMBER = 7
 
-/** The last part of a name. */
+/** Returns the last part of a name. */
 const idOf = ({ name }: Subject, key: string): string => name?.parse(key)?.at(-1) ?? key
 
-/** The values that the message has a field for, by local name. */
+/** Returns the values for which the message has a field, by local name. */
 export const withFields = (
   message: DescMessage,
   values: Readonly<Record<string, unknown>>,
@@ -149,16 +150,16 @@ const updateOf = (
   ...withFields(input, { update_mask: [...mask] }),
 })
 
-/** The key of a returned resource. */
+/** Returns the key of a returned resource. */
 export const keyOf = ({ key }: Subject, message: Message | undefined): string =>
   message === undefined ? '' : keyTextIn(message, key)
 
-/** The text in a field of a response, `''` when there is none. */
+/** Returns the string in a field of a response; `''` if there is none. */
 export const textIn = (message: Message | undefined, field: DescField): string => {
   const value = (message as Local | undefined)?.[field.localName]
   return typeof value === 'string' ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : ''
 }
 
-/** The resources that a list or batch returned. */
+/** Returns the resources in the response of a list or batch. */
 export const itemsOf = (items: DescField, message: Message | undefined): readonly Message[] =>
   ((message as Local | undefined)?.[items.localName] as Message[] | undefined) ?? []

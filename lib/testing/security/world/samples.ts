@@ -13,42 +13,42 @@ import { fitsIn, newTextThat } from './made-up-keys.js'
 import { type Location, scopeAt } from './requests.js'
 import type { Subject } from './subjects.js'
 
-/** Generates values. */
+/** The parameters of generated values. */
 export interface Making {
-  /** Distinguishes the values of one resource from another's. */
+  /** Distinguishes the values of different resources. */
   readonly n: number
-  /** The prefix of every text in an ordinary field. */
+  /** The prefix of every string in an ordinary field. */
   readonly text: string
   /** The value of secret fields. */
   readonly secret: string
-  /** Other values also for what has few: booleans, enums and times. */
+  /** If true, uses other values also for types with few values: booleans, enums and times. */
   readonly isOther?: boolean
 }
 
-/** Your own values for a resource, when it refuses generated ones. */
+/** Your own values for a resource that rejects generated ones. */
 export type Samples = Readonly<Record<string, (n: number) => object>>
 
 const DEEPEST = 2
 /** Fields that the server writes, for resources without a repository. */
 const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time']
 
-/** @throws TypeError for a resource that the check does not make. */
+/** @throws TypeError for a resource that the check does not create. */
 export const checkSamples = (subjects: readonly Subject[], samples: Samples): void => {
   for (const name of Object.keys(samples))
     if (!subjects.some(({ message }) => message.typeName === name))
       throw new TypeError(`samples: ${name} is not a resource of the server, such as package.Message`)
 }
 
-/** The advice if a resource is rejected. */
+/** Returns the advice for a rejected resource. */
 export const samplesAdvice = ({ message: { typeName } }: Subject, samples: Samples): string =>
   Object.hasOwn(samples, typeName)
     ? `change the function of ${typeName} in \`samples\``
     : `give \`samples\` for ${typeName}`
 
 /**
- * A new resource without a key, with a value in every field that a client may write.
- * @param location - where it is.
- * @param references - values of fields that have to be of other resources, by local name.
+ * Returns a new resource without a key, with a value in every field that a client may write.
+ * @param location - the location of the resource.
+ * @param references - the values of reference fields, by local name.
  */
 export const sampleOf = (
   subject: Subject,
@@ -78,7 +78,7 @@ export const sampleOf = (
   return create(subject.message, { ...init, ...references, ...own })
 }
 
-/** Fields that a client may write. */
+/** Returns the fields that a client may write. */
 export const writableFields = ({ message, repository, secrets, key }: Subject): readonly DescField[] => {
   const model = repository?.model
   return message.fields.filter((field) => {
@@ -88,7 +88,7 @@ export const writableFields = ({ message, repository, secrets, key }: Subject): 
   })
 }
 
-/** The ones that an update may name: a mask with another is refused before anything is looked up. */
+/** Returns the fields that an update mask may name. A mask with any other field is rejected at once. */
 export const maskableFields = (subject: Subject): readonly DescField[] =>
   writableFields(subject).filter((field) => !behaves(field, FieldBehavior.IMMUTABLE))
 
@@ -108,7 +108,7 @@ const valueFor = ({ repository, secrets }: Subject, field: DescField, making: Ma
     return field.scalar === ScalarType.BYTES ? Buffer.from(making.secret) : `${making.secret}${making.n}`
   const column = repository?.model.byProto.get(field.name)
   const value = sampleValue(field, { ...making, most: column?.maxLength ?? Infinity }, 0)
-  // A text may stand for what has a form of its own, such as a UUID.
+  // The string may represent a value with a fixed format, such as a UUID.
   if (typeof value !== 'string' || fitsIn(column, value)) return value
   return newTextThat((text) => fitsIn(column, text))(making.text)
 }
@@ -156,7 +156,7 @@ const choiceOf = ({ values }: DescEnum, { isOther = false }: Making): number => 
   return (isOther ? other : first)?.number ?? 0
 }
 
-/** Seconds of a day in 2030. */
+/** A time in 2030, in seconds since the epoch. */
 const SOME_TIME = 1_900_000_000n
 
 const nested = (desc: DescMessage, making: Bounded, depth: number): unknown => {

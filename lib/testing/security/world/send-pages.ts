@@ -4,14 +4,14 @@ import type { Local } from '../../../resource/messages/local-field.js'
 import type { ListenerClient, Outcome } from '../wire/listener-clients.js'
 import type { Caller, Probe } from './probe.js'
 
-/** The outcomes of a call and of those for its next pages. */
+/** The outcomes of a call and of the calls for its next pages. */
 export interface Pages {
   readonly outcomes: readonly Outcome[]
-  /** True if there are more. */
+  /** True if there are further pages. */
   readonly isCut: boolean
 }
 
-/** Sends a request, and follows `next_page_token`. */
+/** Sends a request and follows `next_page_token`. */
 export const sendPages = async (
   probe: Probe,
   listener: ListenerClient,
@@ -32,7 +32,7 @@ export const sendPages = async (
   return { outcomes, isCut: false }
 }
 
-/** The request for the page after an outcome; undefined if there is none. */
+/** Returns the request for the next page; undefined if there is none. */
 export const nextRequest = (
   desc: DescMethod,
   request: Message,

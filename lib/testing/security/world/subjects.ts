@@ -19,23 +19,23 @@ export interface Subject {
   readonly message: DescMessage
   readonly repository: Repository<object> | undefined
   readonly methods: readonly ServedMethod[]
-  /** The first standard method of each kind. */
+  /** Returns the first standard method of a kind. */
   of<K extends Kind>(kind: K): Standard<K> | undefined
   /** The key field of the resource. */
   readonly key: DescField
   /** The name pattern; undefined if its key is its name. */
   readonly name: NamePattern | undefined
-  /** The pattern of keys: `notes/*`, or `*` for anything. */
+  /** The pattern of keys, such as `notes/*`, or `*` for any key. */
   readonly keyPattern: string
-  /** True if the database generates the keys, so that callers choose none. */
+  /** True if the database generates the keys, so that callers cannot choose them. */
   readonly isIdentity: boolean
-  /** Makes texts for the key, or for the last part of the name. */
+  /** Generates strings for the key, or for the last part of the name. */
   readonly newText: NewText
-  /** The class of its entities. */
+  /** The entity class. */
   readonly entity: object | undefined
   /**
-   * Fields that hold the key of another resource, with the entity of that. A part of the name has no value of
-   * its own.
+   * Fields that contain the key of another resource, with its entity. A part of the name has no separate
+   * value.
    */
   readonly references: readonly {
     readonly field: DescField
@@ -44,27 +44,29 @@ export interface Subject {
   }[]
   /** Fields that locate the resource, such as `parent`. */
   readonly scope: ReadonlyMap<string, Scope>
-  /** The parent that the check makes for all of them, as a name, unless the database makes its key. */
+  /**
+   * The name of the parent that the check creates for all resources, unless the database generates its key.
+   */
   readonly sharedParent: string | undefined
-  /** False where every tenant shares the resource. */
+  /** False if all tenants share the resource. */
   readonly isTenants: boolean
   /** Fields whose value must never be returned. */
   readonly secrets: readonly DescField[]
-  /** Fields that show a token once, when it is minted. */
+  /** Fields that return a token once, when it is created. */
   readonly credentials: readonly DescField[]
 }
 
 /** A field that locates a resource. */
 export interface Scope {
-  /** Its value as a string, unless the database generates the parent's key. */
+  /** The value as a string, unless the database generates the parent's key. */
   readonly text: string
-  /** True if it is the name of the parent. */
+  /** True if it contains the parent's name. */
   readonly isParent: boolean
 }
 
 /**
- * The resources of a server with at least one standard method.
- * @param isLeftOut - for methods that are not called, by path.
+ * Returns the resources of a server that have at least one standard method.
+ * @param isLeftOut - returns true for the path of a method that must not be called.
  */
 export const subjectsOf = (
   methods: readonly ServedMethod[],
@@ -133,7 +135,7 @@ export const isMarkedSecret = (field: DescField): boolean =>
 const fieldOf = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)
 
-/** A name is a text whatever its parts are. */
+/** Returns true if the field can contain the key. A name is a string even if its parts are not. */
 const fitsOnWire = (key: DescField, text: string): boolean => heldKey(key, text) !== undefined
 
 const parentOf = ({ parent, variables }: NamePattern): string | undefined =>
@@ -159,5 +161,5 @@ const scopeOf = (
   return scope
 }
 
-/** google.protobuf.FieldDescriptorProto.Type.TYPE_STRING */
+/** google.protobuf.FieldDescriptorProto.Type.TYPE_STRING. */
 const TYPE_STRING = 9

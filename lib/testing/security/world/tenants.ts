@@ -7,14 +7,14 @@ import type { Subject } from './subjects.js'
 /** The tenants of a check. */
 export interface Tenants {
   readonly two: readonly [string, string]
-  /** Makes one that is neither. */
+  /** Generates another tenant. */
   readonly another: NewText
   readonly areMadeUp: boolean
 }
 
 /**
- * The two tenants that are given, or two that are made up for all of the resources.
- * @throws OptionError for tenants that a resource cannot belong to, and where none can be made up.
+ * Returns the given tenants, or two generated ones that are valid for all resources.
+ * @throws OptionError for tenants to which a resource cannot belong, and if no valid ones can be generated.
  */
 export function tenantsOf(
   subjects: readonly Subject[],
@@ -22,7 +22,7 @@ export function tenantsOf(
 ): Tenants {
   const models = subjects.flatMap(({ repository }) => repository?.model ?? [])
   const strangerTo = (text: string) => models.find((model) => !isTenantOf(model, text))
-  // A UUID that is made up has the canonical format, which every column can hold.
+  // Generated UUIDs must be in canonical form, which every column can store.
   const isForeign = (text: string) =>
     models.some(({ tenant }) => tenant !== undefined && kindOf(tenant).isForeign?.(text) === true)
   const fits = (text: string) => strangerTo(text) === undefined && !isForeign(text)
@@ -53,7 +53,7 @@ const noneFits = (models: readonly ResourceModel[]): string => {
   return `no tenant can be generated that is valid for ${[...new Set(all)].join(', ')}: pass two in \`tenants\``
 }
 
-/** The resource, and what its tenants are. */
+/** Describes a resource and the type of its tenants. */
 const reported = ({ entity, tenant }: ResourceModel): string => {
   const length = tenant?.maxLength === undefined ? '' : ` of at most ${tenant.maxLength} characters`
   return `${entity.name} (${tenant?.property ?? 'tenant'}: ${tenant?.kind ?? 'string'}${length})`

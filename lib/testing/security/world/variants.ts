@@ -18,31 +18,31 @@ import {
   setField,
 } from '../../../resource/messages/local-field.js'
 
-/** Values of the booleans and enums of a request, instead of those that it has. */
+/** Values for the booleans and enums of a request that replace its own. */
 export interface Variant {
-  /** Such as `all: true, view: FULL`; empty for the request as it is. */
+  /** The values, such as `all: true, view: FULL`; empty for the original request. */
   readonly name: string
-  /** True if one of the values says what the call is about, and not how it is made. */
+  /** True if one of the values changes what the call does rather than how it runs. */
   readonly isOfItsOwn: boolean
   readonly of: (request: Message) => Message
 }
 
 export interface Variants {
   readonly variants: readonly Variant[]
-  /** Why not every combination is one of them; empty if it is. */
+  /** The reason why combinations are missing; empty if all are included. */
   readonly missing: string
 }
 
-/** With more combinations, each value is tried alone. */
+/** If there are more combinations, each value is tried separately. */
 const MAX_COMBINATIONS = 16
 const MAX = 32
 const DEEPEST = 3
 
-/** Names of fields that are values of others. */
+/** The names of fields for masks and sort orders. */
 export interface FieldNames {
   /** The fields that an update may write. */
   readonly writable: readonly string[]
-  /** The fields that a sort order may name. */
+  /** The fields that a sort order may contain. */
   readonly sortable: readonly string[]
   /** The fields that the method returns. */
   readonly returned: readonly string[]
@@ -51,7 +51,7 @@ export interface FieldNames {
 const masksOf = (names: readonly string[]): readonly (() => unknown)[] =>
   [['*'], names].map((paths) => () => create(FieldMaskSchema, { paths: [...paths] }))
 
-/** Values of fields that say how a request is made. A value that differs each time is made anew. */
+/** Values of fields that control how a request runs. A value that must be unique is generated each time. */
 const ALONGSIDE: Readonly<Record<string, (names: FieldNames) => readonly (() => unknown)[]>> = {
   etag: () => [() => 'check'],
   request_id: () => [() => randomUUID()],
@@ -63,7 +63,7 @@ const ALONGSIDE: Readonly<Record<string, (names: FieldNames) => readonly (() => 
 
 type Change = (request: Message) => void
 
-/** A value of a field of a request. */
+/** A value for a request field. */
 interface Option {
   readonly name: string
   readonly isOfItsOwn: boolean
@@ -71,14 +71,14 @@ interface Option {
 }
 
 export interface VariantOptions {
-  /** Paths of the fields that have keys, each of which is also left out. */
+  /** Paths of the fields that contain keys. Each is also omitted once. */
   readonly held?: Iterable<string>
   readonly names?: FieldNames
-  /** The depth to which messages in it are varied. */
+  /** The maximum depth of messages that are varied. */
   readonly deepest?: number
 }
 
-/** A request with each value of each boolean and enum in it, and first as it is. */
+/** Returns the original request, followed by a request for each value of each boolean and enum in it. */
 export const variantsOf = (
   desc: DescMessage,
   sample: Message,
@@ -124,9 +124,9 @@ export const variantsOf = (
 }
 
 /**
- * The fields of a request that can have values which no variant has: texts, numbers, times, and whatever is
- * too deep.
- * @param isKey - for fields that have the keys of resources.
+ * Returns the request fields that no variant changes: strings, numbers, times, and fields that are nested too
+ * deeply.
+ * @param isKey - returns true for fields that contain keys of resources.
  */
 export const freeFieldsOf = (
   desc: DescMessage,
@@ -148,7 +148,7 @@ const freeIn = (
     return freeIn(message, isKey, `${path}.`, depth + 1)
   })
 
-/** The positions of a key in a message, as paths of its fields. */
+/** Returns the positions of a key in a message, as field paths. */
 export const pathsOf = (message: Message, desc: DescMessage, key: string, above = ''): readonly string[] =>
   desc.fields.flatMap((field) => {
     const path = above + field.name
@@ -164,7 +164,7 @@ const isOf = (value: unknown, key: string): boolean =>
     ? value.includes(key)
     : (typeof value === 'number' || typeof value === 'bigint') && String(value) === key
 
-/** All values of a field; of a map, with their keys. */
+/** Returns all values of a field, for a map including its keys. */
 const valuesOf = (message: Message, field: DescField): readonly unknown[] => {
   const value = getField(message, field)
   if (value === undefined) return []
@@ -181,7 +181,7 @@ const isChoice = (field: DescField): boolean => field.enum !== undefined || isBo
 
 interface Choice {
   readonly options: readonly Option[]
-  /** A value that its enum does not have. */
+  /** Values that the enum does not define. */
   readonly unknown: readonly Option[]
 }
 
@@ -217,14 +217,14 @@ const alongsideOf = (field: DescField, names: FieldNames): readonly Option[] => 
   })
 }
 
-/** A number that an enum does not have reaches the method in either format. */
+/** Returns a number that the enum does not define. It reaches the method in both formats. */
 const unknownOf = (field: DescField): readonly Option[] => {
   if (field.enum === undefined || !field.enum.open) return []
   const number = Math.max(...field.enum.values.map((value) => value.number)) + 1
   return [{ ...optionOf(field, `${field.name}: ${number}`, number), isOfItsOwn: false }]
 }
 
-/** Leaves out a field, or the list or map in which it is. */
+/** Clears a field, or the list or map that contains it. */
 const clearAt = (message: Message, desc: DescMessage, [name, ...rest]: readonly string[]): void => {
   const field = desc.fields.find((one) => one.name === name)
   if (field === undefined) return
@@ -264,7 +264,7 @@ const optionOf = (field: DescField, name: string, value: number | boolean): Opti
   },
 })
 
-/** Changes the messages in a field. A missing one is added. */
+/** Changes the messages in a field. A missing message is added first. */
 const within = (request: Message, field: DescField, change: Change): void => {
   if (field.message === undefined) return
   const local = request as Local

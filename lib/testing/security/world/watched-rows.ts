@@ -5,11 +5,11 @@ import { requestFor } from './requests.js'
 import type { Subject } from './subjects.js'
 import type { Row, Side, World } from './world.js'
 
-/** True if the check can read a row again. */
+/** Returns true if the check can read a row again. */
 export const isReadable = (subject: Subject): boolean =>
   subject.repository !== undefined || subject.of('get') !== undefined
 
-/** All that a row is to its owner, as a text; empty if it is not there. */
+/** Returns everything that a row's owner can read of it, as a string; empty if the row does not exist. */
 export const viewOf = async (
   { probe }: World,
   subject: Subject,
@@ -38,13 +38,13 @@ interface Watched<Call> {
   readonly subject: Subject
   readonly row: Row
   view: string
-  /** The calls that name it; undefined if none does. */
+  /** The calls that name the row; undefined if none does. */
   readonly by: Call | undefined
-  /** True if it was marked as deleted. */
+  /** True if the row was soft-deleted. */
   readonly isDeleted: boolean
 }
 
-/** Rows of one tenant that no call of another one may change. */
+/** Rows of one tenant that no call of another tenant may change. */
 export class WatchedRows<Call> {
   readonly #rows = new Map<Row, Watched<Call>>()
 
@@ -62,7 +62,7 @@ export class WatchedRows<Call> {
     if (view !== '') this.#rows.set(row, { subject, row, view, by, isDeleted })
   }
 
-  /** The rows that differ from what they were. From then on they are watched as they are. */
+  /** Returns the rows that have changed. From now on they are compared with their new state. */
   async changed(among: (row: Row) => boolean = () => true): Promise<readonly Watched<Call>[]> {
     const changed: Watched<Call>[] = []
     for (const one of this.#rows.values()) {

@@ -15,31 +15,29 @@ import type { Subject } from './subjects.js'
 /** A tenant of the check, with a caller who may do everything in it. */
 export interface Side extends Caller, Location {
   readonly tenant: string
-  /** The prefix of its texts. */
+  /** The prefix of the tenant's strings. */
   readonly text: string
-  /** The keys of resources that others refer to, by entity. */
+  /** The keys of referenced resources, by entity. */
   readonly targets: Map<object, string>
   readonly parents: Map<object | string, string>
 }
 
-/** The two tenants, and what the check knows of them. */
+/** The two tenants and the state that the check shares. */
 export interface World {
   readonly probe: Probe
   readonly a: Side
   readonly b: Side
   readonly samples: Samples
-  /** True if no row of theirs need be there. */
+  /** True if the tenants need no rows of their own. */
   readonly areTenantsMadeUp: boolean
   readonly subjects: readonly Subject[]
   /** The value of secret fields. */
   readonly secret: string
-  /** The prefix of the strings of resources that all tenants share, which every caller may see. */
+  /** The prefix of strings in resources that all tenants share, which every caller may read. */
   readonly sharedText: string
-  /** The resource that each generated string belongs to, also where another resource has a copy of it. */
+  /** The resource to which each generated string belongs, even if another resource contains a copy. */
   readonly madeUp: Map<string, Subject>
-  /**
-   * Resources whose Create refuses another one in the parent that all share: each gets a parent of its own.
-   */
+  /** Resources that allow only one row in the shared parent, so that each row gets its own parent. */
   readonly apart: Set<Subject>
   readonly prepare: Prepare
 }
@@ -50,7 +48,7 @@ export interface Row {
   readonly message: Message
 }
 
-/** The texts of one tenant, which the other must not see. */
+/** Returns the prefix of one tenant's strings, which the other tenant must not receive. */
 export const newText = (): { readonly text: string; readonly canaries: Canaries } => {
   const canaries = new Canaries()
   return { text: canaries.plant(newCanary('z')), canaries }
@@ -58,15 +56,15 @@ export const newText = (): { readonly text: string; readonly canaries: Canaries 
 
 let made = 0
 
-/** A number that no other value of the process uses. */
+/** Returns a number that no other value in this process uses. */
 export const nextNumber = (): number => ++made
 
-/** The values of a resource. */
+/** The parameters of a resource's generated values. */
 export type Content = Omit<Making, 'secret'>
 
 const newContent = ({ text }: Side): Content => ({ n: nextNumber(), text })
 
-/** A new resource of a tenant, not sent yet. */
+/** Returns a new resource of a tenant that has not been sent yet. */
 export const draft = (
   world: World,
   subject: Subject,
@@ -84,14 +82,14 @@ export const draft = (
       subject.references.flatMap(({ field, target, isInName }) => {
         const key = side.targets.get(target)
         if (isInName || (key === undefined && subject.scope.has(field.name))) return []
-        // Nothing has the key that would be made up.
+        // No resource has the generated key, so the reference stays unset.
         return [[field.localName, key === undefined ? undefined : heldKey(field, key)]]
       }),
     ),
   )
 }
 
-/** A key in the resource's format that does not exist, in the parent that the check has made for the side. */
+/** Returns a key in the resource's format that does not exist, in the parent that the check has created. */
 export const newKey = (subject: Subject, location: Location): string => {
   const { name, keyPattern, sharedParent } = subject
   if (name === undefined) return keyPattern.replaceAll(/\*+/g, () => subject.newText('check-'))
@@ -99,7 +97,7 @@ export const newKey = (subject: Subject, location: Location): string => {
   return inParent(key, sharedParent, parentAt(location, subject))
 }
 
-/** The name in another parent. */
+/** Returns the name with another parent. */
 const inParent = (name: string, from: string | undefined, to: string | undefined): string =>
   from !== undefined && to !== undefined && name.startsWith(`${from}/`) ? to + name.slice(from.length) : name
 
@@ -113,7 +111,7 @@ const nameWith = ({ segments, variables }: NamePattern, key: string): string => 
     .join('/')
 }
 
-/** The key of what others are in. */
+/** Returns the key for a resource that is a parent of others. */
 const parentKey = (subject: Subject, location: Location): string | undefined => {
   const { name, isIdentity, repository } = subject
   if (isIdentity) return undefined
@@ -123,7 +121,7 @@ const parentKey = (subject: Subject, location: Location): string | undefined => 
     : inParent(nameWith(name, key), subject.sharedParent, parentAt(location, subject))
 }
 
-/** The resources, each after what it is in and what it refers to. */
+/** Returns the resources sorted so that each follows its parent and its references. */
 export const fromAbove = (subjects: readonly Subject[]): readonly Subject[] => {
   const depth = (subject: Subject, below: readonly Subject[] = []): number => {
     if (below.includes(subject)) return 0
@@ -137,7 +135,7 @@ export const fromAbove = (subjects: readonly Subject[]): readonly Subject[] => {
   return [...subjects].sort((one, other) => depth(one) - depth(other))
 }
 
-/** Creates what the resources of the check are in and refer to, for both tenants. */
+/** Creates the parents and references of the check's resources, for both tenants. */
 export const makeParents = async (world: World): Promise<void> => {
   const { subjects } = world
   const parents = new Set(subjects.map(({ name }) => name?.parent?.text))
@@ -162,8 +160,8 @@ const noteTarget = ({ entity, name }: Subject, { targets }: Side, row: Row | str
 }
 
 /**
- * Resources that refer to the same ones may be against a unique rule: the next one refers to new ones, where
- * its path allows it.
+ * Creates new references for the next row if its path allows it, because equal references may violate a
+ * unique rule.
  */
 const renewTargets = async (world: World, subject: Subject, side: Side): Promise<void> => {
   for (const { field, target, isInName } of subject.references) {
@@ -174,9 +172,9 @@ const renewTargets = async (world: World, subject: Subject, side: Side): Promise
 }
 
 /**
- * Creates a resource for a tenant, with Create or else through the repository. A returned text says why it
- * cannot be created. Create may let the server choose the key, or require one.
- * @param asked - the key; else a new one.
+ * Creates a resource for a tenant, with Create or otherwise through the repository. Returns a string with the
+ * reason if it cannot be created. Create may let the server choose the key or may require one.
+ * @param asked - the key; by default a new one.
  */
 export const makeRow = async (
   world: World,
@@ -194,7 +192,9 @@ export const makeRow = async (
   return again
 }
 
-/** A new name in a new parent; undefined where the resource has none, or it cannot be created. */
+/**
+ * Returns a new name in a new parent; undefined if the resource has no parent, or if it cannot be created.
+ */
 export const keyInNewParent = async (
   world: World,
   subject: Subject,
@@ -238,7 +238,7 @@ export const sendRow = async (
   return `${create.path} rejects the generated request (${said}): ${adviceFor(world, subject)}`
 }
 
-/** The advice if a resource is rejected. */
+/** Returns the advice for a rejected resource. */
 const adviceFor = ({ areTenantsMadeUp, samples }: World, subject: Subject): string => {
   const advice = samplesAdvice(subject, samples)
   const held = subject.repository?.model.relations.find(
@@ -249,7 +249,7 @@ const adviceFor = ({ areTenantsMadeUp, samples }: World, subject: Subject): stri
     : `give \`tenants\`, the keys of two rows of ${held.target().name}, or ${advice}`
 }
 
-/** Creates a resource in its repository, and not through the API. */
+/** Creates a resource in its repository rather than through the API. */
 export const storeRow = async (
   world: World,
   subject: Subject,
@@ -273,7 +273,7 @@ export const storeRow = async (
   }
   const stored = await RequestContext.as({ tenant: side.tenant, subject: 'security-check' }, () =>
     repository.create(entity).catch((error: unknown) => {
-      // A singleton may be there already: Create of its parent has made it.
+      // A singleton may exist already if the Create of its parent has created it.
       if (!(error instanceof ErrConflict) || name?.isSingleton !== true) throw error
       return repository.update(Reflect.get(entity, key.property) as string, entity)
     }),
@@ -287,7 +287,7 @@ export const storeRow = async (
   return { key: keyOf(subject, message), message }
 }
 
-/** The name of a singleton (AIP-156) in a new parent; undefined of any other resource. */
+/** Returns the name of a singleton (AIP-156) in a new parent; undefined for any other resource. */
 const keyOfSingleton = async (world: World, { name }: Subject, side: Side): Promise<string | undefined> => {
   if (name?.isSingleton !== true || name.parent === undefined) return undefined
   const { text } = name.parent
@@ -296,7 +296,7 @@ const keyOfSingleton = async (world: World, { name }: Subject, side: Side): Prom
   return typeof parent === 'object' ? `${parent.key}${name.pattern.slice(text.length)}` : undefined
 }
 
-/** A token that a Create showed must not appear again. */
+/** Records the tokens in a Create's response, which must not occur again. */
 export const noteTokens = (world: World, subject: Subject, { response }: Outcome): readonly string[] => {
   const tokens = subject.credentials.map((field) => textIn(response, field)).filter((token) => token !== '')
   for (const token of tokens) {
@@ -307,5 +307,5 @@ export const noteTokens = (world: World, subject: Subject, { response }: Outcome
   return tokens
 }
 
-/** Headers that make two equal calls one, so that the second is a repetition. */
+/** Returns headers that make two equal calls repetitions of each other. */
 export const repeatable = (): Headers => ({ 'idempotency-key': newCanary('key-') })
