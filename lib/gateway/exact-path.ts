@@ -2,23 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../call.js'
 import type { KnownHeaders } from './http/cors.js'
 
-/** A path that a protocol of its own is spoken at. */
+/** A path at which another protocol is served. */
 export interface ExactPath {
   /** The HTTP methods that it supports. */
   readonly methods: readonly string[]
-  /** Responds to any other method, too. Throws the error that the caller has not received yet. */
+  /**
+   * Responds to a request, also for unsupported methods. Throws an error that the caller has not received
+   * yet.
+   */
   serve(request: IncomingMessage, response: ServerResponse, query: string, caller: Caller): Promise<void>
 }
 
-/** Paths that come before mounted handlers and HTTP rules. */
+/** Paths that take precedence over mounted handlers and HTTP rules. */
 export interface ExactPaths {
-  /** By path, exactly as received: a differently encoded path is another path. */
+  /** The paths exactly as received. A path with different escapes is a different path. */
   readonly byPath: ReadonlyMap<string, ExactPath>
-  /** The headers that pages of other origins may send and read, besides the gateway's. */
+  /** Additional headers that pages of other origins may send and read. */
   readonly headers: KnownHeaders
   /**
-   * Responds to a request for a path that is not served, if its protocol has a response of its own for it.
-   * Returns whether it has responded.
+   * Responds to a request for an unknown path if the protocol has its own response for it. Returns true if it
+   * has responded.
    */
   respondsUnserved?(request: IncomingMessage, response: ServerResponse): boolean
 }

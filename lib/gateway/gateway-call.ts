@@ -27,7 +27,7 @@ export interface CallSetup {
   readonly registry: Registry
   /** Request headers that become metadata. */
   readonly forwarded: readonly string[]
-  /** Response metadata that become headers. */
+  /** Response metadata that becomes headers. */
   readonly responseHeaders: readonly string[]
   readonly unauthenticated: UnauthenticatedBytes
 }
@@ -35,7 +35,7 @@ export interface CallSetup {
 const NO_BODY = Buffer.alloc(0)
 
 /**
- * Makes the call of a request, and sends its response. Throws the error that the caller has not received yet.
+ * Runs the call of a request and sends its response. Throws an error that the caller has not received yet.
  */
 export async function call(
   setup: CallSetup,
@@ -99,7 +99,10 @@ export async function call(
   }
 }
 
-/** True if the body cannot change the field's value, so that it is known before the body is read. */
+/**
+ * Returns true if the body cannot change the field's value, so that the value is known before the body is
+ * read.
+ */
 function isKnown({ bound }: Binding, field: string): boolean {
   if (bound.path.has(field)) return true
   return bound.body === '' || (bound.body !== '*' && field.split('.', 1)[0] !== bound.body)
@@ -154,7 +157,7 @@ async function stream(
         const { maxResponseBytes: maxCharacters } = setup.options.dispatcher.limits
         return toContent(binding, message, each, { registry: setup.registry, maxCharacters })
       } catch (error) {
-        // The error that the caller receives, for the call's log.
+        // Reports the error that the caller receives to the call's log.
         incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))
         throw error
       }
@@ -168,7 +171,7 @@ async function stream(
   })
 }
 
-/** A single request as a stream of one. */
+/** Yields a single request as a stream. */
 async function* only(message: Message): AsyncIterable<Message> {
   yield await Promise.resolve(message)
 }
@@ -197,7 +200,7 @@ function reportIgnored(
   logger?.warn({ ...namesOf(incoming), ignored }, 'update_mask paths were ignored')
 }
 
-/** The fields that identify the call in a log line. */
+/** Returns the fields that identify the call in a log line. */
 const namesOf = ({ method, headers }: Incoming): object => ({
   method: `${method.parent.typeName}/${method.name}`,
   requestId: headers.get('x-request-id'),
@@ -210,7 +213,9 @@ function copyHeaders({ responseHeaders }: CallSetup, incoming: Incoming, respons
     response.setHeader(name, value)
 }
 
-/** The metadata of the response that becomes headers. `Vary` adds up with what the response has already. */
+/**
+ * Returns the response metadata that becomes headers. `Vary` is merged with the response's existing value.
+ */
 function reportedBy(
   names: readonly string[],
   { headers }: Incoming,

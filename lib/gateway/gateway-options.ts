@@ -14,30 +14,30 @@ export interface GatewayLogger {
 
 export interface GatewayOptions {
   readonly dispatcher: Dispatcher
-  /** Every registered method; those with `google.api.http` get routes. */
+  /** Returns every registered method. Methods with `google.api.http` get routes. */
   readonly methods: () => readonly DescMethod[]
   /** Paths that take precedence over mounted handlers and routes. Default: none. */
   readonly exactPaths?: ExactPaths | undefined
   /** Runs the readiness checks of `/readyz`. */
   readonly readiness: () => Promise<readonly ReadinessResult[]>
-  /** The treatment of `update_mask` paths in another form. Default `spec`. */
+  /** The treatment of `update_mask` paths in another format. Default: `spec`. */
   readonly updateMask: UpdateMaskMode
-  /** Bytes of a body, after inflation. Default 1 MiB. */
+  /** Maximum bytes of a body after decompression. Default: 1 MiB. */
   readonly maxBodyBytes: number
-  /** Counts the bytes of bodies before authentication. Default: without a limit. */
+  /** Counts the bytes of bodies before authentication. Default: no limit. */
   readonly unauthenticated?: UnauthenticatedBytes
-  /** More request headers that become metadata. Default: none. */
+  /** Additional request headers that become metadata. Default: none. */
   readonly forwardHeaders: readonly string[]
   /**
-   * More response metadata that become headers, beside `x-request-id`, `x-idempotent-replay` and
+   * Response metadata that becomes headers, in addition to `x-request-id`, `x-idempotent-replay` and
    * `x-denied-because`.
    */
   readonly responseHeaders: readonly string[]
-  /** Compresses responses of 1 KiB and more when the client accepts it. Default true. */
+  /** Compresses responses of 1 KiB and more if the client accepts it. Default: true. */
   readonly compress: boolean
-  /** Default: pages of other origins can read nothing. */
+  /** Default: pages of other origins cannot read responses. */
   readonly cors: CorsOptions | undefined
   readonly logger?: GatewayLogger
-  /** Called for every update whose mask was partly ignored, for example to count them. */
+  /** Called for every update whose mask was partly ignored, for example to count such updates. */
   readonly onIgnoredMask: ((method: DescMethod, paths: readonly string[]) => void) | undefined
 }

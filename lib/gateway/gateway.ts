@@ -28,25 +28,25 @@ export type { GatewayLogger, GatewayOptions } from './gateway-options.js'
 /** Passes a request on, in Express and similar frameworks. */
 type Next = (error?: unknown) => void
 
-/** The parts that are computed once all methods are registered. */
+/** The parts that are computed after all methods are registered. */
 interface Prepared extends CallSetup {
   readonly routes: RouteTable<Binding>
 }
 
 /**
- * Serves methods over HTTP/JSON by passing calls to `options.dispatcher`, which runs the chain of this
- * process, or forwards calls to another process.
+ * Serves methods over HTTP/JSON by passing calls to `options.dispatcher`, which runs them in this process or
+ * forwards them to another one.
  *
- * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws if a route is
- * invalid. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any
- * `node:http` server, or to `app.use(gateway.listener)`. In an app, it passes on requests that have no route.
+ * Create it with `new Gateway(options)` and call `prepare()` before you listen. Then pass `listener` to
+ * `createHttpServer(listener, options)` of `http-server.ts`, to a `node:http` server, or to
+ * `app.use(gateway.listener)`. In an app, it passes on requests that match no route.
  */
 export class Gateway {
   readonly #options: GatewayOptions
   #prepared: Prepared | undefined
 
   /**
-   * @param mux - the handlers beside the services.
+   * @param mux - HTTP handlers next to the services.
    * @throws TypeError for CORS options that no browser would accept.
    */
   constructor(
@@ -58,18 +58,19 @@ export class Gateway {
   }
 
   /**
-   * Compiles the routes of all methods that are registered so far.
-   * @throws DeclarationError with every rule that is wrong. A correct one without a form here is logged.
+   * Compiles the routes of all methods registered so far. A valid rule that the gateway does not support is
+   * logged.
+   * @throws DeclarationError with every invalid rule.
    */
   prepare(): void {
     this.#prepared = this.#compile()
   }
 
-  /** Handles one request; never throws. */
+  /** Handles one request. Never throws. */
   readonly listener = (request: IncomingMessage, response: ServerResponse, next?: Next): void => {
     const caller = new Caller()
     response.on('close', () => {
-      // A response that was destroyed with an error was cut by this server: the client is still there, and
+      // If the response was destroyed with an error, this server ended it: the client is still connected, and
       // the error is logged.
       if (!response.writableFinished && response.errored === null) caller.leave()
     })
@@ -100,7 +101,7 @@ export class Gateway {
       return this.#serveExact(exact, exactPaths.headers, { path, query }, request, response, caller)
     const handler = this.mux.find(normal)
     if (handler !== undefined) {
-      // A handler receives the normalized path by which it was found, however the client encoded it.
+      // A handler receives the normalized path under which it was found, whatever escapes the client sent.
       request.url = query === '' ? normal : `${normal}?${query}`
       identify(request, response)
       sendContinue(request, response)
@@ -196,7 +197,7 @@ const sendAllow = (
   )
 }
 
-/** The methods of a path, as `Allow` lists them. */
+/** Returns the methods of a path for the `Allow` header. */
 function allowOf(routes: RouteTable<Binding>, path: string): readonly string[] {
   const known = routes.find('', path)
   const methods = known !== undefined && 'allow' in known ? known.allow : []

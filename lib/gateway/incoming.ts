@@ -6,7 +6,7 @@ import type { Binding } from './routing/bindings.js'
 import { deadlineOf, metadataOf } from './http/metadata-of.js'
 import { type Content, toContent, withEntity } from './transcode.js'
 
-/** A call from HTTP, in the form that the chain receives. */
+/** A call over HTTP in the form that the chain receives. */
 export class HttpIncoming implements Incoming {
   readonly transport = 'http'
   readonly method: DescMethod
@@ -23,7 +23,7 @@ export class HttpIncoming implements Incoming {
   content: Content | undefined = undefined
 
   /**
-   * @param message - the request, of which the response may depend.
+   * @param message - the request, on which the response may depend.
    * @param forwarded - request headers that become metadata.
    */
   constructor(

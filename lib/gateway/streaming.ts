@@ -6,22 +6,22 @@ import { errorBody } from './http/error-body.js'
 import { NOSNIFF } from './http/respond.js'
 import type { Content } from './transcode.js'
 
-/** The framing of a response stream: a JSON line per message, an event per message, or raw bytes. */
+/** The format of a response stream: a JSON line per message, an event per message, or raw bytes. */
 export type Framing = 'ndjson' | 'sse' | 'raw'
 
 export interface StreamOptions {
   readonly framing: Framing
   readonly toContent: (message: Message) => Content
-  /** Runs just before the headers are sent. */
+  /** Called just before the headers are sent. */
   readonly beforeHeaders: () => void
-  /** Called with failures of the server, not of the call. */
+  /** Called for failures of the server that are not errors of the call. */
   readonly onFailure: (error: unknown) => void
   /**
-   * The time the headers wait for a first response, so that an early error still gets its status. Default
-   * 1,000.
+   * Milliseconds for which the headers wait for a first response, so that an early error still gets its
+   * status. Default: 1,000.
    */
   readonly openAfterMs?: number
-  /** The interval of an event stream's heartbeats. Default 15,000. */
+  /** The heartbeat interval of an event stream in milliseconds. Default: 15,000. */
   readonly heartbeatMs?: number
 }
 
@@ -31,13 +31,13 @@ const TYPES = {
   raw: 'application/octet-stream',
 } as const
 
-/** Server-Sent Events for clients that accept them, otherwise newline-delimited JSON. */
+/** Returns Server-Sent Events for clients that accept them, and newline-delimited JSON otherwise. */
 export const framingOf = (accept: string | undefined): Framing =>
   accept?.toLowerCase().includes('text/event-stream') === true ? 'sse' : 'ndjson'
 
 /**
- * Sends each response as it comes: `{"result": ...}` lines or `data:` events. Throws an error that comes
- * before the headers. A later error ends the stream as `{"error": ...}` or an `error` event.
+ * Sends each response as it arrives, as `{"result": ...}` lines or `data:` events. Throws an error that
+ * occurs before the headers are sent. A later error ends the stream as `{"error": ...}` or an `error` event.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -84,7 +84,7 @@ export async function sendStream(
   }
 }
 
-/** Waits until the client has read what was written, or has disconnected. */
+/** Waits until the client has read everything that was written, or has disconnected. */
 export async function drained(response: ServerResponse): Promise<void> {
   const settled = new AbortController()
   const { signal } = settled
@@ -101,8 +101,8 @@ function frame(framing: Framing, body: string | Uint8Array): string | Uint8Array
 }
 
 /**
- * Raw bytes cannot carry an error: the connection is cut, so that the client does not take the response for
- * complete.
+ * Ends a stream with an error. Raw bytes cannot contain an error, so the connection is cut to mark the
+ * response as incomplete.
  */
 function endWithError(response: ServerResponse, framing: Framing, thrown: unknown): void {
   const body = errorBody(thrown instanceof AshlarError ? thrown : new Internal(thrown))

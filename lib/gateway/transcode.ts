@@ -16,22 +16,22 @@ import { parseQuery } from './transcoding/query-text.js'
 import { prune, type ReadMask } from './transcoding/prune-response.js'
 import { textValue } from './transcoding/text-value.js'
 
-/** The parts of an HTTP request that fill a message. */
+/** The parts of an HTTP request from which a message is built. */
 export interface RequestParts {
-  /** Segments of the path as received. */
+  /** The segments of the path as received. */
   readonly segments: readonly string[]
   readonly query: string
   readonly contentType: string | undefined
   /**
-   * True if a page of another origin may have sent it without that its browser asked us first. Then it is
-   * refused: what identifies its caller may be the browser's.
+   * True if a page of another origin may have sent the request without a preflight. It is then rejected,
+   * because the caller's identity may have been added by the browser.
    */
   readonly isFromPage?: boolean | undefined
 }
 
 /**
  * Creates the request message from body, query and path, in this order, so that the path takes precedence.
- * @throws InvalidArgument naming the field, OwnStatusError for a body of the wrong type.
+ * @throws InvalidArgument with the field, OwnStatusError for a body of the wrong type.
  */
 export function toRequest(
   binding: Binding,
@@ -94,14 +94,14 @@ function withRawBody(message: Message, body: '*' | DescField, contentType = '', 
   return message
 }
 
-/** The body of a response and its type. */
+/** The body of a response and its content type. */
 export interface Content {
   readonly contentType: string
   readonly body: string | Uint8Array
 }
 
 /**
- * Writes the response of a call as the binding asks. A google.api.HttpBody is sent unchanged.
+ * Writes the response of a call as its HTTP rule specifies. A google.api.HttpBody is sent unchanged.
  * @throws ResourceExhausted for a body of more than `maxCharacters`.
  */
 export function toContent(
@@ -117,7 +117,7 @@ export function toContent(
   return jsonContent(readMask, request, write(message, options), options)
 }
 
-/** The same for a response that is not a message yet. */
+/** Writes a response that has not been converted to a message yet. */
 export function withEntity(
   binding: Binding,
   request: Message,

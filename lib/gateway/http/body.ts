@@ -14,44 +14,47 @@ import { Gathered } from './gathered-bytes.js'
 import { OwnStatusError } from './own-status-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
-/** True if the request has a body; of HTTP/2, one that may be empty. */
+/** Returns true if the request has a body. In HTTP/2, the body may be empty. */
 export const hasBody = ({ headers, httpVersionMajor, stream }: IncomingMessage & Framed): boolean =>
   httpVersionMajor === 2
     ? stream?.endAfterHeaders === false
     : headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-/** The equivalent of `Transfer-Encoding` in HTTP/2. */
+/** The HTTP/2 equivalent of `Transfer-Encoding`. */
 interface Framed {
   readonly stream?: { readonly endAfterHeaders: boolean }
 }
 
 const NOTHING = Buffer.alloc(0)
 
-/** The bytes of an unread body that this process receives nevertheless: those in streams and windows. */
+/**
+ * The bytes of an unread body that this process may receive nevertheless, in stream buffers and flow-control
+ * windows.
+ */
 const UNREAD_BYTES = 64 * 1024
 
 /**
- * A body that is read in two steps: the beginning, and the rest after authorization. One in gzip, deflate or
- * brotli is inflated then, when all of it has come: before, a few bytes could cost much, and while it comes,
- * a client that is slow would keep a decoder.
+ * A body that is read in two steps: its beginning, and the rest after authorization. A body compressed with
+ * gzip, deflate or brotli is decompressed only after authorization and once it is complete. Otherwise a few
+ * bytes could cause much work, and a slow client would occupy a decoder.
  */
 export class Body extends HeldRequest {
   readonly #request: IncomingMessage
   readonly #limit: number
   readonly #caller: Caller
   #came: Promise<Buffer> | undefined
-  /** The bytes of it in memory, and of them those besides the body. */
+  /** The bytes in memory, and the part of them that is not the body itself. */
   #bytes = 0
   #besides = 0
   #whole: Promise<Buffer> | undefined
-  /** True if all of it may be read. */
+  /** True once the whole body may be read. */
   #isWanted = false
   #onMore: (() => void) | undefined
   #fail: ((reason: Error) => void) | undefined
 
   /**
-   * @param limit - bytes, counted before and after inflation.
-   * @param caller - of the call, which ends if its body is too large before authentication.
+   * @param limit - maximum bytes, before and after decompression.
+   * @param caller - the caller, whose call ends if the body is too large before authentication.
    */
   constructor(
     request: IncomingMessage,
@@ -66,9 +69,9 @@ export class Body extends HeldRequest {
   }
 
   /**
-   * The whole of a small body, or of none; undefined when there is more, which the client then has to hold
-   * back, or when it has to be inflated.
-   * @throws OwnStatusError 413 over the limit.
+   * Returns a small or empty body. Undefined if there is more, which the client must then hold back, or if
+   * the body is compressed.
+   * @throws OwnStatusError 413 if it exceeds the limit.
    */
   async beginning(): Promise<Buffer | undefined> {
     const request = this.#request
@@ -81,7 +84,7 @@ export class Body extends HeldRequest {
     }
     const isLater = awaitsContinue(request) || length > EARLY_BYTES || codingOf(request) !== 'identity'
     const whole = (this.#came ??= this.#collect())
-    // Of a body that says how short it is there is nothing more to come.
+    // A body with a short Content-Length is complete soon.
     if (length > 0 && !isLater) return whole
     whole.catch(() => {})
     if (isLater) return undefined
@@ -89,7 +92,10 @@ export class Body extends HeldRequest {
     return Promise.race([whole, more])
   }
 
-  /** The whole body. @throws as `beginning`, and OwnStatusError 415 for another content coding. */
+  /**
+   * Returns the whole body.
+   * @throws as `beginning`, and OwnStatusError 415 for another content coding.
+   */
   async whole(): Promise<Buffer> {
     checkLength(this.#request, this.#limit)
     return (this.#whole ??= this.#read())
@@ -99,16 +105,13 @@ export class Body extends HeldRequest {
     this.unauthenticated.hold(this, this.#bytes, this.#besides)
   }
 
-  /** Counts what the request came to besides, such as a message that was inflated. */
+  /** Counts further memory of the request, such as a decompressed message. */
   holdMore(bytes: number): void {
     this.#bytes += bytes
     this.count()
   }
 
-  /**
-   * Nothing more of it is read: what is still to come is discarded, so that the client gets to read the
-   * response.
-   */
+  /** Stops reading. The remaining data is discarded, so that the client can read the response. */
   drop(): void {
     this.unauthenticated.authenticated(this)
     if (this.#came !== undefined) this.#request.removeAllListeners('data').resume()
@@ -129,14 +132,14 @@ export class Body extends HeldRequest {
     else request.resume()
     const came = await this.#came
     const coding = codingOf(request)
-    // Without a byte the body is missing, whatever its coding (RFC 9110 section 6.4).
+    // An empty body counts as missing, whatever its coding (RFC 9110 section 6.4).
     if (coding === 'identity' || came.length === 0) return came
     const inflated = await inflateBody(coding, came, this.#limit)
     this.holdMore(inflated.length)
     return inflated
   }
 
-  /** All of it, as it comes. Until that is wanted, the client has to wait behind the beginning. */
+  /** Collects the body as it arrives. Until the rest is wanted, the client must wait after the beginning. */
   #collect(): Promise<Buffer> {
     const request = this.#request
     this.#besides = request.httpVersionMajor === 2 ? STREAM_BYTES : 0
@@ -176,15 +179,15 @@ export class Body extends HeldRequest {
 const codingOf = ({ headers }: IncomingMessage): string =>
   (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
 
-/** @throws OwnStatusError 413 for a body whose Content-Length is over the limit. */
+/** @throws OwnStatusError 413 if the Content-Length exceeds the limit. */
 export function checkLength(request: IncomingMessage, limit: number): void {
   if (lengthOf(request) > limit) throw tooLarge(limit)
 }
 
-/** The Content-Length. */
+/** Returns the Content-Length; 0 if there is none. */
 const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0)
 
-/** Parses the bytes of a body as JSON; undefined when there are none. */
+/** Parses a body as JSON; undefined if it is empty. */
 export function jsonOf(bytes: Buffer): Json | undefined {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new InvalidArgument('', 'the body is not UTF-8')
@@ -195,8 +198,8 @@ export function jsonOf(bytes: Buffer): Json | undefined {
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
 /**
- * @throws OwnStatusError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing
- * type is JSON, an empty one is not.
+ * @throws OwnStatusError 415 for a type that is not JSON, or for a charset other than UTF-8. A missing type
+ *   counts as JSON, an empty one does not.
  */
 export function checkJsonType(contentType: string | undefined): void {
   if (contentType === undefined || contentType === 'application/json') return
@@ -213,7 +216,7 @@ export function checkJsonType(contentType: string | undefined): void {
   })
 }
 
-/** The body as a parser of the surrounding Express or Fastify application has read it. */
+/** Returns the body that a parser of the surrounding Express or Fastify application has read. */
 function takenByFramework({ body }: IncomingMessage & { readonly body?: unknown }): Buffer {
   if (body === undefined) return Buffer.alloc(0)
   if (Buffer.isBuffer(body)) return body

@@ -4,10 +4,13 @@ import { atMost } from '../../bounds/at-most.js'
 import { OwnStatusError } from './own-status-error.js'
 import { InvalidArgument } from '../../errors.js'
 
-/** @throws OwnStatusError 413 for more than `limit` bytes, InvalidArgument for what is not of this coding. */
+/**
+ * Decompresses bytes.
+ * @throws OwnStatusError 413 for more than `limit` bytes, InvalidArgument for invalid data.
+ */
 export type Inflate = (bytes: Uint8Array, limit: number) => Promise<Uint8Array<ArrayBuffer>>
 
-/** A way to compress whole messages, named as in RFC 9110. */
+/** A compression of whole messages, named as in RFC 9110. */
 export interface ContentCoding {
   readonly name: string
   readonly compress: (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>
@@ -20,20 +23,20 @@ const brotlis = promisify<Uint8Array, object, Buffer<ArrayBuffer>>(brotliCompres
 const inflates = promisify(inflate)
 const unbrotlis = promisify<Uint8Array, object, Buffer<ArrayBuffer>>(brotliDecompress)
 
-/** Brotli of a higher quality takes longer than the bytes that it saves take to travel. */
+/** A higher brotli quality takes more time than the saved bytes take to transmit. */
 export const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } as const
 
 const inflateGzip: Inflate = (bytes, limit) => bounded((options) => gunzips(bytes, options), limit)
 const inflateZlib: Inflate = (bytes, limit) => bounded((options) => inflates(bytes, options), limit)
 const inflateBrotli: Inflate = (bytes, limit) => bounded((options) => unbrotlis(bytes, options), limit)
 
-/** The compressions that the gRPC listener accepts, as announced by grpc-js. */
+/** The compressions of the gRPC listener. grpc-js announces them. */
 export const GRPC_CODINGS: ReadonlyMap<string, Inflate> = new Map([
   ['gzip', inflateGzip],
   ['deflate', inflateZlib],
 ])
 
-/** The codings of messages over HTTP. */
+/** The compressions of messages over HTTP. */
 export const CONTENT_CODINGS: readonly ContentCoding[] = [
   {
     name: 'gzip',
@@ -47,7 +50,7 @@ export const CONTENT_CODINGS: readonly ContentCoding[] = [
   },
 ]
 
-/** The codings of bodies over HTTP, as a Content-Encoding names them. */
+/** The compressions of HTTP bodies, by their name in Content-Encoding. */
 const BODY_CODINGS: ReadonlyMap<string, Inflate> = new Map([
   ['gzip', inflateGzip],
   ['x-gzip', inflateGzip],
@@ -56,8 +59,8 @@ const BODY_CODINGS: ReadonlyMap<string, Inflate> = new Map([
 ])
 
 /**
- * Turns to inflate, one queue per process. Each one takes a thread of the pool, and as much memory as it may
- * come to: of brotli, a window of up to 16 MiB besides.
+ * Limits the number of concurrent decompressions in the process. Each one occupies a thread of the pool and
+ * memory for its result, and brotli needs a window of up to 16 MiB in addition.
  */
 const inflations = atMost(4)
 
@@ -74,7 +77,10 @@ const bounded = async (
   }
 }
 
-/** Inflates a body. @throws OwnStatusError 415 for an unknown coding, and as `Inflate`. */
+/**
+ * Decompresses a body.
+ * @throws OwnStatusError 415 for an unknown coding, and the errors of `Inflate`.
+ */
 export const inflateBody = async (
   coding: string,
   bytes: Uint8Array,

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addVary } from './respond.js'
 
-/** Which pages of other origins can read the responses. */
+/** The pages of other origins that can read responses. */
 export interface CorsOptions {
   /** `*`, or exact origins such as `https://app.example.com`. */
   readonly origins: '*' | readonly string[]
-  /** Lets browsers send cookies; requires exact origins. Default false. */
+  /** If true, browsers may send cookies. Requires exact origins. Default: false. */
   readonly credentials?: boolean
-  /** Request headers that pages can set in addition to the usual ones. */
+  /** Additional request headers that pages may set. */
   readonly allowHeaders?: readonly string[]
-  /** Response headers that pages can read in addition to the gateway's own. */
+  /** Additional response headers that pages may read. */
   readonly exposeHeaders?: readonly string[]
-  /** The time a browser may cache a preflight. Default 600. */
+  /** The number of seconds for which a browser may cache a preflight. Default: 600. */
   readonly maxAgeSeconds?: number
 }
 
@@ -35,9 +35,9 @@ export function checkCors({ origins, credentials }: CorsOptions): void {
 }
 
 /**
- * Sets the headers that let the request's origin read the response. Returns true for a preflight, which then
- * has no body.
- * @param known - request headers that become metadata, and response headers that come from it.
+ * Sets the headers that let the request's origin read the response. Returns true for a preflight, which needs
+ * no further response body.
+ * @param known - the request headers that become metadata, and the response headers created from metadata.
  */
 export function applyCors(
   options: CorsOptions,
@@ -67,21 +67,24 @@ export function applyCors(
   return isPreflight
 }
 
-/** True if a browser sends the request for a page whose origin is not allowed. */
+/** Returns true if a browser sends the request for a page whose origin is not allowed. */
 export const isOfForeignPage = (
   options: CorsOptions | undefined,
   { headers: { origin } }: Pick<IncomingMessage, 'headers'>,
 ): boolean => origin !== undefined && options?.origins !== '*' && options?.origins.includes(origin) !== true
 
-/** Types that browsers send for pages of other origins without asking first (Fetch, section 2.2.2). */
+/**
+ * Matches content types that browsers send for pages of other origins without a preflight (Fetch, section
+ * 2.2.2).
+ */
 const UNASKED_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
-/** The values with which a browser marks a request from a page of another origin. */
+/** The `Sec-Fetch-Site` values of a request from a page of another origin. */
 const OF_OTHER_ORIGIN: readonly unknown[] = ['cross-site', 'same-site']
 
 /**
- * True if a POST may come from a page of another origin that CORS does not allow, and no browser has asked
- * about it first. A page whose origin is hidden is not one that CORS allows.
+ * Returns true if a POST without a preflight may come from a page of another origin that CORS does not allow.
+ * A page with a hidden origin is not allowed.
  */
 export const isUnaskedFromPage = (options: CorsOptions | undefined, request: IncomingMessage): boolean => {
   const { headers } = request
@@ -93,7 +96,8 @@ export const isUnaskedFromPage = (options: CorsOptions | undefined, request: Inc
 }
 
 /**
- * Behind a proxy that ends TLS the scheme of the Origin is another one than here, so that hosts are compared.
+ * Returns true if the request comes from a page of this host. Only hosts are compared, because the scheme
+ * differs behind a proxy that terminates TLS.
  */
 const isOfOwnPage = (headers: IncomingMessage['headers']): boolean => {
   if (headers['sec-fetch-site'] === 'same-origin') return true
@@ -108,7 +112,7 @@ export interface KnownHeaders {
   readonly responseHeaders: readonly string[]
 }
 
-/** Each name once, compared case-insensitively, in its usual form. */
+/** Returns a list of the names without duplicates, compared case-insensitively. */
 const listOf = (...lists: readonly (readonly string[] | undefined)[]): string => {
   const byName = new Map<string, string>()
   for (const name of lists.flatMap((list) => list ?? []))

@@ -1,10 +1,10 @@
 import type { ServerHttp2Session } from 'node:http2'
 
 /**
- * Makes a connection of HTTP/2 end only when all of the packet is read that just came. Node destroys a
- * connection as soon as it finds a frame that breaks the protocol, such as data beyond the Content-Length,
- * and then reads the rest of the packet: data of another request behind it ends the process
- * (`onread->IsFunction()` of Node 22).
+ * Delays the end of an HTTP/2 connection until the received packet has been read completely. Node destroys a
+ * connection as soon as it finds a frame that violates the protocol, such as data beyond the Content-Length,
+ * and then reads the rest of the packet. Data of another request in it would end the process
+ * (`onread->IsFunction()` in Node 22).
  */
 export function destroyLater(session: ServerHttp2Session): void {
   const destroy = session.destroy.bind(session)

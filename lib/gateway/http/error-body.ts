@@ -10,17 +10,23 @@ import { type HttpResponse, NOSNIFF } from './respond.js'
 const usual = createRegistry(...DETAIL_TYPES)
 const writeStatus = messageWriter(StatusSchema)
 
-/** The body of an error: `{ "code", "message", "details" }` with packed Any JSON details. */
+/**
+ * Returns the body of an error: `{ "code", "message", "details" }`, with details as JSON of
+ * google.protobuf.Any.
+ */
 export const errorBody = (error: AshlarError): string =>
   writeStatus(toStatus(error), { registry: registryFor(error) })
 
-/** With the types of the details that have no kind, and all that these types import. */
+/** Returns a registry with the types of details of unknown kind, and everything that these types import. */
 const registryFor = ({ details }: AshlarError): Registry => {
   const files = details.flatMap((detail) => (detail.kind === undefined ? [detail.desc.file] : []))
   return files.length === 0 ? usual : createRegistry(usual, ...withImports(files))
 }
 
-/** The response to a thrown error. Anything but an AshlarError says no more than `internal error`. */
+/**
+ * Returns the response to a thrown error. For anything except an AshlarError, the message is just `internal
+ * error`.
+ */
 export function errorResponse(thrown: unknown): HttpResponse {
   const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
   const status = error instanceof OwnStatusError ? error.status : httpStatusOf(error)

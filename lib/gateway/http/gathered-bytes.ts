@@ -1,13 +1,13 @@
 /**
- * Bytes that have come and are not taken yet, in one buffer of their own. So many small pieces cost no more
- * memory than their bytes, and none keeps the whole packet that it came in.
+ * Received bytes that have not been consumed, in one separate buffer. Many small pieces take no more memory
+ * than their bytes, and no piece retains the packet in which it arrived.
  */
 export class Gathered {
   protected buffer: Buffer = NOTHING
   protected start = 0
   protected end = 0
 
-  /** A place where these are the first ones. */
+  /** Returns a buffer that starts with these bytes. */
   static of(first: Uint8Array): Gathered {
     const gathered = new Gathered()
     gathered.add(first)
@@ -18,7 +18,7 @@ export class Gathered {
     return this.end - this.start
   }
 
-  /** The memory that they take: at most twice their length. */
+  /** The size of the buffer, at most twice the number of bytes in it. */
   get capacity(): number {
     return this.buffer.length
   }
@@ -36,7 +36,7 @@ export class Gathered {
     this.end += piece.length
   }
 
-  /** The first of them, which are no longer here. They are never written over. */
+  /** Removes and returns the first bytes. They are never overwritten. */
   take(count: number): Buffer {
     const taken = this.buffer.subarray(this.start, this.start + count)
     this.start += count

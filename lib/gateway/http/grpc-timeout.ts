@@ -10,8 +10,8 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 /**
- * Milliseconds of a `grpc-timeout` header: 1 to 8 digits and a unit.
- * @throws InvalidArgument for anything else.
+ * Parses a `grpc-timeout` header, which has 1 to 8 digits and a unit, and returns milliseconds.
+ * @throws InvalidArgument for any other format.
  */
 export function timeoutMs(text: string): number {
   const [, amount, unit] = /^([0-9]{1,8})([HMSmun])$/.exec(text) ?? []
@@ -20,7 +20,9 @@ export function timeoutMs(text: string): number {
   return Number(amount) * (UNITS[unit] ?? 0)
 }
 
-/** A `grpc-timeout` header of so many milliseconds, or of a little more where 8 digits cannot say it. */
+/**
+ * Formats milliseconds for a `grpc-timeout` header. The value is rounded up if 8 digits are not sufficient.
+ */
 export function timeoutText(ms: number): string {
   for (const unit of ['m', 'S', 'M'] as const) {
     const amount = Math.max(1, Math.ceil(ms / (UNITS[unit] ?? 1)))

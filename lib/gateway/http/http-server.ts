@@ -17,35 +17,34 @@ import { HTTP_PROTOCOLS, serveHttp2 } from './http2.js'
 import { reject } from './reject.js'
 
 export interface HttpServerOptions {
-  /** Certificate and key. Without them the server speaks plain HTTP. */
+  /** Certificate and key. Without them, the server uses plain HTTP. */
   readonly tls?: TlsOptions
-  /** Offers HTTP/2 to clients of TLS, beside HTTP/1.1. Default false. */
+  /** Offers HTTP/2 to TLS clients in addition to HTTP/1.1. Default: false. */
   readonly http2?: boolean
-  /** Milliseconds to receive all headers of a request. Default 10,000. */
+  /** Milliseconds to receive all headers of a request. Default: 10,000. */
   readonly headersTimeoutMs?: number
   /**
-   * Milliseconds to receive a whole request with its body, and that a client may take nothing of a response.
-   * Default 30,000.
+   * Milliseconds to receive a whole request with its body, and the time in which a client must read part of a
+   * response. Default: 30,000.
    */
   readonly requestTimeoutMs?: number
   /**
-   * Milliseconds for which an idle connection is kept open. Default 65,000, longer than the idle timeout of
+   * Milliseconds for which an idle connection stays open. The default, 65,000, exceeds the idle timeout of
    * common load balancers.
    */
   readonly keepAliveTimeoutMs?: number
-  /** Bytes of request line and headers. Default 16,384. */
+  /** Maximum bytes of request line and headers. Default: 16,384. */
   readonly maxHeaderBytes?: number
-  /** Requests at the same time on one connection of HTTP/2. Default 1,000. */
+  /** Maximum concurrent requests on one HTTP/2 connection. Default: 1,000. */
   readonly maxConcurrentStreams?: number
-  /** Connections at the same time; further ones are closed at once. Default: no limit. */
+  /** Maximum concurrent connections. Further connections are closed at once. Default: no limit. */
   readonly maxConnections?: number
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Creates a server that rejects malformed, too large and too slow requests with an error in the gateway's
- * shape.
+ * Creates a server that rejects malformed, oversized and slow requests with an error in the gateway's format.
  */
 export function createHttpServer(listener: Listener, options: HttpServerOptions = {}): Server {
   const { requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000, maxHeaderBytes = 16_384 } = options
@@ -57,7 +56,7 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
     connectionsCheckingInterval: Math.max(100, headersTimeoutMs / 4),
     maxHeaderSize: maxHeaderBytes,
     insecureHTTPParser: false,
-    // Checked below, with an error in the gateway's shape.
+    // Checked below, to respond with an error in the gateway's format.
     requireHostHeader: false,
     noDelay: true,
   }
@@ -85,14 +84,14 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   }
   if (tls !== undefined && http2) serveHttp2(server, bounds)
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
-  // The total size of headers is limited instead: with a limit on their number Node drops the last ones
-  // silently.
+  // The total size of headers is limited instead. With a limit on their number, Node would silently drop the
+  // last ones.
   server.maxHeadersCount = 0
   if (Number.isFinite(requestTimeoutMs))
     server.setTimeout(requestTimeoutMs, (socket) =>
       endUnread(socket, responding.get(socket), requestTimeoutMs),
     )
-  // The response of `clientError` would wait for a handshake that does not come.
+  // `clientError` would respond only after a handshake, which never completes.
   server.on('tlsClientError', (_cause, socket: Socket) => void socket.destroy())
   server.on('clientError', (cause, socket) => refuse(cause, socket, responding.get(socket)))
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
@@ -110,7 +109,8 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
 }
 
 /**
- * One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Of two, Node keeps the first and reports nothing.
+ * Returns true if there is exactly one Host header, or none before HTTP/1.1 (RFC 9112 section 3.2). Node
+ * silently keeps the first of two.
  */
 function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
@@ -123,8 +123,8 @@ const refuseHost = (request: IncomingMessage, response: ServerResponse): void =>
   reject(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
 
 /**
- * Ends a connection on which nothing has moved, if its client takes nothing of a response, or if it was kept
- * for another request. What comes too slowly has times of its own.
+ * Ends a connection without activity if its client does not read a response, or if it is idle. Slow requests
+ * have their own timeouts.
  */
 function endUnread(socket: Socket, response: ServerResponse | undefined, ms: number): void {
   const isWaiting =
@@ -146,7 +146,7 @@ function refuse(
   end(socket, ...refusalOf(cause.code))
 }
 
-/** Writes a response without a ServerResponse, and closes the connection. */
+/** Writes a response without a ServerResponse and closes the connection. */
 function end(socket: Duplex, status: string, error: AshlarError): void {
   const body = errorBody(error)
   socket.end(

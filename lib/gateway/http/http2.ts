@@ -18,27 +18,28 @@ import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = constants
 
 export interface Http2Bounds {
-  /** Milliseconds until the first request of a connection has come. */
+  /** Milliseconds for the first request of a connection to arrive. */
   readonly headersTimeoutMs: number
   /**
-   * Milliseconds to receive a whole request with its body, and that a client may take nothing of a response.
+   * Milliseconds to receive a whole request with its body, and the time in which a client must read part of a
+   * response.
    */
   readonly requestTimeoutMs: number
-  /** Milliseconds that a connection without a request is kept. */
+  /** Milliseconds for which a connection without a request stays open. */
   readonly keepAliveTimeoutMs: number
-  /** Bytes of the headers of a request. A request with more loses its stream. */
+  /** Maximum bytes of a request's headers. The stream of a larger request is reset. */
   readonly maxHeaderBytes: number
-  /** Requests at the same time on one connection; further ones wait at the client. */
+  /** Maximum concurrent requests on one connection. Further requests wait at the client. */
   readonly maxConcurrentStreams: number
 }
 
-/** The protocols that a TLS client and server agree on (RFC 7301), in order of preference. */
+/** The protocols that a TLS client can select (RFC 7301), in order of preference. */
 export const HTTP_PROTOCOLS = ['h2', 'http/1.1']
 
 /**
- * Serves HTTP/2 on the connections of a TLS server that chose it, and leaves the others to the server.
- * Requests of both are its `request` and `checkContinue` events. Its event `session` reports each HTTP/2
- * connection. The server must offer `HTTP_PROTOCOLS`.
+ * Serves HTTP/2 on the connections of a TLS server that selected it, and leaves the others to the server.
+ * Requests of both protocols are emitted as the server's `request` and `checkContinue` events. The `session`
+ * event reports each HTTP/2 connection. The server must offer `HTTP_PROTOCOLS`.
  */
 export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   const { maxConcurrentStreams, maxHeaderBytes } = bounds
@@ -75,7 +76,7 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   })
 }
 
-/** Frames that are not a request, such as a ping, do not prolong a connection. */
+/** Closes an idle connection. Frames that are not requests, such as a ping, do not keep it open. */
 function closeWhenIdle(
   session: ServerHttp2Session,
   { headersTimeoutMs, keepAliveTimeoutMs }: Http2Bounds,
@@ -112,24 +113,27 @@ function refuseWhenLate(
   stream.once('close', stop)
 }
 
-/** `Infinity` means no limit; a value beyond a timer's maximum is nearly none. */
+/** Runs `act` after a time. `Infinity` means never; a value beyond a timer's maximum is reduced to it. */
 const after = (ms: number, act: () => void): NodeJS.Timeout | undefined =>
   Number.isFinite(ms) ? setTimeout(act, Math.min(ms, MAX_TIMER_MS)) : undefined
 
-/** They have what this framework uses of their counterparts of HTTP/1; the types of Node are unrelated. */
+/**
+ * Casts HTTP/2 objects to their HTTP/1 counterparts. They have the members that this framework uses, but
+ * Node's types are unrelated.
+ */
 const asHttp1 = (
   request: Http2ServerRequest,
   response: Http2ServerResponse,
 ): readonly [IncomingMessage, ServerResponse] =>
   [request, response] as unknown as readonly [IncomingMessage, ServerResponse]
 
-/** A request that reads as one of HTTP/1 does. */
+/** An HTTP/2 request with the behavior of an HTTP/1 request. */
 class Request extends Http2ServerRequest {
   constructor(...parts: ConstructorParameters<typeof Http2ServerRequest>) {
     super(...parts)
     const { ':authority': authority } = this.headers
     if (authority !== undefined) this.headers.host = authority
-    // As node:http does: a body that is cut does not end.
+    // As in node:http, a body that is cut off emits no end.
     this.stream.once('aborted', () =>
       this.destroy(
         this.listenerCount('error') > 0 ? new Error('the client ended the request early') : undefined,
@@ -139,13 +143,13 @@ class Request extends Http2ServerRequest {
 }
 
 Object.defineProperties(Request.prototype, {
-  /** True if all of it was read, which of a request that was cut is not so. */
+  /** True if the whole request was read. False for a request that was cut off. */
   complete: {
     get(this: Http2ServerRequest): boolean {
       return this.readableEnded
     },
   },
-  /** As in `node:http`, without pseudo-headers (RFC 9113 section 8.3). */
+  /** The headers as in `node:http`, without pseudo-headers (RFC 9113 section 8.3). */
   headersDistinct: {
     get(this: Http2ServerRequest): NodeJS.Dict<string[]> {
       const { rawHeaders } = this
@@ -159,10 +163,10 @@ Object.defineProperties(Request.prototype, {
   },
 })
 
-/** A response that is written as one of HTTP/1 is. */
+/** An HTTP/2 response with the behavior of an HTTP/1 response. */
 class Response<R extends Http2ServerRequest> extends Http2ServerResponse<R> {
   /**
-   * `Connection: close` lets the connection end with its last response. HTTP/2 has no such header, but
+   * Closes the connection after its last response for `Connection: close`. HTTP/2 has no such header and uses
    * GOAWAY.
    */
   override setHeader(name: string, value: number | string | readonly string[]): void {
@@ -170,7 +174,7 @@ class Response<R extends Http2ServerRequest> extends Http2ServerResponse<R> {
     else if (value === 'close') this.stream.session?.close()
   }
 
-  /** Cuts it, so that the client does not take it for complete. */
+  /** Resets the stream, so that the client does not consider the response complete. */
   override destroy(error?: Error): this {
     failures.set(this, error)
     this.stream.close(NGHTTP2_INTERNAL_ERROR)

@@ -3,9 +3,9 @@ import { InvalidArgument } from '../../errors.js'
 import { Metadata } from '../../call.js'
 import { timeoutMs } from './grpc-timeout.js'
 
-/** Headers that name the caller. They are trusted only where no token is verified. */
+/** Headers that identify the caller. They are trusted only if no token is verified. */
 export const IDENTITY_HEADERS = ['account-id', 'subject', 'groups'] as const
-/** Headers that a request may have once: with two values it would be ambiguous which one counts. */
+/** Headers that a request may send only once, because two values would be ambiguous. */
 export const SINGLE_HEADERS = ['authorization', 'account-id', 'subject', 'idempotency-key'] as const
 const FORWARDED = [
   'authorization',
@@ -16,12 +16,12 @@ const FORWARDED = [
   'tracestate',
 ]
 
-/** The names of the headers that become metadata. */
+/** Returns the names of the headers that become metadata. */
 export const forwardedNames = (more: readonly string[]): readonly string[] => [
   ...new Set([...FORWARDED, ...IDENTITY_HEADERS, ...more.map((name) => name.toLowerCase())]),
 ]
 
-/** The names of the metadata that becomes response headers. */
+/** Returns the names of the metadata that becomes response headers. */
 export const sentNames = (more: readonly string[]): readonly string[] => [
   'x-request-id',
   'x-idempotent-replay',
@@ -30,8 +30,8 @@ export const sentNames = (more: readonly string[]): readonly string[] => [
 ]
 
 /**
- * Headers that clients of grpc-gateway send as metadata, with the prefix `Grpc-Metadata-`, by their prefixed
- * names. Headers that identify a caller are not among them: a proxy that removes `groups` does not know
+ * Headers that grpc-gateway clients send as metadata with the prefix `Grpc-Metadata-`, by their prefixed
+ * names. Headers that identify a caller are excluded, because a proxy that removes `groups` does not know
  * `Grpc-Metadata-Groups`.
  */
 export const PREFIXED_HEADERS = [
@@ -44,8 +44,8 @@ export const PREFIXED_HEADERS = [
 ].map((name) => [`grpc-metadata-${name}`, name] as const)
 
 /**
- * Treats the value of a header with the prefix as the value of the header itself.
- * @throws InvalidArgument for two different values.
+ * Copies the value of a prefixed header to the header itself.
+ * @throws InvalidArgument if the two values differ.
  */
 export function takePrefixed({ headers, rawHeaders }: IncomingMessage, prefixed: string, name: string): void {
   const values = new Set<string>()
@@ -54,17 +54,20 @@ export function takePrefixed({ headers, rawHeaders }: IncomingMessage, prefixed:
   const own = headers[name]
   if (own !== undefined) values.add(String(own))
   if (values.size > 1) {
-    // The response has an id of its own then.
+    // The response then gets a new id.
     if (name === 'x-request-id') delete headers[name]
     throw new InvalidArgument('', `the headers ${name} and ${prefixed} have different values`)
   }
   headers[name] = headers[prefixed]
 }
 
-/** True if a header can carry the text. */
+/** Returns true if a header can contain the string. */
 export const isSendable = (text: string): boolean => /^[\t\x20-\x7e]*$/.test(text)
 
-/** @throws InvalidArgument for a value that gRPC metadata cannot carry. */
+/**
+ * Returns the metadata of a request.
+ * @throws InvalidArgument for a value that gRPC metadata cannot contain.
+ */
 export function metadataOf(request: IncomingMessage, names: readonly string[]): Metadata {
   const metadata = new Metadata()
   const { headers } = request
@@ -87,8 +90,8 @@ const printable = (name: string, value: string): string => {
 }
 
 /**
- * The values of a header that was sent more than once. Node joins them or drops the second one. The chain
- * must receive both to reject them.
+ * Returns the values of a header that was sent more than once. Node joins them or drops the second one, but
+ * the chain must receive both to reject them.
  */
 function repeatedOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] | undefined {
   let first: number | undefined
@@ -102,7 +105,7 @@ function repeatedOf({ rawHeaders }: IncomingMessage, name: string): readonly str
   return values
 }
 
-/** The caller's deadline from a `grpc-timeout` header, in milliseconds since the epoch. */
+/** Returns the caller's deadline from a `grpc-timeout` header, in milliseconds since the epoch. */
 export function deadlineOf({ headers }: IncomingMessage): number | undefined {
   const given = headers['grpc-timeout']
   return given === undefined ? undefined : Date.now() + timeoutMs(String(given))

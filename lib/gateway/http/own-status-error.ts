@@ -1,6 +1,6 @@
 import { AshlarError, type Code } from '../../errors.js'
 
-/** An error with an HTTP status of its own, such as 405 or 413, instead of the status of its code. */
+/** An error with its own HTTP status, such as 405 or 413, instead of the status of its code. */
 export class OwnStatusError extends AshlarError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import { OwnStatusError } from './own-status-error.js'
 import { type HttpResponse, NOSNIFF } from './respond.js'
 
-/** Paths that the platform probes; no handler can claim them. */
+/** The paths of health probes. No handler can use them. */
 export const PROBES = { live: '/healthz', ready: '/readyz' } as const
 
 export interface ReadinessResult {
@@ -13,7 +13,7 @@ export interface ReadinessResult {
 export const isProbe = (path: string): boolean => path === PROBES.live || path === PROBES.ready
 
 /**
- * Responds to a probe: 200, with the number of Citus workers that do not answer, or 503 with the names of the
+ * Responds to a probe: 200 with the number of Citus workers that do not answer, or 503 with the names of the
  * failing checks, without their errors.
  * @throws OwnStatusError 405 for methods other than GET and HEAD.
  */

@@ -6,7 +6,7 @@ import { NOSNIFF } from './respond.js'
 
 const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NOSNIFF }
 
-/** Responds to a request that the gateway does not get to see, and closes its connection. */
+/** Responds to a request that is rejected before the gateway handles it, and closes its connection. */
 export function reject(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compress as encode, preferredCoding } from './response-coding.js'
 
-/** Headers by their names in lower case. */
+/** Response headers by lower-case name. */
 export type ResponseHeaders = Record<string, string | number | string[]>
 
 /** An HTTP response that is ready to be sent. */
 export interface HttpResponse {
   readonly status: number
-  /** Sending adds what follows from the body. */
+  /** Headers that depend on the body are added when it is sent. */
   readonly headers: ResponseHeaders
   readonly body: string | Uint8Array | undefined
 }
 
-/** Keeps a browser from guessing another type than the one declared. */
+/** Prevents browsers from guessing a type other than the declared one. */
 export const NOSNIFF = { 'x-content-type-options': 'nosniff' } as const
 
-/** Adds request headers that the response depends on to `Vary`, each once. Existing names stay. */
+/** Adds names of request headers on which the response depends to `Vary`, without duplicates. */
 export function addVary(response: ServerResponse, names: string): void {
   for (const name of namesIn(names)) {
     const known = [response.getHeader('vary') ?? []].flat().flatMap((value) => namesIn(String(value)))
@@ -24,7 +24,7 @@ export function addVary(response: ServerResponse, names: string): void {
   }
 }
 
-/** Adds the name of a request header that a response depends on to the headers that are sent with it. */
+/** Adds the name of a request header on which the response depends to its `Vary` header. */
 export function varyBy(response: ServerResponse, headers: ResponseHeaders, name: string): void {
   const known = headers['vary']
   if (response.hasHeader('vary')) addVary(response, name)
@@ -32,14 +32,14 @@ export function varyBy(response: ServerResponse, headers: ResponseHeaders, name:
   else if (!String(known).includes(name)) headers['vary'] = `${String(known)}, ${name}`
 }
 
-/** Makes caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
+/** Marks the response as private to its caller for caches, unless the handler has set `Cache-Control`. */
 export function keepPrivate(response: ServerResponse, headers: ResponseHeaders): void {
   if (!response.hasHeader('cache-control')) headers['cache-control'] ??= 'private'
   if (response.hasHeader('vary')) addVary(response, CALLER_AND_CODING)
   else headers['vary'] ??= CALLER_AND_CODING
 }
 
-/** The same for whatever is sent next, an error too. */
+/** Marks every further response as private, including errors. */
 export function keepAllPrivate(response: ServerResponse): void {
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
   addVary(response, CALLER_AND_CODING)
@@ -53,11 +53,11 @@ const namesIn = (list: string): readonly string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '')
 
-/** Bytes below which compressing costs more than it saves. */
+/** The size in bytes below which compression does not pay off. */
 const COMPRESS_FROM = 1024
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|[a-z.+-]+\+(?:json|xml)))/
 
-/** Sends the response; for HEAD only the headers. Headers already set on `response` stay. */
+/** Sends the response, or only the headers for HEAD. Headers already set on `response` are kept. */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -85,7 +85,7 @@ function end(
 ): void {
   if (response.destroyed || response.headersSent) return
   if (status !== 304 && status !== 204) headers['content-length'] = length
-  // All headers at once: Node then keeps no table of them.
+  // Writing all headers at once saves Node a table of them.
   response.writeHead(status, headers)
   if (method === 'HEAD' || length === 0) response.end()
   else response.end(body)

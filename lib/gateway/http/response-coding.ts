@@ -4,25 +4,23 @@ import { BROTLI } from './content-coding.js'
 
 const brotlis = promisify<string | Uint8Array, object, Buffer>(brotliCompress)
 
-/**
- * The compressors of responses, by the name of the coding (RFC 9110 section 8.4.1), in order of preference.
- */
+/** The response compressions by name (RFC 9110 section 8.4.1), in order of preference. */
 const COMPRESSORS = {
   br: (body: string | Uint8Array) => brotlis(body, BROTLI),
   gzip: promisify<string | Uint8Array, Buffer>(gzip),
   deflate: promisify<string | Uint8Array, Buffer>(deflate),
 } as const
 
-/** A coding that a response can have. */
+/** The name of a response compression. */
 export type ResponseCoding = keyof typeof COMPRESSORS
 
-/** The body in the coding. */
+/** Compresses a body. */
 export const compress = (coding: ResponseCoding, body: string | Uint8Array): Promise<Uint8Array> =>
   COMPRESSORS[coding](body)
 
 /**
- * The best coding that an Accept-Encoding allows (RFC 9110 section 12.5.3); undefined for none. `*` does not
- * ask for Brotli, which not every client that sends it can read.
+ * Returns the best compression that an Accept-Encoding allows (RFC 9110 section 12.5.3); undefined if there
+ * is none. `*` does not select brotli, which not every client that sends `*` can read.
  * @example `gzip, br` is `br`, and `br;q=0.5, gzip` is `gzip`.
  */
 export function preferredCoding(accept: string | undefined): ResponseCoding | undefined {
@@ -39,7 +37,7 @@ export function preferredCoding(accept: string | undefined): ResponseCoding | un
   return (Object.keys(weigh) as ResponseCoding[]).find((coding) => weigh[coding] === most)
 }
 
-/** The weight of each name; 0 forbids. */
+/** Returns the weight of each name. A weight of 0 forbids it. */
 function weightsIn(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const item of accept.toLowerCase().split(',')) {

@@ -11,10 +11,12 @@ const SPECIAL = new Set(
     .map((name) => `google.protobuf.${name}`),
 )
 
-/** Messages whose JSON is not an object of their fields. An Any holds them under `value`. */
+/**
+ * Returns true for messages whose JSON is not an object of their fields. An Any contains them under `value`.
+ */
 export const hasSpecialJson = (desc: DescMessage): boolean => SPECIAL.has(desc.typeName)
 
-/** Reads `{"@type": ..., fields}` or, for types with their own JSON form, `{"@type": ..., "value": ...}`. */
+/** Reads `{"@type": ..., fields}` or, for types with a special JSON form, `{"@type": ..., "value": ...}`. */
 export function readAny(
   json: Json,
   options: JsonReadOptions,
@@ -27,7 +29,7 @@ export function readAny(
     throw new JsonFault('expected a type URL').within('@type')
   const desc = options.registry?.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1))
   if (desc === undefined) throw new JsonFault('unknown type').within('@type')
-  // Its content is not related to a response.
+  // The content of an Any is not related to the response.
   const { answer: _, ...inside } = options
   const value = toBinary(desc, readerOf(desc)(contentOf(json, desc), inside))
   return create(AnySchema, { typeUrl, value })

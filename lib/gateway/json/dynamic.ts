@@ -14,7 +14,10 @@ import { type Json, JsonNumber } from './parse.js'
 import { setOwn } from '../../resource/messages/local-field.js'
 import { expected } from './scalars.js'
 
-/** Reads any JSON as a google.protobuf.Value. @param elements - counts what it holds. */
+/**
+ * Reads any JSON as a google.protobuf.Value.
+ * @param elements - counts the elements.
+ */
 export function readValue(json: Json, elements?: ElementCount): Value {
   const value = create(ValueSchema)
   if (json === null) value.kind = { case: 'nullValue', value: NullValue.NULL_VALUE }
@@ -48,7 +51,10 @@ export function readStruct(json: Json, elements?: ElementCount): Struct {
   return struct
 }
 
-/** The plain object that generated code keeps for a Struct field. @param elements - counts what it holds. */
+/**
+ * Reads the plain object that generated code uses for a Struct field.
+ * @param elements - counts the elements.
+ */
 export function readPlainObject(json: Json, elements?: ElementCount): JsonObject {
   if (!(json instanceof Map)) throw expected('an object', json)
   const object: JsonObject = {}

@@ -6,18 +6,19 @@ import { inOrder } from '../../resource/wire/message-writer.js'
 import { writeTime } from './time.js'
 import { type JsonWriteOptions, type JsonWriter, memberWriter, valueWriter } from './writer.js'
 
-/** Writes the value of one member of an object; undefined for one that is left out. */
+/** Writes the value of one member of an object; undefined if the member is omitted. */
 export type ValueOf<T> = (holder: T, options: JsonWriteOptions) => string | undefined
 
-/** One member of an object. */
+/** A member of an object. */
 export interface Member<T> {
   readonly field: DescField
   readonly valueOf: ValueOf<T>
 }
 
 /**
- * Writes the proto3 JSON of an entity's message without making the message: the same text as `messageWriter`
- * writes of `toMessage(entity)`. It throws for an entity of which only the message can tell what is wrong.
+ * Returns a writer for the proto3 JSON of an entity's message that does not create the message. The text is
+ * the same that `messageWriter` writes for `toMessage(entity)`. It throws for an invalid entity, whose
+ * message then reports the reason.
  */
 export const entityWriter = (desc: DescMessage, outputs: readonly Output[]): JsonWriter<object> => {
   const byField = new Map(outputs.map((output) => [output.field, output]))
@@ -25,7 +26,7 @@ export const entityWriter = (desc: DescMessage, outputs: readonly Output[]): Jso
   return objectWriter(written.map((field) => ({ field, valueOf: valueOf(field, byField.get(field)) })))
 }
 
-/** Writes an object of these members, in their order. */
+/** Returns a writer for an object with these members, in order. */
 export const objectWriter = <T>(members: readonly Member<T>[]): JsonWriter<T> => {
   const named = members.map(({ field, valueOf }) => ({ name: nameOf(field), valueOf }))
   const parts = named.map(({ name, valueOf }) => ({ first: `{${name}`, next: `,${name}`, valueOf }))
@@ -39,7 +40,7 @@ export const objectWriter = <T>(members: readonly Member<T>[]): JsonWriter<T> =>
   }
 }
 
-/** The JSON of an unset field. */
+/** Returns the writer for an unset field. */
 export const unset = (field: DescField): ValueOf<unknown> => {
   const member = memberWriter(field)(create(field.parent), {})
   const text = member === '' ? undefined : member.slice(nameOf(field).length)
@@ -61,7 +62,7 @@ const valueOf = (field: DescField, output: Output | undefined): ValueOf<object> 
 
 type Values = Readonly<Record<string, unknown>>
 
-/** No entity has a value of it. */
+/** Returns the writer for a field that entities have no value for. */
 const withoutValue = ({ fieldKind, oneof, presence, name }: DescField): ValueOf<object> => {
   const isSingular = fieldKind !== 'list' && fieldKind !== 'map'
   if (isSingular && oneof === undefined && presence !== FeatureSet_FieldPresence.IMPLICIT)
@@ -71,7 +72,10 @@ const withoutValue = ({ fieldKind, oneof, presence, name }: DescField): ValueOf<
   }
 }
 
-/** Times, and what a message holds as an entity does, are written as they are. */
+/**
+ * Returns the writer for a value. Times, and values that messages and entities represent equally, are written
+ * directly.
+ */
 const writerOf = (field: DescField, convert: Output['convert']): JsonWriter => {
   if (field.fieldKind === 'message' && field.message.typeName === TimestampSchema.typeName)
     return (time) => `"${writeTime(time)}"`

@@ -2,10 +2,7 @@ const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,9}))?$/
 /** No 64-bit integer has more digits. */
 const MAX_DIGITS = 20
 
-/**
- * The integer value of a JSON number, digit by digit (`1e5`, `100.000`); undefined if it is not a 64-bit
- * integer.
- */
+/** Parses a JSON number exactly (`1e5`, `100.000`); undefined if it is not a 64-bit integer. */
 export function exactInteger(text: string): bigint | undefined {
   const match = DECIMAL.exec(text)
   if (match === null) return undefined
@@ -19,8 +16,8 @@ export function exactInteger(text: string): bigint | undefined {
 }
 
 /**
- * The first and last position of the digits between leading and trailing zeros. A loop, because a caller can
- * send a million zeros.
+ * Returns the first and last position of the digits between leading and trailing zeros. A loop, because a
+ * caller can send a million zeros.
  */
 function significantDigits(digits: string): readonly [number, number] {
   let from = 0

@@ -1,13 +1,12 @@
 import { InvalidArgument } from '../../errors.js'
 
 /**
- * A value of a JSON document that does not fit its field. While the error is thrown, each level adds its step
- * to the path.
+ * A JSON value that does not fit its field. While the error is thrown, each level adds its step to the path.
  */
 export class JsonFault extends Error {
   #path = ''
 
-  /** Puts a field, `[index]` or `["key"]` in front of the path. */
+  /** Prepends a field, `[index]` or `["key"]` to the path. */
   within(step: string): this {
     this.#path = this.#path === '' || this.#path.startsWith('[') ? step + this.#path : `${step}.${this.#path}`
     return this
@@ -22,8 +21,8 @@ export class JsonFault extends Error {
 }
 
 /**
- * The error to throw when reading JSON failed: an InvalidArgument for a fault, at `path` where that is not
- * empty.
+ * Returns the error to throw if JSON could not be read: an InvalidArgument for a fault, with `path`
+ * prepended.
  */
 export function invalidAt(path: string, error: unknown): unknown {
   if (!(error instanceof JsonFault)) return error

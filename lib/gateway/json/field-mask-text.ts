@@ -5,17 +5,17 @@ import { readableOf } from '../../resource/messages/read-mask-target.js'
 import { hasSpecialJson } from './any.js'
 import { JsonFault } from './fault.js'
 
-/** `displayName` → `display_name`, by the JSON mapping of FieldMask. */
+/** Converts `displayName` to `display_name` by the JSON mapping of FieldMask. */
 const toSnakeCase = (path: string): string => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** `display_name` → `displayName`. */
+/** Converts `display_name` to `displayName`. */
 const toCamelCase = (path: string): string =>
   path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * The messages whose fields a mask may name: those that stand beside it in its message, as `widget` does
- * beside `update_mask`. They decide how a path is spelled, because the mapping of names alone loses some of
- * them: `address_line_2` is `addressLine2` in JSON.
+ * Returns the messages whose fields a mask may name: the other message fields of its parent, as `widget` is
+ * for `update_mask`. They determine the conversion of names, because the mapping alone is ambiguous:
+ * `address_line_2` is `addressLine2` in JSON.
  */
 export const masked = (mask: DescField): readonly DescMessage[] =>
   mask.parent.fields.flatMap(({ message }) =>
@@ -23,8 +23,8 @@ export const masked = (mask: DescField): readonly DescMessage[] =>
   )
 
 /**
- * The messages whose fields a mask in a response may name: a message that has nothing beside the mask means
- * one of its file.
+ * Returns the messages whose fields a mask in a response may name. If the parent has no other message fields,
+ * these are the messages of its file.
  */
 export const nameable = (mask: DescField): readonly DescMessage[] => [...masked(mask), ...inFileOf(mask)]
 
@@ -32,8 +32,8 @@ const inFileOf = (mask: DescField): readonly DescMessage[] =>
   [...nestedTypes(mask.parent.file)].filter((type) => type.kind === 'message')
 
 /**
- * The names that a mask being read may contain besides the response's: as it would be written without a
- * message beside it.
+ * Returns further messages whose fields a received mask may name, as if it were written without other message
+ * fields.
  */
 export const otherwiseNamed = (mask: DescField): readonly DescMessage[] =>
   masked(mask).length > 0 ? [] : inFileOf(mask)
@@ -49,7 +49,9 @@ const pathIn = (messages: readonly DescMessage[], path: string) => {
 const withAnswer = (messages: readonly DescMessage[], answer: DescMessage | undefined) =>
   answer === undefined ? messages : [...messages, readableOf(answer).message]
 
-/** Paths in proto names. A path that no message has is converted by the JSON mapping of FieldMask. */
+/**
+ * Converts paths to proto names. A path that no message has is converted by the JSON mapping of FieldMask.
+ */
 export function protoPaths(
   paths: readonly string[],
   messages: readonly DescMessage[],
@@ -60,9 +62,9 @@ export function protoPaths(
 }
 
 /**
- * Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase.
+ * Reads the paths of a FieldMask in JSON, which are comma-separated and in lowerCamelCase.
  * @param answer - the response of the method, whose fields a read mask names.
- * @param otherwise - further messages that it may name.
+ * @param otherwise - further messages whose fields it may name.
  */
 export function readMaskPaths(
   text: string,
@@ -81,7 +83,10 @@ export function readMaskPaths(
   })
 }
 
-/** Paths in JSON names. A path that no message has, and that would read back as another, stays as it is. */
+/**
+ * Converts paths to JSON names. A path that no message has is kept if it would be read back as a different
+ * path.
+ */
 export function jsonPaths(paths: readonly string[], messages: readonly DescMessage[]): string[] {
   if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are not an array')
   return Array.from(paths as readonly unknown[], (path) => {
@@ -93,6 +98,9 @@ export function jsonPaths(paths: readonly string[], messages: readonly DescMessa
   })
 }
 
-/** The JSON of a FieldMask. @throws RangeError for what is not a list of strings. */
+/**
+ * Returns the JSON of a FieldMask.
+ * @throws RangeError unless the paths are an array of strings.
+ */
 export const writeMaskPaths = (paths: readonly string[], messages: readonly DescMessage[]): string =>
   jsonPaths(paths, messages).join(',')

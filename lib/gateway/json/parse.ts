@@ -1,24 +1,24 @@
 import { InvalidArgument } from '../../errors.js'
 import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
-/** A number as it was written, for numbers that a JavaScript number may not hold exactly. */
+/** A number in its original notation, because a JavaScript number may not represent it exactly. */
 export class JsonNumber {
   constructor(readonly text: string) {}
 }
 
-/** A parsed document. Objects are maps, so that `__proto__` is a name like any other. */
+/** A parsed document. Objects are maps, so that `__proto__` is an ordinary name. */
 export type Json = null | boolean | number | string | JsonNumber | Json[] | Map<string, Json>
 
-/** The deepest nesting of objects and arrays. */
+/** The maximum nesting depth of objects and arrays. */
 export const MAX_JSON_DEPTH = 100
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y
 
 /**
- * Parses RFC 8259 text as I-JSON (RFC 7493) wants it: duplicate names, lone surrogates and more than
- * {@link MAX_JSON_DEPTH} levels are refused, and no digit of a number is lost.
- * @throws InvalidArgument with the position, never with the text.
+ * Parses RFC 8259 text as I-JSON (RFC 7493): duplicate names, lone surrogates and more than {@link
+ * MAX_JSON_DEPTH} levels are rejected, and all digits of numbers are preserved.
+ * @throws InvalidArgument with the position, but never with the text.
  */
 export function parseJson(text: string): Json {
   const reader = new Reader(text)
@@ -27,7 +27,7 @@ export function parseJson(text: string): Json {
   return value
 }
 
-/** All empty objects, and all empty arrays: a megabyte of text can have hundreds of thousands. */
+/** Shared by all empty objects and arrays. A megabyte of text can contain hundreds of thousands of them. */
 const NO_MEMBERS: Map<string, Json> = new Map()
 const NO_ITEMS: Json[] = []
 

@@ -30,32 +30,32 @@ import { printable } from '../../text/printable.js'
 export interface JsonReadOptions {
   /** Finds the types named in a google.protobuf.Any. */
   readonly registry?: Registry
-  /** Skips unknown fields and enum names instead of refusing them. Default false. */
+  /** Skips unknown fields and enum names instead of rejecting them. Default: false. */
   readonly ignoreUnknown?: boolean
   /** The response of the method, whose fields a read mask names. */
   readonly answer?: DescMessage
-  /** Counts the elements before they are made. Default: they are not counted. */
+  /** Counts the elements before they are created. By default they are not counted. */
   readonly elements?: ElementCount
 }
 
 type MessageReader = (json: Json, options: JsonReadOptions) => Message
 export type FieldReader = (message: Message, json: Json, options: JsonReadOptions) => void
-/** A field of a message, under each of its names. */
+/** A field of a message, listed under each of its names. */
 interface Member {
   readonly field: DescField
   read: FieldReader | undefined
 }
 type ItemReader = (json: Json, options: JsonReadOptions) => unknown
 
-/** The result of a reader of enum names for a name that is skipped. */
+/** The result for an unknown enum name that is skipped. */
 const SKIPPED = Symbol('skipped')
 
 const messageReaders = new WeakMap<DescMessage, MessageReader>()
 const fieldReaders = new WeakMap<DescField, FieldReader>()
 
 /**
- * The reader of a message in proto3 JSON, compiled on first use. Throws {@link JsonFault} with the path of
- * the field.
+ * Returns the reader of a message in proto3 JSON, compiled on first use. The reader throws {@link JsonFault}
+ * with the path of the field.
  */
 export function messageReader(desc: DescMessage): MessageReader {
   const known = messageReaders.get(desc)
@@ -65,7 +65,7 @@ export function messageReader(desc: DescMessage): MessageReader {
   return reader
 }
 
-/** The reader of one field, which stores the value in the message. It is compiled on first use. */
+/** Returns the reader of one field, which stores the value in the message. Compiled on first use. */
 export function fieldReader(field: DescField): FieldReader {
   const known = fieldReaders.get(field)
   if (known !== undefined) return known
@@ -95,7 +95,7 @@ function plainReader(desc: DescMessage): MessageReader {
         if (seen.has(field)) throw new JsonFault('given in both its proto and its JSON name')
         seen.add(field)
         if (field.oneof !== undefined) checkOneof(message, field, field.oneof, value)
-        // Not before: a message may hold itself.
+        // Compiled on demand, because messages can be recursive.
         member.read ??= fieldReader(field)
         member.read(message, value, options)
       } catch (error) {
@@ -187,7 +187,7 @@ function checkEntries(field: DescField, entries: number, elements: ElementCount)
 
 const mustNotBeNull = (): JsonFault => new JsonFault('must not be null')
 
-/** Reads one value of the field: the field itself, an item of its list, or a value of its map. */
+/** Returns the reader of one value: the field itself, a list item, or a map value. */
 function itemReader(field: DescField): ItemReader {
   if (field.enum !== undefined) return enumReader(field.enum)
   if (field.message === undefined)
@@ -205,7 +205,7 @@ const maskReader =
   (messages: readonly DescMessage[], otherwise: readonly DescMessage[] = []): MessageReader =>
   (json, { answer, elements }) => {
     const given = text(json, 'a string of paths')
-    // Each path is a string in a list, as in binary.
+    // As in the binary format, each path counts as a string in a list.
     if (elements !== undefined && given !== '')
       for (let at = 0; at >= 0; at = given.indexOf(',', at + 1)) elements.add()
     const paths = readMaskPaths(given, messages, answer, otherwise)
@@ -238,7 +238,7 @@ function enumReader(desc: DescEnum): ItemReader {
   }
 }
 
-/** Fields for which JSON null is a value. */
+/** Returns true for fields in which JSON null is a value. */
 const holdsNull = (field: DescField): boolean =>
   field.message?.typeName === 'google.protobuf.Value' || field.enum?.typeName === 'google.protobuf.NullValue'
 

@@ -1,13 +1,12 @@
 import { isUint8Array } from 'node:util/types'
 import { ScalarType } from '@bufbuild/protobuf'
 
-/** Writes a value of a field as JSON text. Throws a RangeError for a value that the field cannot hold. */
+/** Writes a field's value as JSON text. Throws a RangeError for a value that the field cannot contain. */
 export type ScalarWriter = (value: unknown) => string
 
 /**
- * The writer for values of the type, by the table of the proto3 JSON mapping. Values come from a handler, so
- * TypeScript's types guarantee nothing. What `toBinary` refuses is refused here; what it converts is written
- * the same way.
+ * Returns the writer for values of a type, by the proto3 JSON mapping. Values come from a handler, so their
+ * types are checked. It rejects and converts the same values as `toBinary`.
  */
 export function scalarWriter(type: ScalarType): ScalarWriter {
   switch (type) {
@@ -38,12 +37,12 @@ export function scalarWriter(type: ScalarType): ScalarWriter {
   }
 }
 
-/** Also the range of an enum's numbers. */
+/** Writes an int32, which is also the range of enum numbers. */
 export const writeInt32: ScalarWriter = (value) => writeInteger(value, -0x8000_0000, 0x7fff_ffff, 'int32')
 
 /**
- * Writes the key of a map. A JavaScript object has strings as keys, so only the key type's canonical form is
- * accepted.
+ * Returns the writer for map keys. Keys of JavaScript objects are strings, so only the canonical form of the
+ * key type is accepted.
  */
 export function mapKeyWriter(type: ScalarType): (key: string) => string {
   if (type === ScalarType.STRING) return quote
@@ -58,17 +57,19 @@ const boolText = (key: string): string => (key === 'true' || key === 'false' ? k
 
 const ESCAPED = /["\\\u0000-\u001f\u007f\u2028\u2029\ud800-\udfff]/
 
-/** A JSON string. Half a surrogate pair becomes U+FFFD, as in a protobuf message. */
+/** Writes a JSON string. A lone surrogate becomes U+FFFD, as in a protobuf message. */
 export const quote = (text: string): string =>
   ESCAPED.test(text) ? JSON.stringify(text.toWellFormed()) : `"${text}"`
 
-/** A finite number of a google.protobuf.Value. */
+/** Writes a finite number of a google.protobuf.Value. */
 export function writeFinite(value: unknown): string {
   if (typeof value !== 'number' || !Number.isFinite(value)) return refuse(value, 'finite number')
   return writeNumber(value, String)
 }
 
-/** Throws an error that shows the invalid value to the operator. The caller receives `internal error`. */
+/**
+ * Throws an error that shows the invalid value to the operator. The caller receives only `internal error`.
+ */
 export function refuse(value: unknown, what: string): never {
   const given = typeof value === 'number' || typeof value === 'bigint' ? String(value) : kindOf(value)
   throw new RangeError(`expected ${what}, got ${given}`)
@@ -87,7 +88,7 @@ function writeLong(value: unknown, min: bigint, max: bigint, what: string): stri
   return long !== undefined && long >= min && long <= max ? String(long) : refuse(value, what)
 }
 
-/** Fields with `jstype = JS_STRING` hold digits. */
+/** Converts a string or number to a bigint. Fields with `jstype = JS_STRING` contain digits. */
 function longOf(value: unknown): bigint | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   try {
@@ -114,7 +115,7 @@ function writeNumber(value: number, spell: (value: number) => string): string {
   return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"'
 }
 
-/** The fewest digits that read back as the same 32-bit float. */
+/** Returns the shortest notation that is parsed as the same 32-bit float. */
 function shortestFloat(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 16_777_216) return String(value)
   for (let precision = 6; precision < 9; precision++) {

@@ -3,10 +3,10 @@ import { exactInteger } from './exact-integer.js'
 import { JsonFault } from './fault.js'
 import { type Json, JsonNumber } from './parse.js'
 
-/** Converts a JSON value to what a generated message holds. Throws {@link JsonFault}. */
+/** Converts a JSON value to the value of a generated message. Throws {@link JsonFault}. */
 export type ScalarReader = (json: Json) => unknown
 
-/** The reader for values of the type, by the table of the proto3 JSON mapping. */
+/** Returns the reader for values of a type, by the proto3 JSON mapping. */
 export function scalarReader(type: ScalarType, longAsString = false): ScalarReader {
   switch (type) {
     case ScalarType.STRING:
@@ -36,11 +36,11 @@ export function scalarReader(type: ScalarType, longAsString = false): ScalarRead
   }
 }
 
-/** Also the range of an enum's numbers. */
+/** Reads an int32, which is also the range of enum numbers. */
 export const readInt32 = (json: Json): number =>
   Number(integer(json, -0x80000000n, 0x7fffffffn, 'a 32-bit integer'))
 
-/** The kind of a JSON value, for error messages; never the value itself. */
+/** Describes the kind of a JSON value for error messages, never the value itself. */
 export function kindOf(json: Json): string {
   if (json === null) return 'null'
   if (Array.isArray(json)) return 'an array'
@@ -85,7 +85,7 @@ function readBool(json: Json): boolean {
 
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/
 
-/** Standard or URL-safe alphabet, padded or not. */
+/** Reads base64 in the standard or URL-safe alphabet, with or without padding. */
 function readBytes(json: Json): Uint8Array {
   if (typeof json !== 'string') throw expected('a base64 string', json)
   const padding = BASE64.exec(json)?.[1]?.length

@@ -9,7 +9,7 @@ const MIN_SECONDS = -62135596800
 const MAX_SECONDS = 253402300799
 const MAX_DURATION = 315576000000n
 
-/** Reads an RFC 3339 instant between the years 1 and 9999, to the nanosecond. */
+/** Parses an RFC 3339 timestamp between the years 1 and 9999, with nanoseconds. */
 export function readTimestamp(text: string): Timestamp {
   const match = RFC3339.exec(text)
   if (match === null) throw notATimestamp()
@@ -33,7 +33,7 @@ export function readTimestamp(text: string): Timestamp {
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: nanosOf(match[7]) })
 }
 
-/** Reads a number of seconds with up to nine decimals, such as `1.5s`. */
+/** Parses a number of seconds with up to nine decimals, such as `1.5s`. */
 export function readDuration(text: string): Duration {
   const match = DURATION.exec(text)
   if (match === null) throw notADuration()
@@ -47,7 +47,10 @@ export function readDuration(text: string): Duration {
   })
 }
 
-/** @throws RangeError outside the range of RFC 3339 and the JSON mapping. */
+/**
+ * Writes a Timestamp.
+ * @throws RangeError outside the range of RFC 3339 and the JSON mapping.
+ */
 export function writeTimestamp(message: Message): string {
   const { seconds, nanos } = message as Timestamp
   const whole = Number(seconds)
@@ -58,8 +61,8 @@ export function writeTimestamp(message: Message): string {
 }
 
 /**
- * Writes the time that a `Date` holds. @throws RangeError for an invalid one, and outside the range of the
- * JSON mapping.
+ * Writes a `Date`.
+ * @throws RangeError for an invalid date, and outside the range of the JSON mapping.
  */
 export function writeTime(time: unknown): string {
   const ms = (time as Date).getTime()
@@ -68,7 +71,10 @@ export function writeTime(time: unknown): string {
   return `${instant(seconds)}${fraction((ms - seconds * 1000) * 1_000_000)}Z`
 }
 
-/** @throws RangeError outside the range of the JSON mapping, or when seconds and nanos differ in sign. */
+/**
+ * Writes a Duration.
+ * @throws RangeError outside the range of the JSON mapping, or if seconds and nanos differ in sign.
+ */
 export function writeDuration(message: Message): string {
   const { seconds, nanos } = message as Duration
   const mixed = (seconds > 0n && nanos < 0) || (seconds < 0n && nanos > 0)
@@ -85,9 +91,9 @@ const TWO_DIGITS = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '
 const two = (n: number): string => TWO_DIGITS[n] ?? ''
 
 /**
- * `YYYY-MM-DDThh:mm:ss` of the years 0 to 9999. `toISOString` takes four times as long, and a page of a list
- * has a hundred times. The calendar is computed in eras of 400 years that begin in March, so that leap days
- * come last.
+ * Formats a time as `YYYY-MM-DDThh:mm:ss` for the years 0 to 9999. `toISOString` takes four times as long,
+ * and a list page may contain a hundred times. The date is computed in eras of 400 years that begin in March,
+ * so that leap days come last.
  */
 function instant(seconds: number): string {
   const days = Math.floor(seconds / 86_400)
@@ -99,11 +105,11 @@ function instant(seconds: number): string {
   return `${latestDate}T${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
 }
 
-/** The times of a page are mostly of the same day. */
+/** Cached, because the times of a page often have the same date. */
 let latestDay = Number.NaN
 let latestDate = ''
 
-/** `YYYY-MM-DD` of a day since 1970. */
+/** Formats a day since 1970 as `YYYY-MM-DD`. */
 function dateOf(days: number): string {
   const era = Math.floor((days + 719_468) / 146_097)
   const dayOfEra = days + 719_468 - era * 146_097
@@ -117,7 +123,7 @@ function dateOf(days: number): string {
   return `${two(Math.floor(year / 100))}${two(year % 100)}-${two(month)}-${two(day)}`
 }
 
-/** Nothing, or 3, 6 or 9 decimals. */
+/** Formats nanoseconds with 0, 3, 6 or 9 decimals. */
 function fraction(nanos: number): string {
   if (nanos === 0) return ''
   const digits = String(nanos).padStart(9, '0')

@@ -21,8 +21,8 @@ const ALWAYS = [
 ]
 
 /**
- * Every type that a message of these methods can hold in a google.protobuf.Any: the types of their files, and
- * of all imports.
+ * Returns every type that a google.protobuf.Any in messages of these methods can contain: the types of their
+ * files and of all imports.
  */
 export function registryOf(methods: readonly DescMethod[]): Registry {
   return registryOfFiles(
@@ -30,11 +30,11 @@ export function registryOf(methods: readonly DescMethod[]): Registry {
   )
 }
 
-/** The types of these files, of all that they import, and of all details. */
+/** Returns the types of these files, of their imports, and of all error details. */
 export const registryOfFiles = (files: readonly DescFile[]): Registry =>
   createRegistry(...withImports([...ALWAYS, ...DETAIL_TYPES.map(({ file }) => file), ...files]))
 
-/** The files, and all that they import, each once. */
+/** Returns the files and everything that they import, without duplicates. */
 export function withImports(files: readonly DescFile[]): ReadonlySet<DescFile> {
   const found = new Set<DescFile>()
   const add = (file: DescFile): void => {

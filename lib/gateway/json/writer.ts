@@ -25,16 +25,16 @@ import { getField, isPlainObject, isUnwrapped, type Local } from '../../resource
 import { mapKeyWriter, quote, refuse, scalarWriter, writeFinite, writeInt32 } from './scalar-writer.js'
 
 export interface JsonWriteOptions {
-  /** Knows the types that a google.protobuf.Any holds. */
+  /** Finds the types in google.protobuf.Any values. */
   readonly registry?: Registry
-  /** Writing ends soon after the text has more characters. Default: no limit. */
+  /** Writing stops soon after the text exceeds this length. Default: no limit. */
   readonly maxCharacters?: number
 }
 
 /**
  * Writes one value as JSON text.
- * @throws ResourceExhausted soon after a list or a map has more than `maxCharacters`: what holds one value a
- * thousand times is larger than everything that it holds.
+ * @throws ResourceExhausted soon after a list or map exceeds `maxCharacters`. A message that contains one
+ *   value a thousand times is larger than its parts.
  */
 export type JsonWriter<T = unknown> = (value: T, options: JsonWriteOptions) => string
 
@@ -42,9 +42,9 @@ const messageWriters = new WeakMap<DescMessage, JsonWriter<Message>>()
 const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
 /**
- * The writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and zero
- * values, and leaves out absent messages, `optional` fields and what is INPUT_ONLY. Throws a RangeError that
- * names the field for a value that JSON cannot hold or that has the wrong type.
+ * Returns the writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and
+ * zero values, and omits unset messages, unset `optional` fields and INPUT_ONLY fields. The writer throws a
+ * RangeError with the field for an invalid value.
  */
 export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const known = messageWriters.get(desc)
@@ -52,7 +52,7 @@ export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const write = wellKnownWriter(desc) ?? plainWriter(desc)
   const { typeName } = desc
   const writer: JsonWriter<Message> = (message, options) => {
-    // A value that is not a message has no type.
+    // Rejects values that are not messages, which have no type name.
     if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
     return write(message, options)
   }
@@ -60,7 +60,7 @@ export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   return writer
 }
 
-/** The writer of one field's value; an absent value is `null`. */
+/** Returns the writer of one field's value; an unset value is written as `null`. */
 export function fieldWriter(field: DescField): JsonWriter<Message> {
   const known = fieldWriters.get(field)
   if (known !== undefined) return known
@@ -79,7 +79,7 @@ export function fieldWriter(field: DescField): JsonWriter<Message> {
 }
 
 function plainWriter(desc: DescMessage): JsonWriter<Message> {
-  // An INPUT_ONLY field is in no response, not even as its zero value (AIP-203).
+  // Responses never contain an INPUT_ONLY field, not even its zero value (AIP-203).
   const fields = [...desc.fields]
     .filter((field) => !behaves(field, 'INPUT_ONLY'))
     .sort((a, b) => a.number - b.number)
@@ -109,7 +109,9 @@ function inField(field: DescField | undefined, error: unknown): unknown {
 
 const FIELD = 'field '
 
-/** The writer of one member of an object, with its name; an empty text where the member is left out. */
+/**
+ * Returns the writer of one member of an object with its name. The text is empty if the member is omitted.
+ */
 export function memberWriter(field: DescField): JsonWriter<Message> {
   const name = `${JSON.stringify(field.jsonName)}:`
   const write = valueWriter(field)
@@ -125,7 +127,7 @@ export function memberWriter(field: DescField): JsonWriter<Message> {
   }
 }
 
-/** The writer of what generated code holds for a field that is not absent. */
+/** Returns the writer of a field's value in generated code. The value must be set. */
 export function valueWriter(field: DescField): JsonWriter {
   const write = itemWriter(field)
   if (field.fieldKind === 'list') return listWriter(write)
@@ -141,7 +143,10 @@ function listWriter(write: JsonWriter): JsonWriter {
   }
 }
 
-/** The text with one more item. @throws ResourceExhausted if it has too many characters. */
+/**
+ * Returns the text with one more item.
+ * @throws ResourceExhausted if it is too long.
+ */
 export function joined(text: string, item: string, { maxCharacters = Infinity }: JsonWriteOptions): string {
   if (text.length + item.length > maxCharacters) throw responseTooLarge(maxCharacters)
   return text === '' ? item : `${text},${item}`
@@ -157,7 +162,7 @@ function mapWriter(writeKey: (key: string) => string, write: JsonWriter): JsonWr
   }
 }
 
-/** An object whose properties are its entries. */
+/** Returns true for an object whose properties are map entries. */
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map)
 
@@ -217,8 +222,8 @@ function wrapperWriter(desc: DescMessage): JsonWriter<Message> {
 }
 
 /**
- * One of a type that only a newer image knows, or that cannot be read, has its type alone: it must not fail
- * all that is beside it.
+ * Writes an Any. If its type is unknown to this release, or its content is unreadable, only the type is
+ * written, so that the rest of the response does not fail.
  */
 function writeAny(any: Any, options: JsonWriteOptions): string {
   if (any.typeUrl === '') return '{}'
@@ -275,7 +280,7 @@ const writeText = scalarWriter(ScalarType.STRING)
 const writeFlag = scalarWriter(ScalarType.BOOL)
 
 /**
- * Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of zero.
+ * Writes the plain object that generated code uses for a Struct. JSON.stringify would lose the sign of zero.
  */
 function writePlain(value: unknown): string {
   switch (typeof value) {
@@ -287,7 +292,7 @@ function writePlain(value: unknown): string {
       return String(value)
     case 'object':
       if (value === null) return 'null'
-      // Array.from turns a hole into undefined, which is refused.
+      // Array.from turns a hole into undefined, which is rejected.
       if (Array.isArray(value)) return `[${Array.from(value, writePlain).join(',')}]`
       return `{${Object.entries(value)
         .map(([name, member]) => `${quote(name)}:${writePlain(member)}`)

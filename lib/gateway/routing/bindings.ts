@@ -11,18 +11,18 @@ import { type ReadMask, readMaskOf } from '../transcoding/prune-response.js'
 import { RouteTable } from './route-table.js'
 import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-forms.js'
 
-/** One HTTP rule of a method, with everything that is known before a request comes. */
+/** A compiled HTTP rule of a method. */
 export interface Binding {
   readonly method: DescMethod
   readonly httpMethod: string
   readonly template: PathTemplate
   readonly variables: readonly (Variable & { readonly path: FieldPath; readonly read: FieldReader })[]
-  /** Whole request, one field of it, or none. */
+  /** `*` for the whole request, a single field, or undefined for no body. */
   readonly body: '*' | DescField | undefined
-  /** Reads the body into its field; undefined where it is not one field. */
+  /** Reads the body into its field; undefined if the body is not a single field. */
   readonly readBody: FieldReader | undefined
   readonly responseBody: DescField | undefined
-  /** Writes the response, or the field of it that is the body. */
+  /** Writes the response, or the field of it that is the response body. */
   readonly write: JsonWriter<Message>
   readonly bound: Bound
   /** Fills the request from the query. */
@@ -34,8 +34,8 @@ export interface Binding {
 }
 
 /**
- * The routes that `google.api.http` declares for the methods.
- * @param warn - receives each rule that gets no route although it is correct.
+ * Returns the routes of the methods' `google.api.http` rules.
+ * @param warn - called for each valid rule that gets no route.
  * @throws DeclarationError with every invalid rule, and every pair of rules for the same path.
  */
 export function routesOf(
@@ -63,9 +63,10 @@ export function routesOf(
 }
 
 /**
- * @param index - of the rule among the method's rules.
+ * Compiles an HTTP rule.
+ * @param index - the position among the method's rules.
  * @throws TypeError with the problem of the rule.
- * @throws UnservedRule for a correct rule that is not supported here.
+ * @throws UnservedRule for a valid rule that the gateway does not support.
  */
 export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Binding {
   if (index > 0 && rule.additionalBindings.length > 0) throw new TypeError('additional bindings do not nest')
@@ -104,8 +105,8 @@ export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Bi
 }
 
 /**
- * The bindings of a method that get a route, each with the index of its rule.
- * @throws TypeError with what is wrong with a rule.
+ * Returns the bindings of a method that get a route, each with the position of its rule.
+ * @throws TypeError with the problem of a rule.
  */
 export const servedBindings = (method: DescMethod): readonly (readonly [Binding, number])[] =>
   httpRulesOf(method).flatMap((rule, index) => {

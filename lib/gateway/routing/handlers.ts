@@ -7,7 +7,7 @@ import { OwnStatusError } from '../http/own-status-error.js'
 import { type HttpHandler, isNodeHandler, type NodeHandler } from './mux.js'
 import { schemeOf, targetOf } from './target.js'
 
-/** Runs a mounted handler. Rethrows what it throws before it has responded. */
+/** Runs a mounted handler. Rethrows an error that it throws before it has responded. */
 export async function runHandler(
   handler: HttpHandler,
   request: IncomingMessage,
@@ -27,7 +27,7 @@ function runNode(handler: NodeHandler, request: IncomingMessage, response: Serve
   })
 }
 
-/** The error for `next()`, and for `next(value)` if the value is not an error. */
+/** Returns the error for `next()`, and for `next(value)` if the value is not an error. */
 const noSuchPath = (reason: unknown): Error =>
   reason === undefined || reason === null
     ? new OwnStatusError(404, 'NOT_FOUND', 'no such path')
@@ -40,7 +40,7 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
   const headers = new Headers()
   for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value)
-  // A gateway or proxy around this one may have set the id; it is not in `rawHeaders`.
+  // A surrounding gateway or proxy may have set the id, which is then missing in `rawHeaders`.
   const requestId = given['x-request-id']
   if (typeof requestId === 'string') headers.set('x-request-id', requestId)
   const bodyless = method === 'GET' || method === 'HEAD'
@@ -52,10 +52,10 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
   } as RequestInit)
 }
 
-/** The methods that a `Request` cannot have, in any case. Over HTTP/2 a method is any word. */
+/** Methods that the Fetch standard forbids in a `Request`. Over HTTP/2, clients can send any method. */
 const NO_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** A host and a port, without characters that begin another part of a URL. */
+/** Matches a host and port without characters that begin another part of a URL. */
 const HOST = /^[^\s/?#@\\]+$/
 
 function absolute(request: IncomingMessage, host: string, url: string): URL {

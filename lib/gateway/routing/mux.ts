@@ -2,29 +2,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { normalPath } from './normal-path.js'
 import { isProbe } from '../http/probes.js'
 
-/** A handler in the style of the Fetch standard. */
+/** A handler with the signature of the Fetch standard. */
 export type FetchHandler = (request: Request) => Response | Promise<Response>
 /**
- * A handler in the style of `node:http`, recognized by its two or three parameters. An Express application is
- * one.
+ * A handler with the signature of `node:http`, recognized by its two or three parameters. An Express
+ * application is one.
  */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void | Promise<void>
-/** A handler in the style of `fetch`, or of `node:http`. */
+/** A handler with the signature of `fetch` or of `node:http`. */
 export type HttpHandler = FetchHandler | NodeHandler
 
-/** Handlers mounted beside the services. The longest pattern wins; a handler at `/` replaces the services. */
+/**
+ * Handlers that are mounted next to the services. The longest pattern wins. A handler at `/` replaces the
+ * services.
+ */
 export class GatewayMux {
   readonly #exact = new Map<string, HttpHandler>()
   #prefixes: readonly (readonly [string, HttpHandler])[] = []
 
   /**
    * Mounts a handler. The handler authenticates and authorizes its own requests.
-   * @param pattern - an exact path, or a prefix ending in `/`.
-   * @throws TypeError for another pattern, one that is taken, or a probe's.
+   * @param pattern - an exact path, or a prefix that ends in `/`.
+   * @throws TypeError for an invalid or duplicate pattern, and for the path of a health probe.
    */
   handle(pattern: string, handler: FetchHandler): this
   handle(pattern: string, handler: NodeHandler): this
@@ -44,21 +47,21 @@ export class GatewayMux {
     return this
   }
 
-  /** True if a handler is mounted at this very pattern. */
+  /** Returns true if a handler is mounted at exactly this pattern. */
   has(pattern: string): boolean {
     return this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern)
   }
 
-  /** True if a handler is mounted that gets the request and the response of `node:http`. */
+  /** True if a mounted handler has the signature of `node:http`. */
   get hasNodeHandlers(): boolean {
     return [...this.#exact.values(), ...this.#prefixes.map(([, handler]) => handler)].some(isNodeHandler)
   }
 
-  /** The handler for a normalized path; undefined when the path belongs to the services. */
+  /** Returns the handler for a normalized path; undefined if the path belongs to the services. */
   find(path: string): HttpHandler | undefined {
     return this.#exact.get(path) ?? this.#prefixes.find(([prefix]) => path.startsWith(prefix))?.[1]
   }
 }
 
-/** True if it is in the style of `node:http`. */
+/** Returns true for a handler with the signature of `node:http`. */
 export const isNodeHandler = (handler: HttpHandler): handler is NodeHandler => handler.length >= 2

@@ -1,11 +1,11 @@
-/** Characters that can be escaped in a path, and the beginning of a dot segment. */
+/** Matches characters that are escaped in a path, and the beginning of a dot segment. */
 const UNUSUAL = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]|\/\./
 
 /**
- * The normal form of a path (RFC 3986 section 6.2.2, and the URL standard where it goes further): no dot
- * segments; `\` becomes `/`; letters, digits, `-`, `.`, `_` and `~` are unescaped; other escapes are
- * upper-case. `%2F` and empty segments stay.
- * @param path - begins with `/`, and has neither query nor fragment.
+ * Returns the normal form of a path (RFC 3986 section 6.2.2, and the URL standard where it differs): dot
+ * segments are removed; `\` becomes `/`; letters, digits, `-`, `.`, `_` and `~` are unescaped; other escapes
+ * are in upper case. `%2F` and empty segments are kept.
+ * @param path - begins with `/` and contains neither query nor fragment.
  */
 export function normalPath(path: string): string {
   if (!UNUSUAL.test(path)) return path

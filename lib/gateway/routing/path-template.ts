@@ -1,42 +1,44 @@
 import { InvalidArgument } from '../../errors.js'
 
-/** A piece of a path between slashes: a literal, `*` (one segment) or `**` (the rest, which can be empty). */
+/**
+ * The part of a path between slashes: a literal, `*` (one segment) or `**` (the rest, which may be empty).
+ */
 export type Segment =
   { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'one' } | { readonly kind: 'rest' }
 
 /** The segments that fill a request field. */
 export interface Variable {
-  /** Path of the field, such as `widget.id`. */
+  /** The path of the field, such as `widget.id`. */
   readonly field: string
   readonly from: number
-  /** Index behind the last segment; undefined means the end of the path. */
+  /** The index after the last segment; undefined for the end of the path. */
   readonly to: number | undefined
 }
 
 /** A parsed `google.api.http` path. */
 export interface PathTemplate {
-  /** As the rule has it. */
+  /** The path as written in the rule. */
   readonly source: string
   readonly segments: readonly Segment[]
   readonly variables: readonly Variable[]
-  /** The text after the last colon, `''` for none (AIP-136). */
+  /** The text after the last colon (AIP-136); `''` if there is none. */
   readonly verb: string
 }
 
-/** A rule that is correct, and that the gateway has no route for. Other protocols serve its method. */
+/** The error for a valid rule that the gateway does not support. Other protocols still serve its method. */
 export class UnservedRule extends TypeError {}
 
 /**
  * Parses the grammar in the comments of google.api.HttpRule.
- * @throws TypeError with the position (the first character is 1), the cause, and what to write instead.
- * @throws UnservedRule for a template that has `**` before its end, and no mistake.
+ * @throws TypeError with the position (from 1), the cause and advice.
+ * @throws UnservedRule for a valid template with `**` before its end.
  */
 export const parsePathTemplate = (source: string): PathTemplate => new TemplateParser(source).parse()
 
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y
-/** A literal ends at a character that the grammar uses. What a literal may contain is checked separately. */
+/** A literal ends at a character of the grammar. Its characters are checked separately. */
 const LITERAL = /[^*{}:/=]+/y
-/** Characters that end a path, or that clients change. */
+/** Matches characters that end a path, or that clients change. */
 const NOT_IN_A_PATH = /[\s?#\\\u0000-\u001f\u007f]/
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
@@ -47,7 +49,7 @@ class TemplateParser {
   #at = 0
   /** The position of `**`. */
   #restAt: number | undefined
-  /** A segment follows `**`. */
+  /** True if a segment follows `**`. */
   #restInside = false
 
   constructor(source: string) {
@@ -136,7 +138,7 @@ class TemplateParser {
     if (this.#peek() === ':') throw this.#wrong('a verb must follow the path, outside variables')
   }
 
-  /** Decoded, because the path of a request is decoded before the comparison. */
+  /** Returns the decoded literal, because the path of a request is decoded before the comparison. */
   #literal(): string {
     const from = this.#at
     const raw = this.#match(LITERAL)
@@ -191,7 +193,10 @@ const LITERAL_START = /[^*{}:/=]/
 
 const quoted = (character: string): string => (character === '' ? 'the end' : JSON.stringify(character))
 
-/** The value of a variable: a single segment is decoded completely; of several, `%2F` stays. */
+/**
+ * Returns the value of a variable. A single segment is decoded completely; in several segments, `%2F` is
+ * kept.
+ */
 export function variableText({ from, to }: Variable, raw: readonly string[]): string {
   if (to === from + 1) {
     const segment = raw[from] ?? ''
@@ -208,14 +213,17 @@ function decodeKeepingSlashes(segment: string): string {
     .join('')
 }
 
-/** @throws InvalidArgument for a malformed escape, or one that is not UTF-8. */
+/**
+ * Decodes a segment.
+ * @throws InvalidArgument for an escape that is malformed or not UTF-8.
+ */
 function decodeSegment(segment: string): string {
   const text = decoded(segment)
   if (text === undefined) throw new InvalidArgument('', 'the path has a percent escape that is not UTF-8')
   return text
 }
 
-/** A segment without its escapes; undefined for a malformed escape, or one that is not UTF-8. */
+/** Decodes a segment; undefined for an escape that is malformed or not UTF-8. */
 export function decoded(segment: string): string | undefined {
   if (!segment.includes('%')) return segment
   try {

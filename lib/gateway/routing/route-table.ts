@@ -2,7 +2,7 @@ import { decoded, type PathTemplate } from './path-template.js'
 
 /** A template for an HTTP method, and its target. */
 export interface Route<T> {
-  /** `GET`, or `*` for every method. */
+  /** For example `GET`, or `*` for every method. */
   readonly httpMethod: string
   readonly template: PathTemplate
   readonly target: T
@@ -10,11 +10,11 @@ export interface Route<T> {
 
 export interface Match<T> {
   readonly target: T
-  /** Segments of the path as received, without the verb. */
+  /** The segments of the path as received, without the verb. */
   readonly segments: readonly string[]
 }
 
-/** The match of a path and method. `allow` lists the methods of a path that only has others. */
+/** The match of a path and method, or the allowed methods of a path that only has others. */
 export type Found<T> = { readonly match: Match<T> } | { readonly allow: readonly string[] }
 
 interface Node<T> {
@@ -25,13 +25,13 @@ interface Node<T> {
 }
 
 /**
- * Routes by path. A template with a verb comes before one without; then, segment by segment, a literal before
- * `*` before `**`.
+ * Routes by path. Templates with a verb take precedence. Then, for each segment, a literal takes precedence
+ * over `*`, and `*` over `**`.
  */
 export class RouteTable<T extends object | string> {
   readonly #byVerb = new Map<string, Node<T>>()
 
-  /** Returns false, and adds nothing, when there is already a route of the same method and shape. */
+  /** Adds a route. Returns false and adds nothing if a route of the same method and pattern exists. */
   add({ httpMethod, template, target }: Route<T>): boolean {
     let node = this.#byVerb.get(template.verb)
     if (node === undefined) this.#byVerb.set(template.verb, (node = emptyNode()))
@@ -42,12 +42,15 @@ export class RouteTable<T extends object | string> {
     return claim(node.here, httpMethod, target)
   }
 
-  /** @param path - as received, without the query. */
+  /**
+   * Finds the route of a request.
+   * @param path - as received, without the query.
+   */
   find(httpMethod: string, path: string): Found<T> | undefined {
     const colon = path.lastIndexOf(':')
     if (colon > path.lastIndexOf('/')) {
       const verb = decoded(path.slice(colon + 1)) ?? ''
-      // When no route has this verb, the colon belongs to the value.
+      // If no route has this verb, the colon belongs to the value.
       const verbs = verb === '' ? undefined : this.#byVerb.get(verb)
       const found =
         verbs === undefined ? undefined : search(verbs, httpMethod, path.slice(1, colon).split('/'))
@@ -87,7 +90,7 @@ function targetIn<T>(
 const targetOf = <T>(methods: ReadonlyMap<string, T>, httpMethod: string): T | undefined =>
   methods.size === 0 ? undefined : (methods.get(httpMethod) ?? methods.get('*'))
 
-/** The methods of all routes that match the path. */
+/** Collects the methods of all routes that match the path. */
 function addMethods<T>(node: Node<T>, segments: readonly string[], index: number, found: Set<string>): void {
   const segment = segments[index]
   if (segment !== undefined) {

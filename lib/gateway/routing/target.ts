@@ -4,12 +4,12 @@ import { InvalidArgument } from '../../errors.js'
 
 /** A request target split at the question mark. */
 export interface Target {
-  /** As received, still escaped; begins with `/`. */
+  /** The path as received, still escaped. It begins with `/`. */
   readonly path: string
   readonly query: string
 }
 
-/** Splits origin form and absolute form (RFC 9112 section 3.2). */
+/** Splits a request target in origin form or absolute form (RFC 9112 section 3.2). */
 export function targetOf(url: string): Target {
   const origin = url.startsWith('/') ? url : absolutePath(url)
   const hash = origin.indexOf('#')
@@ -26,6 +26,6 @@ function absolutePath(url: string): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** Of the URL that was asked for, as far as this process can know: a proxy in front may have ended TLS. */
+/** Returns the scheme of the connection. A proxy in front may have terminated TLS. */
 export const schemeOf = ({ socket }: IncomingMessage): 'http' | 'https' =>
   (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http'

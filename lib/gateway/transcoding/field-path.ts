@@ -3,10 +3,10 @@ import { hasSpecialJson } from '../json/any.js'
 import { fieldByEitherName } from '../../resource/messages/field-names.js'
 import { ensureMessage } from '../../resource/messages/local-field.js'
 
-/** The most fields that one path may name. */
+/** The maximum number of fields in one path. */
 const MAX_PATH_DEPTH = 32
 
-/** A field of a request, with the messages that lead to it. */
+/** A request field and the messages that contain it. */
 export interface FieldPath {
   /** The proto name, such as `widget.display_name`. */
   readonly name: string
@@ -31,7 +31,7 @@ export function findField(desc: DescMessage, path: string): FieldPath | undefine
   return undefined
 }
 
-/** The message that holds the field. Absent messages on the way are created. */
+/** Returns the message that contains the field, and creates missing messages on the path. */
 export const holderOf = ({ parents }: FieldPath, root: Message): Message =>
   parents.reduce(ensureMessage, root)
 

@@ -1,9 +1,9 @@
 import type { IgnoredPath } from './update-mask-forms.js'
 
-/** The most bytes of the header. */
+/** The maximum size of the header in bytes. */
 const MAX_BYTES = 512
 
-/** Value of `X-Ignored-Update-Mask`: each path percent-encoded, with the names it should have been. */
+/** Returns the value of `X-Ignored-Update-Mask`: each path percent-encoded, with the nearest valid names. */
 export function ignoredMaskHeader(ignored: readonly IgnoredPath[]): string {
   let text = ''
   for (const { path, nearest } of ignored) {
@@ -16,5 +16,5 @@ export function ignoredMaskHeader(ignored: readonly IgnoredPath[]): string {
   return text
 }
 
-/** The beginning of an escaped path, never cut inside an escape. */
+/** Truncates an escaped path, but never inside an escape. */
 const cut = (escaped: string): string => escaped.slice(0, MAX_BYTES).replace(/%[0-9A-F]?$/, '')

@@ -3,22 +3,25 @@ import { maskSteps } from '../../resource/messages/field-names.js'
 import { maskReader, type Reader } from '../../resource/messages/field-readers.js'
 import { type Readable, readableOf } from '../../resource/messages/read-mask-target.js'
 
-/** The fields of a request's `read_mask`, and the message it applies to. */
+/** The `read_mask` of a request and the message to which it applies. */
 export interface ReadMask extends Readable {
   readonly paths: Reader<readonly string[]>
 }
 
-/** The requested JSON names. Undefined below a name selects all of it. */
+/** The requested JSON names. An undefined subtree selects the whole field. */
 type Tree = ReadonlyMap<string, Tree | undefined>
 
-/** Finds `read_mask` in the requests of a method, as a FieldMask or as repeated strings. */
+/**
+ * Returns the `read_mask` of a method's request, which is a FieldMask or a repeated string; undefined if
+ * there is none.
+ */
 export function readMaskOf({ input, output }: DescMethod): ReadMask | undefined {
   const paths = maskReader(input, 'read_mask')
   return paths && { paths, ...readableOf(output) }
 }
 
 /**
- * Removes fields that were not requested from a written response. The chain has emptied them; their zero
+ * Removes fields that were not requested from an encoded response. The chain has cleared them, but their zero
  * values would look like real ones.
  */
 export function prune(text: string, { items, message }: ReadMask, paths: readonly string[]): string {
@@ -30,7 +33,7 @@ export function prune(text: string, { items, message }: ReadMask, paths: readonl
   return JSON.stringify({ ...json, [items.jsonName]: all.map((item) => pick(item, tree)) })
 }
 
-/** Proto paths as JSON names; below a map the names are keys. Each path is walked once. */
+/** Converts proto paths to JSON names. Below a map the names are keys. Each path is processed once. */
 function treeOf(paths: readonly string[], message: DescMessage): Tree {
   const root: Growing = new Map()
   for (const path of paths) add(path, root, message)
@@ -41,7 +44,7 @@ type Growing = Map<string, Growing | undefined>
 
 function add(path: string, root: Growing, message: DescMessage): void {
   let tree = root
-  // The chain has rejected what is not in the message.
+  // The chain has rejected paths that are not in the message.
   const steps = maskSteps(message, path) ?? []
   for (const [index, step] of steps.entries()) {
     const name = 'field' in step ? step.field.jsonName : 'key' in step ? step.key : '*'

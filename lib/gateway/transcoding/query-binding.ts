@@ -15,21 +15,27 @@ import { printable } from '../../text/printable.js'
 
 /** The fields of a request that the query cannot fill. */
 export interface Bound {
-  /** Proto paths that the URL's path fills. */
+  /** The proto paths that the URL's path fills. */
   readonly path: ReadonlySet<string>
   /** The top-level field that the body fills, or `*` for all of them. */
   readonly body: string
 }
 
-/** Fills fields of a request. @throws InvalidArgument naming the parameter. */
+/**
+ * Fills fields of a request.
+ * @throws InvalidArgument with the parameter.
+ */
 export type QueryBinder = (message: Message, parameters: readonly Parameter[]) => void
 
-/** Names of parameters that a binder remembers; each is one that the request's message has. */
+/**
+ * The number of parameter names that a binder caches. Only names that exist in the request's message are
+ * cached.
+ */
 const REMEMBERED = 100
 
 /**
- * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp,
- * Duration and FieldMask, nested with dots; map entries as `labels[key]=value`.
+ * Returns a function that fills a request from the query: singular and repeated scalars, enums and wrappers,
+ * Timestamp, Duration and FieldMask, nested with dots, and map entries as `labels[key]=value`.
  * @param answer - the response of the method, whose fields a read mask names.
  */
 export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessage): QueryBinder {
@@ -58,12 +64,12 @@ export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessag
   }
 }
 
-/** The field that receives a parameter's value. */
+/** The field that a parameter sets. */
 interface Target {
   readonly path: FieldPath
-  /** Of a map's entry. */
+  /** The key of a map entry. */
   readonly key: string | undefined
-  /** True if a oneof is on the way to the field. */
+  /** True if the field or one of its parents is a member of a oneof. */
   readonly isChoice: boolean
   readonly read: FieldReader
 }
@@ -99,7 +105,7 @@ function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound)
     )
 }
 
-/** Refuses a second member of a oneof, also of those on the way to the field. */
+/** Rejects a second member of a oneof, also for parents of the field. */
 function checkChoices({ name, parents, field }: FieldPath, root: Message): void {
   let holder: Message | undefined = root
   for (const step of [...parents, field]) {
@@ -116,7 +122,7 @@ function checkChoices({ name, parents, field }: FieldPath, root: Message): void 
   }
 }
 
-/** Field kinds whose values one string can spell. */
+/** Returns true for fields whose value can be written as a single string. */
 export const speaksText = ({ message }: DescField): boolean =>
   message === undefined || TEXTUAL.has(message.typeName) || isWrapperDesc(message)
 
@@ -126,7 +132,7 @@ const TEXTUAL = new Set([
   'google.protobuf.FieldMask',
 ])
 
-/** Comma-separated proto or JSON names; repeated parameters add up. */
+/** Adds comma-separated proto or JSON names to a mask. Repeated parameters are combined. */
 function appendPaths(
   field: DescField,
   holder: Message,

@@ -1,14 +1,14 @@
 import { InvalidArgument } from '../../errors.js'
 
-/** One `name=value` of a query, decoded. */
+/** A decoded `name=value` pair of a query. */
 export type Parameter = readonly [name: string, value: string]
 
-/** More than a batch's largest number of ids and a mask need together. */
+/** Higher than the largest number of ids in a batch plus the paths of a mask. */
 export const MAX_PARAMETERS = 2000
 
 /**
  * Splits and decodes a query as application/x-www-form-urlencoded.
- * @throws InvalidArgument for too many parameters, a malformed escape, and an escape that is not UTF-8.
+ * @throws InvalidArgument for too many parameters, and for an escape that is malformed or not UTF-8.
  */
 export function parseQuery(query: string): readonly Parameter[] {
   if (query === '') return []

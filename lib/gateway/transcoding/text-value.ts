@@ -2,7 +2,7 @@ import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { Json } from '../json/parse.js'
 
-/** The JSON value of a path segment or query value, as the field's reader expects it. */
+/** Converts a path segment or query value to JSON, for the field's reader. */
 export function textValue(field: DescField, text: string): Json {
   if (field.enum !== undefined) return /^-?[0-9]+$/.test(text) ? Number(text) : text
   const { message } = field

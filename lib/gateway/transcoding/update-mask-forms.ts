@@ -8,27 +8,26 @@ import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { printable } from '../../text/printable.js'
 
 /**
- * The treatment of comma-joined or lowerCamelCase `update_mask` values. `spec`: they write nothing,
- * and a header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto
- * names.
+ * The treatment of comma-joined or lowerCamelCase `update_mask` values. `spec`: they write nothing, and a
+ * header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto names.
  */
 export type UpdateMaskMode = 'spec' | 'strict' | 'normalize'
 
-/** A request's `update_mask` and the resource that it applies to. */
+/** A request's `update_mask` and the resource to which it applies. */
 export interface MaskTarget {
   readonly field: DescField
   readonly resource: DescMessage
 }
 
-/** A mask value that was ignored, and the names it should have been. */
+/** An ignored mask value and the nearest valid names. */
 export interface IgnoredPath {
   readonly path: string
   readonly nearest: readonly string[]
 }
 
 /**
- * Finds `repeated string update_mask` beside a resource; undefined for other requests. A FieldMask has its
- * own JSON mapping.
+ * Returns the `repeated string update_mask` next to a resource; undefined for other requests. A FieldMask has
+ * its own JSON mapping.
  */
 export function maskTargetOf(request: DescMessage, bodyField: DescField | undefined): MaskTarget | undefined {
   const field = fieldNamed(request, 'update_mask')
@@ -41,9 +40,10 @@ export function maskTargetOf(request: DescMessage, bodyField: DescField | undefi
 }
 
 /**
- * Sorts the values of a request's mask. Values that name fields stay. Values in another form are removed and
- * returned. A mask of blank values only is empty.
- * @throws InvalidArgument for a name that is invalid in every form; if `strict`, also for every other form.
+ * Removes values in another format from a request's mask and returns them. Values that name fields are kept.
+ * A mask with only blank values counts as empty.
+ * @throws InvalidArgument for a name that is invalid in every format and, in mode `strict`, for every other
+ *   format.
  */
 export function sortMask(
   message: Message,
@@ -62,7 +62,7 @@ export function sortMask(
     else if (mode === 'strict') throw new InvalidArgument('update_mask', mistake(nearest))
     else ignored.push({ path: value, nearest })
   }
-  // An empty mask would mean a full update. When nothing is left, the ignored values stay, marked as ignored.
+  // An empty mask would mean a full update. If no value is left, the ignored values stay, marked as ignored.
   local[field.localName] = kept.length === 0 ? ignored.map(({ path }) => path) : kept
   return ignored
 }
@@ -70,7 +70,7 @@ export function sortMask(
 const mistake = (nearest: readonly string[]): string =>
   `name each field in a parameter of its own, by its proto name: ${nearest.map((name) => `update_mask=${name}`).join('&')}`
 
-/** The proto paths of a value in any form. */
+/** Converts a value in any format to proto paths. */
 function respell(resource: DescMessage, value: string): readonly string[] {
   const paths: string[] = []
   const parts = value.split(',')
