@@ -1,8 +1,8 @@
-/** Caches that are alive, by the name of what they hold. */
+/** The existing caches by name. */
 const named = new Map<string, Set<WeakRef<{ readonly size: number }>>>()
 const collected = new FinalizationRegistry<() => void>((forget) => forget())
 
-/** The number of entries all caches of a name hold together. */
+/** Returns the total number of entries in all caches of each name. */
 export const cacheSizes = (): ReadonlyMap<string, number> =>
   new Map(
     [...named].map(([name, caches]) => [
@@ -12,13 +12,15 @@ export const cacheSizes = (): ReadonlyMap<string, number> =>
   )
 
 /**
- * Keeps the entries used last, at most `capacity` of them, so that keys from user input cannot fill the
+ * Caches the most recently used entries, at most `capacity`, so that keys from user input cannot fill the
  * memory.
  */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
 
-  /** @param holds - what it holds, such as `statements`: the caches of a name are measured together. */
+  /**
+   * @param holds - a name for the content, such as `statements`. Caches of one name are measured together.
+   */
   constructor(
     readonly capacity: number,
     holds: string,
@@ -35,10 +37,10 @@ export class BoundedCache<K, V> {
     return this.#entries.size
   }
 
-  /** The value, which counts as used now; undefined when it was never set or was evicted. */
+  /** Returns the value and marks it as used; undefined if it was never set or was evicted. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key)
-    // Half empty: the order of use does not matter yet.
+    // At most half full, so the order of use does not matter yet.
     if (value === undefined || this.#entries.size < this.capacity / 2) return value
     this.#entries.delete(key)
     this.#entries.set(key, value)
@@ -55,7 +57,7 @@ export class BoundedCache<K, V> {
     }
   }
 
-  /** The value, created first when it is missing. */
+  /** Returns the value, and creates it first if it is missing. */
   getOrSet(key: K, make: (key: K) => V): V {
     const cached = this.get(key)
     if (cached !== undefined) return cached

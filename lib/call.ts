@@ -6,7 +6,10 @@ import type { MessageLimits } from './resource/messages/message-limits.js'
 import type { HeldRequest } from './bounds/unauthenticated-bytes.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 
-/** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
+/**
+ * Metadata of a call. Names are in lower case and may have several values. Values of names that end in `-bin`
+ * are base64.
+ */
 export class Metadata {
   private readonly values = new Map<string, string[]>()
   /** Every name with its values. */
@@ -16,29 +19,32 @@ export class Metadata {
     for (const [name, value] of entries) this.append(name, value)
   }
 
-  /** The first value. */
+  /** Returns the first value. */
   get(name: string): string | undefined {
     return this.values.get(name.toLowerCase())?.[0]
   }
 
-  /** All values of a name, in their order. */
+  /** Returns all values of a name, in order. */
   getAll(name: string): readonly string[] {
     return this.values.get(name.toLowerCase()) ?? []
   }
 
-  /** The first of these names that has several values. @param names - in lower case. */
+  /**
+   * Returns the first of these names that has several values.
+   * @param names - in lower case.
+   */
   repeatedOf(names: readonly string[]): string | undefined {
     for (const name of names) if ((this.values.get(name)?.length ?? 0) > 1) return name
     return undefined
   }
 
-  /** Replaces the values of a name by this one. */
+  /** Sets the only value of a name. */
   set(name: string, value: string): this {
     this.values.set(name.toLowerCase(), [value])
     return this
   }
 
-  /** Adds a value to those that the name has. */
+  /** Adds a value to a name. */
   append(name: string, value: string): this {
     const key = name.toLowerCase()
     const values = this.values.get(key)
@@ -53,13 +59,13 @@ export class Metadata {
     return this
   }
 
-  /** Every name with each of its values. */
+  /** Iterates over all values with their names. */
   *entries(): IterableIterator<[string, string]> {
     for (const [name, values] of this.values) for (const value of values) yield [name, value]
   }
 }
 
-/** The caller of a call: still connected, or gone. Its abort signal is created only when it is used. */
+/** The caller of a call, which may disconnect. Its abort signal is created only when it is used. */
 export class Caller {
   /**
    * The error that the caller received, if any: Cancelled unless the listener has ended the call itself. Only
@@ -81,7 +87,7 @@ export class Caller {
     return this.controller.signal
   }
 
-  /** Nothing more is sent to the caller. The first reason counts. */
+  /** Ends the connection to the caller, to whom nothing more is sent. Only the first reason is used. */
   leave(reason: AshlarError = new Cancelled()): void {
     if (this.reason !== undefined) return
     this.reason = reason
@@ -89,15 +95,15 @@ export class Caller {
     this.callback?.()
   }
 
-  /** Calls back when the caller leaves. It holds one callback; undefined removes it. */
+  /** Sets the callback for the caller's disconnect; undefined removes it. */
   onGone(callback: (() => void) | undefined): void {
     this.callback = callback
   }
 }
 
 /**
- * The request as a listener (gRPC or HTTP) passes it to the dispatcher, which makes a `Call` of it. The chain
- * fills `headers` and `trailers`, also when the call fails.
+ * A request in the form that a listener (gRPC or HTTP) passes to the dispatcher, which creates a `Call` from
+ * it. The chain fills `headers` and `trailers`, also if the call fails.
  */
 export interface Incoming {
   readonly method: DescMethod
@@ -107,110 +113,112 @@ export interface Incoming {
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
   /**
-   * The time at which the request began to arrive, in milliseconds since the epoch; the timeout of its method
-   * counts from then on. Default: the time at which the dispatcher is called.
+   * The time at which the request began to arrive, in milliseconds since the epoch. The method's timeout
+   * starts then. Default: the time at which the dispatcher is called.
    */
   readonly since?: number
-  /** Address of the caller, for the log. */
+  /** The address of the caller, for the log. */
   readonly peer: string
   /** Metadata to send before the response, such as `x-request-id`. */
   readonly headers: Metadata
-  /** Metadata to send after it, such as `etag`. */
+  /** Metadata to send after the response, such as `etag`. */
   readonly trailers: Metadata
-  /** Mask paths in a form that the gateway must not apply; they write nothing. */
+  /** Mask paths in a format that the gateway must not apply. They write nothing. */
   readonly ignoredMask?: readonly string[] | undefined
   /**
-   * Set when the request, or its body, is not read yet: the request so far has the fields of path and query,
-   * if any.
+   * Set if the request or its body has not been read yet. The message then contains only the fields of path
+   * and query, if any.
    */
   readonly rest?: RestOfRequest | undefined
   /**
-   * Why the request cannot be read. The request is then empty; the call is limited and logged like any other.
+   * The reason why the request cannot be read. The message is then empty, but the call is rate-limited and
+   * logged like any other.
    */
   readonly unreadable?: Error | undefined
   /** The part of the request in memory; omitted if it has no body. */
   readonly held?: HeldRequest | undefined
   /**
-   * Encodes the response of a unary call as its caller reads it, and keeps that: the listener sends it when
-   * the call has ended. An error that it throws is the result of the call.
-   * @throws ResourceExhausted for more bytes, or characters of JSON, than the limit, soon after writing has
-   * reached it.
+   * Encodes the response of a unary call in the caller's format and stores it. The listener sends it when the
+   * call has ended. An error becomes the result of the call.
+   * @throws ResourceExhausted soon after writing exceeds the limit, in bytes or in characters of JSON.
    */
   encode(response: UnaryResponse, maxBytes: number): void
 }
 
-/** The response to a unary call: a message, or what becomes one where it has to. */
+/** The response to a unary call: a message, or an entity that is converted only if necessary. */
 export type UnaryResponse = Message | EntityResponse
 
-/** A response that is what a repository has returned, and no message yet. */
+/** A response that a repository has returned and that has not been converted to a message. */
 export interface EntityResponse {
   readonly message: Message
   /**
-   * Its bytes in the wire format of protobuf.
-   * @throws Error for a value that they cannot hold, ResourceExhausted for more than `maxBytes`.
+   * Returns the protobuf encoding.
+   * @throws Error for an invalid value, ResourceExhausted for more than `maxBytes`.
    */
   bytes(maxBytes: number): Uint8Array
   /**
-   * Its proto3 JSON.
-   * @throws RangeError naming the field for a value that JSON cannot hold, ResourceExhausted for a text that
-   * is too long.
+   * Returns the proto3 JSON.
+   * @throws RangeError with the field for an invalid value, ResourceExhausted if the text is too long.
    */
   json(options: JsonWriteOptions): string
 }
 
-/** The part of a request that is read after authorization, if its rule does not need it. */
+/** The part of a request that is read after authorization, unless its rule needs it earlier. */
 export interface RestOfRequest {
-  /** True if a field, by its path, already has its final value. */
+  /** Returns true if a field, given by its path, already has its final value. */
   knows(field: string): boolean
-  /** Inflates and decodes it. */
+  /** Decompresses and decodes the rest. */
   read(): WholeRequest | Promise<WholeRequest>
 }
 
-/** A request of which nothing is left to read. */
+/** A request that was read completely. */
 export interface WholeRequest {
   readonly request: Message
   readonly ignoredMask: readonly string[]
 }
 
 /**
- * The composed chain with its handlers: the single entry for both listeners. Throws or rejects with an
+ * The interceptor chain with its handlers, which both listeners call. Throws or rejects with an
  * `AshlarError`.
  */
 export interface Dispatcher {
-  /** Listeners apply them, but for the response of a unary call, which the dispatcher checks. */
+  /** The limits that listeners apply. The dispatcher itself checks the response of a unary call. */
   readonly limits: MessageLimits
   /**
-   * Has `incoming` encode the response.
-   * @param request - as far as it is read; undefined where all of it is the rest.
-   * @returns a promise of the end of the call; undefined where it has ended.
+   * Runs a unary call. `incoming` encodes the response.
+   * @param request - the part that has been read; undefined if nothing has.
+   * @returns a promise for the end of the call; undefined if it has already ended.
    */
   unary(incoming: Incoming, request: Message | undefined): Promise<unknown> | undefined
   /**
-   * Streaming of every kind; a single request or response is a stream of one.
-   * @param requests - undefined for a single request of which all is the rest.
+   * Runs a streaming call of any kind. A single request or response is a stream with one message.
+   * @param requests - undefined for a single request that has not been read.
    */
   stream(incoming: Incoming, requests: AsyncIterable<Message> | undefined): AsyncIterable<Message>
 }
 
-/** The condition of `If-Match` (RFC 9110, AIP-154). */
+/** A precondition on the etag (RFC 9110 `If-Match`, AIP-154). */
 export interface IfMatch {
-  /** `*`: any etag, as long as the entity exists. */
+  /** True for `*`: any etag matches if the entity exists. */
   readonly any: boolean
-  /** Strong etags without their quotes; an empty list matches nothing. */
+  /** Strong etags without quotes. An empty list matches nothing. */
   readonly etags: readonly string[]
 }
 
-/** An operation as its work sees it. */
+/** The running operation as its work receives it. */
 export interface RunningOperation {
-  /** `operations/<id>`. */
+  /** The name, `operations/<id>`. */
   readonly name: string
-  /** Aborts when the operation is cancelled, or the server shuts down. */
+  /** Aborts when the operation is cancelled or the server shuts down. */
   readonly signal: AbortSignal
   /** Reports progress, as a message of the method's metadata type. */
   progress(metadata: Message): Promise<void>
 }
 
-/** Does the work. Its result is the operation's response; undefined becomes `google.protobuf.Empty`. */
+/**
+ * The work of an operation. Its result becomes the operation's response; undefined becomes
+ * `google.protobuf.Empty`.
+ */
 export type OperationWork = (operation: RunningOperation) => Promise<Message | void>
 
 /** Starts long-running operations (AIP-151) on behalf of a call. */
@@ -219,7 +227,7 @@ export interface CallOperations {
   start(options: { readonly metadata?: Message }, work: OperationWork): Promise<Operation>
 }
 
-/** The operations of a repository that a restricted call may use. */
+/** The repository operations that a restricted call may use. */
 export type RestrictedOperations<R> = Pick<
   R,
   Extract<
@@ -229,9 +237,9 @@ export type RestrictedOperations<R> = Pick<
   >
 >
 
-/** The properties of a call that its handler can use. */
+/** The part of a call that its handler can use. */
 export interface ServerCall {
-  /** `/package.Service/Method`. */
+  /** Full gRPC method name, `/package.Service/Method`. */
   readonly path: string
   readonly requestId: string
   readonly principal: Principal
@@ -242,20 +250,21 @@ export interface ServerCall {
   readonly trailers: Metadata
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
-  /** Milliseconds since the epoch; undefined when the call has no deadline. */
+  /** Milliseconds since the epoch; undefined if the call has no deadline. */
   readonly deadline: number | undefined
   readonly peer: string
   readonly ifMatch: IfMatch | undefined
-  /** Write nothing: return what would have been returned (AIP-163). */
+  /** If true, write nothing and return the response that the write would have produced (AIP-163). */
   readonly validateOnly: boolean
-  /** Mask paths that must write nothing. */
+  /** Mask paths for which nothing must be written. */
   readonly ignoredMask: readonly string[]
   /**
-   * The repository as this call may use it. If the authorizer decides by row, it reaches the rows that both
-   * the decision about the call and that about `get` allow; otherwise it is the repository itself. If the
-   * rule of the call names another resource, the authorizer decides about the Get of the repository's own
-   * resource. Functions without `supportsRowAccess`, and streams, have it too.
-   * @throws TypeError in a public method, if the authorizer decides by row.
+   * Returns the repository with this call's restrictions. If the authorizer makes row-level decisions, the
+   * call can access the rows that both the decision about the call and the decision about `get` allow.
+   * Otherwise this is the repository itself. If the call's rule names another resource, the authorizer
+   * decides about the Get of the repository's own resource. Also available in functions without
+   * `supportsRowAccess` and in streams.
+   * @throws TypeError in a public method if the authorizer makes row-level decisions.
    */
   restricted<R extends object>(repository: R): RestrictedOperations<R>
   /** Starts long-running operations. */

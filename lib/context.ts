@@ -4,14 +4,14 @@ import { frozenPrincipal, type Principal } from './principal.js'
 
 export { ANONYMOUS, frozenPrincipal, type Principal } from './principal.js'
 
-/** The scope of a system context: all tenants, or one. */
+/** The scope of system access: all tenants, or one. */
 export interface SystemScope {
   readonly tenant?: string
-  /** The reason for the bypass, which is logged. */
+  /** The reason for bypassing tenant isolation, which is logged. */
   readonly reason?: string
 }
 
-/** The current trace and span, as in W3C Trace Context. */
+/** The current trace and span (W3C Trace Context). */
 export interface TraceIds {
   readonly traceId: string
   readonly spanId: string
@@ -40,9 +40,9 @@ interface ContextFields {
 /** The decision about a repository's operation that the server or a function has called. */
 export interface OperationDecision {
   /**
-   * Carries out an operation as decided.
-   * @param repository - on which the operation was called.
-   * @param unrestricted - carries out the repository's operations on all rows of the tenant.
+   * Executes an operation within the decision.
+   * @param repository - the repository on which the operation was called.
+   * @param unrestricted - executes operations on all rows of the tenant.
    * @returns undefined if no decision was made about operations of this kind on the repository.
    */
   carryOut(repository: object, operation: object, unrestricted: object): Promise<unknown> | undefined
@@ -217,7 +217,7 @@ export class RequestContext implements ContextFields {
 
   /**
    * Reports a failure that no caller receives.
-   * @param isWarning - whether the call succeeded but the problem should be investigated.
+   * @param isWarning - true if the call succeeded but the problem should be investigated.
    */
   reportFailure(message: string, error: unknown, isWarning = false): void {
     const failure = { requestId: this.requestId, message, error, ...(isWarning && { isWarning }) }

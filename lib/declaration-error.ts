@@ -1,9 +1,9 @@
 /**
- * Declarations contradict each other. Thrown at start-up with every problem found, so that one start shows
- * all of them.
+ * The error for contradictory declarations. It is thrown at startup and contains every problem, so that one
+ * start reports all of them.
  */
 export class DeclarationError extends TypeError {
-  /** The problems as values, each with its kind; of your own checks as well, which give texts. */
+  /** The problems with their kinds, including those of your own checks, which return strings. */
   readonly values: readonly DeclaredProblem[]
 
   constructor(
@@ -16,32 +16,32 @@ export class DeclarationError extends TypeError {
     this.values = values
   }
 
-  /** Their sentences. */
+  /** The problems as sentences. */
   get problems(): readonly string[] {
     return this.values.map(({ text }) => text)
   }
 }
 
-/** A problem of a declaration: its kind, often with the values of that kind, and its sentence. */
+/** A problem of a declaration: its kind, its sentence, and often further values. */
 export type DeclaredProblem = Readonly<Record<'kind' | 'text', string>>
 
 /** A problem that prevents startup. */
 export interface Problem extends DeclaredProblem {
   readonly kind: ProblemKind
-  /** The class that declares it. */
+  /** The entity class. */
   readonly entity?: string
   readonly property?: string
-  /** Its full name. */
+  /** The full name of the method. */
   readonly method?: string
   /** The broken rule. */
   readonly rule: string
-  /** The remedy, if it is not part of the rule. */
+  /** Advice, if it is not part of the rule. */
   readonly advice?: string
 }
 
-/** The subject of a problem. */
+/** The area of a problem. */
 export type ProblemKind =
-  // An entity: what its decorators, its columns and its message say.
+  // An entity: its decorators, columns and message.
   | 'entity'
   | 'decorator'
   | 'typeorm'
@@ -57,13 +57,13 @@ export type ProblemKind =
   | 'index'
   | 'event'
   | 'hook'
-  // Its rows: the table, the DataSource, and the database's collation.
+  // Stored rows: the table, the DataSource and the database's collation.
   | 'table'
   | 'dataSource'
   | 'notInitialized'
   | 'deletion'
   | 'collation'
-  // A server: its options, the methods of its services and what they need, and the rules of access.
+  // A server: its options, the methods of its services, and authorization rules.
   | 'option'
   | 'development'
   | 'service'
@@ -72,7 +72,7 @@ export type ProblemKind =
   | 'validation'
   | 'gateway'
   | 'rule'
-  // Why nothing runs a method.
+  // A method without a handler.
   | 'noImplementation'
   | 'notStandard'
   | 'overwritesImmutable'
@@ -82,14 +82,14 @@ export type ProblemKind =
   | 'wrapOfNotStandard'
   | 'wrapOfOperation'
   | 'marked'
-  // Of an authorizer, a worker or a check of the application.
+  // A problem that an authorizer, a worker or the application's own check reports.
   | 'own'
 
-/** A problem. Its text is the rule and the advice in one sentence. */
+/** Returns a problem whose sentence consists of the rule and the advice. */
 export const problem = (kind: ProblemKind, rule: string, advice?: string): Problem =>
   advice === undefined ? { kind, rule, text: rule } : { kind, rule, advice, text: `${rule}: ${advice}` }
 
-/** A problem of a property, which the rule names. */
+/** Returns a problem of a property. The rule contains its name. */
 export const propertyProblem = (
   kind: ProblemKind,
   property: string,
@@ -97,12 +97,15 @@ export const propertyProblem = (
   advice?: string,
 ): Problem => ({ ...problem(kind, rule, advice), property })
 
-/** The problems without those that say the same. */
+/** Returns the problems without duplicate sentences. */
 export const distinctProblems = (problems: readonly Problem[]): readonly Problem[] => [
   ...new Map(problems.map((one) => [one.text, one])).values(),
 ]
 
-/** The problems of an entity, in an error about it; or about others as well, where their texts name it. */
+/**
+ * Returns the problems for an error about one entity. Problems of other entities have the entity's name in
+ * their sentence.
+ */
 export const inEntity = (
   entity: { readonly name: string },
   problems: readonly (string | Problem)[],

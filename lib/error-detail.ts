@@ -2,8 +2,8 @@ import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { FieldViolation } from './field-violations.js'
 
 /**
- * A fact about an error, for programs: one of google.rpc.error_details as a plain object, or any message. A
- * caller gets all details of an error together: packed in `details` over HTTP and Connect, as
+ * A machine-readable detail of an error: a google.rpc.error_details message as a plain object, or any
+ * message. A caller receives all details of an error: packed in `details` over HTTP and Connect, and as
  * `grpc-status-details-bin` over gRPC and gRPC-Web.
  */
 export type ErrorDetail =
@@ -23,8 +23,8 @@ export type ErrorDetail =
   | MessageDetail
 
 /**
- * Any message, as it is: no field of it is hidden. At most 4 KiB of these messages are sent with one error; a
- * message that has no room, or that cannot be written, is left out, and the log says so.
+ * Any message. It is sent unchanged, without hiding fields. At most 4 KiB of such messages are sent with one
+ * error. A message that exceeds the space or cannot be encoded is omitted, which is logged.
  * @example
  * ```ts
  * import { AshlarError } from 'ashlar'
@@ -39,6 +39,6 @@ export type ErrorDetail =
 export interface MessageDetail {
   readonly kind?: undefined
   readonly desc: DescMessage
-  /** A message of `desc`, or the values of its fields. */
+  /** A message of the type `desc`, or the values of its fields. */
   readonly message: Message | object
 }

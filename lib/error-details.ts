@@ -17,7 +17,7 @@ import {
 } from 'ashlar-annotations/google/rpc/error_details_pb.js'
 import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 
-/** The types of the details that have a kind. */
+/** The types of the details that have a `kind`. */
 export const DETAIL_TYPES: readonly DescMessage[] = [
   ErrorInfoSchema,
   BadRequestSchema,
@@ -31,10 +31,10 @@ export interface DetailMessage {
   readonly message: Message
 }
 
-/** Bytes of the messages of a developer: details travel in a trailer, and clients take 8 KiB of trailers. */
+/** Maximum bytes of custom messages. Details are sent in a trailer, and clients accept 8 KiB of trailers. */
 const MAX_MESSAGE_BYTES = 4096
 
-/** The details of an error as messages, and why any of them is left out. */
+/** Returns the details of an error as messages, and the reasons why any are omitted. */
 export function detailsOf({ details }: AshlarError): {
   readonly sent: readonly DetailMessage[]
   readonly problems: readonly string[]
@@ -61,7 +61,10 @@ export function detailsOf({ details }: AshlarError): {
   return { sent, problems }
 }
 
-/** The error as a remote caller sees it: HTTP sends it as the body, gRPC as `grpc-status-details-bin`. */
+/**
+ * Converts an error to the status that a remote caller receives: as the body over HTTP, as
+ * `grpc-status-details-bin` over gRPC.
+ */
 export const toStatus = (error: AshlarError): Status =>
   create(StatusSchema, {
     code: CODES[error.code],
@@ -69,14 +72,14 @@ export const toStatus = (error: AshlarError): Status =>
     details: detailsOf(error).sent.map(({ desc, message }) => anyPack(desc, message)),
   })
 
-/** The bytes for `grpc-status-details-bin`. */
+/** Returns the bytes for `grpc-status-details-bin`. */
 export const toStatusBytes = (error: AshlarError): Uint8Array => toBinary(StatusSchema, toStatus(error))
 
 /**
- * The details in the bytes of `grpc-status-details-bin`, as far as their types are known.
- * @param registry - finds the types that this framework does not know. Without it, details of other types are
- * left out.
- * @throws where the bytes are not a google.rpc.Status.
+ * Decodes the details in `grpc-status-details-bin` whose types are known.
+ * @param registry - finds types that this framework does not know. Without it, details of other types are
+ *   omitted.
+ * @throws if the bytes are not a google.rpc.Status.
  */
 export const detailsIn = (bytes: Uint8Array, registry?: Registry): readonly ErrorDetail[] =>
   fromBinary(StatusSchema, bytes).details.flatMap((any) => {

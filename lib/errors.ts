@@ -1,7 +1,7 @@
 /**
- * Every error that a caller can see. Messages are safe for a remote caller; a driver's text is only in
- * `cause`. Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at
- * start-up instead.
+ * All errors that a caller can receive. Their messages are safe for a remote caller; a driver's message is
+ * only in `cause`. Programming mistakes (a key of 31 bytes, an empty address) are a `TypeError` or
+ * `RangeError` at startup instead.
  */
 
 import type { ErrorDetail } from './error-detail.js'
@@ -29,12 +29,12 @@ export { OptionError } from './option-error.js'
 export type { ErrorDetail } from './error-detail.js'
 export type { FieldViolation } from './field-violations.js'
 
-/** The domain of every ErrorInfo this framework sends. */
+/** The domain of every ErrorInfo that this framework sends. */
 export const ERROR_DOMAIN = 'ashlar'
 
 const BASE = Symbol.for('ashlar.error')
 
-/** The base class of all errors below. `wireMessage` is what a remote caller reads. */
+/** The base class of all errors below. `wireMessage` is the message for remote callers. */
 export class AshlarError extends Error {
   readonly code: Code
   readonly wireMessage: string
@@ -48,18 +48,23 @@ export class AshlarError extends Error {
     this.details = options.details ?? []
   }
 
-  /** Includes errors of another copy of this package in the process: their classes have the same names. */
+  /**
+   * Also true for errors of another copy of this package in the process, whose classes have the same names.
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return Function.prototype[Symbol.hasInstance].call(this, value) || isOfOtherCopy(value, this.name)
   }
 
-  /** The base class of the copy that the error is of. */
+  /** The base class in the error's own copy of the package. */
   get [BASE](): typeof AshlarError {
     return AshlarError
   }
 }
 
-/** @param name - of the class, or of one that it extends. */
+/**
+ * Returns true if the error comes from another copy of this package.
+ * @param name - the name of its class or of a base class.
+ */
 function isOfOtherCopy(value: unknown, name: string): boolean {
   if (!(value instanceof Error)) return false
   try {
@@ -68,7 +73,7 @@ function isOfOtherCopy(value: unknown, name: string): boolean {
     for (let at: unknown = value.constructor; at !== null && at !== Error; at = Object.getPrototypeOf(at))
       if ((at as { readonly name?: unknown }).name === name) return true
   } catch {
-    // A value that cannot be read is not an error of this package.
+    // An unreadable value is not an error of this package.
   }
   return false
 }
@@ -79,13 +84,18 @@ interface ErrorShape {
   readonly details?: readonly ErrorDetail[]
 }
 
-/** The HTTP status of an error: 412 for an etag that does not match, otherwise by google.rpc.Code. */
+/**
+ * Returns the HTTP status of an error: 412 for an etag that does not match, and otherwise by google.rpc.Code.
+ */
 export const httpStatusOf = ({ code, details }: AshlarError): number => {
   const isEtag = details.some((detail) => detail.kind === 'preconditionFailure' && detail.type === 'ETAG')
   return isEtag && code === 'FAILED_PRECONDITION' ? 412 : HTTP_STATUS[code]
 }
 
-/** The headers that an error needs over HTTP (RFC 6750 section 3, RFC 9110 section 10.2.3), in lower case. */
+/**
+ * Returns the headers that an error needs over HTTP (RFC 6750 section 3, RFC 9110 section 10.2.3), in lower
+ * case.
+ */
 export const httpHeadersOf = ({ code, details }: AshlarError): Record<string, string> => {
   const retry = details.find((detail) => detail.kind === 'retryInfo')
   return {
@@ -95,24 +105,24 @@ export const httpHeadersOf = ({ code, details }: AshlarError): Record<string, st
   }
 }
 
-/** No live entity of this tenant has the key. */
+/** No live entity of the tenant has the key. */
 export class ErrNotFound extends AshlarError {
   constructor(cause?: unknown) {
     super('NOT_FOUND', 'persistence: not found', sentinel('not found', 'NOT_FOUND', cause))
   }
 }
 
-/** A unique value already exists. */
+/** Another row already has a value that must be unique. */
 export class ErrConflict extends AshlarError {
   /**
-   * The fields of the unique rule, by proto name: `['project_id', 'title']`. Empty if the rule spans tenants,
-   * or if the database does not report the rule.
+   * The fields of the unique rule by proto name, such as `['project_id', 'title']`. Empty if the rule spans
+   * tenants or if the database does not report the rule.
    */
   readonly fields: readonly string[]
 
   /**
-   * @param isDeleted - a soft-deleted row has the values, and the caller may know that.
-   * @param excludesKey - whether the rule is known to be over other columns than the key.
+   * @param isDeleted - true if a soft-deleted row has the values and the caller may know that.
+   * @param excludesKey - true if the rule is known not to be the key.
    */
   constructor(
     cause?: unknown,
@@ -127,7 +137,7 @@ export class ErrConflict extends AshlarError {
   }
 }
 
-/** A foreign key, a NOT NULL, a CHECK or an etag prevents the write. */
+/** A foreign key, a NOT NULL column, a CHECK or an etag prevents the write. */
 export class ErrPreconditionFailed extends AshlarError {
   constructor(cause?: unknown, violations: readonly ErrorDetail[] = []) {
     const shape = sentinel('precondition failed', 'PRECONDITION_FAILED', cause)
@@ -137,7 +147,7 @@ export class ErrPreconditionFailed extends AshlarError {
     })
   }
 
-  /** The etag the caller named is not the current one (AIP-154); HTTP 412. */
+  /** Returns the error for an etag that is not the current one (AIP-154); HTTP 412. */
   static etag(): ErrPreconditionFailed {
     const description = 'the etag does not match the current one: read the resource again and retry'
     return new ErrPreconditionFailed(undefined, [
@@ -150,13 +160,13 @@ const sentinel = (wireMessage: string, reason: string, cause: unknown) =>
   ({ wireMessage, cause, details: [{ kind: 'errorInfo', reason }] }) as const
 
 /**
- * A value of the request is invalid. `field` is its path in proto names, or `''` if no single field is at
- * fault.
+ * A value of the request is invalid. `field` is its path in proto names, or `''` if the problem concerns no
+ * single field.
  */
 export class InvalidArgument extends AshlarError {
   readonly field: string
 
-  /** @param violations - all that is wrong, where it is more than this one field. */
+  /** @param violations - all violations, if there are others than this one. */
   constructor(field: string, description: string, cause?: unknown, violations?: readonly FieldViolation[]) {
     const own = field === '' ? [] : [{ field: boundedField(field), description: boundedText(description) }]
     const all = violations ?? own
@@ -168,8 +178,9 @@ export class InvalidArgument extends AshlarError {
   }
 
   /**
-   * Everything that is wrong with a request, in one error: the same that validation makes, for an
-   * implementation, a hook or an override. A caller gets at most 100 violations, and at most 4 KiB of them.
+   * Returns one error with all violations of a request, as the framework's validation does. For
+   * implementations, hooks and overrides. A caller receives at most 100 violations, and at most 4 KiB of
+   * them.
    * @throws TypeError without violations.
    * @example
    * ```ts
@@ -195,14 +206,14 @@ export class InvalidArgument extends AshlarError {
   }
 }
 
-/** The caller may not do this. Never says whether the resource exists (AIP-211). */
+/** The caller does not have the permission. The error never reveals whether the resource exists (AIP-211). */
 export class PermissionDenied extends AshlarError {
   constructor(message = 'permission denied') {
     super('PERMISSION_DENIED', message)
   }
 }
 
-/** The identity is missing or not valid. */
+/** The identity is missing or invalid. */
 export class Unauthenticated extends AshlarError {
   constructor(message = 'invalid bearer token', cause?: unknown) {
     super('UNAUTHENTICATED', message, { cause })
@@ -215,7 +226,7 @@ export class Unimplemented extends AshlarError {
   }
 }
 
-/** Concurrent writers blocked the call until its retries ran out; the caller may try again. */
+/** Concurrent writers blocked the call until its retries were exhausted. The caller may retry. */
 export class Aborted extends AshlarError {
   constructor(message = 'aborted by a concurrent change: retry', cause?: unknown) {
     super('ABORTED', message, { cause })
@@ -249,19 +260,19 @@ export class Unavailable extends AshlarError {
 }
 
 /**
- * The connection was lost while a write was on its way. The write may have been saved, so it must not be
+ * The connection was lost during a write, which may have been saved. Therefore the write must not be
  * repeated.
  */
 export class UnknownOutcome extends Unavailable {}
 
-/** The server failed. The caller reads a generic text; `cause` is for the log. */
+/** The server failed. The caller receives a generic message; `cause` is for the log. */
 export class Internal extends AshlarError {
   constructor(cause?: unknown) {
     super('INTERNAL', 'internal error', { cause })
   }
 }
 
-/** A resource with credential fields needs a CredentialMinter. */
+/** A resource with credential fields requires a CredentialMinter. */
 export class ErrNoMinter extends AshlarError {
   constructor() {
     super('INTERNAL', 'secrets: no credential minter', { wireMessage: 'internal error' })
@@ -275,7 +286,10 @@ export class ErrNoEncryptor extends AshlarError {
   }
 }
 
-/** A stored credential or ciphertext cannot be read: altered, cut, malformed or made with another key. */
+/**
+ * A stored credential or ciphertext cannot be decoded: it was altered, truncated, malformed or created with
+ * another key.
+ */
 export class SecretUnreadable extends AshlarError {
   constructor(problem: string, cause?: unknown) {
     super('INTERNAL', `secrets: ${problem}`, { wireMessage: 'internal error', cause })
@@ -286,14 +300,14 @@ export class SecretUnreadable extends AshlarError {
 export class TransitError extends AshlarError {
   /** The HTTP status; undefined if there was no response. */
   readonly statusCode: number | undefined
-  /** The response's body, cut and with secrets removed. */
+  /** The response's body, truncated and without secrets. */
   readonly body: string
   /**
-   * The reason, in a word that is the same for all calls: `sealed`, `timeout`, a code such as `ECONNREFUSED`,
-   * or else the status.
+   * The reason as one word that is the same for all calls: `sealed`, `timeout`, a code such as
+   * `ECONNREFUSED`, or otherwise the status.
    */
   readonly reason: string
-  /** The index of the item that failed, if it is one of a batch. */
+  /** The index of the failed item in a batch. */
   readonly item: number | undefined
   /** The field of the resource whose value failed, for the log; undefined if it is not known. */
   readonly field: string | undefined
@@ -306,14 +320,14 @@ export class TransitError extends AshlarError {
       readonly reason?: string
       readonly item?: number | undefined
       readonly field?: string | undefined
-      /** True if something in front of the server has responded in its place. */
+      /** True if a proxy in front of the server has responded in its place. */
       readonly isOutage?: boolean
     } = {},
     cause?: unknown,
   ) {
     const { statusCode, item, isOutage = false } = response
-    // 412 and 473 come from a standby that is behind, or that cannot respond. An item that fails by itself
-    // will fail again, whatever the status.
+    // 412 and 473 come from a standby that lags behind or cannot respond. An item that fails separately would
+    // fail again, whatever the status.
     const isBusy = statusCode === undefined || [412, 429, 473].includes(statusCode) || statusCode >= 500
     const busy = isOutage || (item === undefined && isBusy)
     super(busy ? 'UNAVAILABLE' : 'INTERNAL', `transit: ${problem}`, {
@@ -327,12 +341,12 @@ export class TransitError extends AshlarError {
     this.field = response.field
   }
 
-  /** The same error of an item at another index. */
+  /** Returns the same error for another item. */
   atItem(item: number): TransitError {
     return this.#with({ item })
   }
 
-  /** The same error, with the field of the item. */
+  /** Returns the same error with the field of the item. */
   forField(field: string): TransitError {
     return this.#with({ field })
   }
@@ -345,23 +359,23 @@ export class TransitError extends AshlarError {
 }
 
 /**
- * The reason why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit
- * the files (`dirty`); an applied file was `edited`; another tool migrates the schema (`foreign`); the lock
- * was not obtained or was lost (`locked`); a transaction `pooler` is in between; the `connection` failed, or
- * it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`); the caller
+ * The reason why a migration run stopped: a file or statement `failed`; an incomplete migration does not
+ * match the files (`dirty`); an applied file was `edited`; another tool migrates the schema (`foreign`); the
+ * lock was not obtained or was lost (`locked`); there is a transaction `pooler`; the `connection` failed or
+ * was lost; the user lacks a permission (`denied`); the database is read-only (`readOnly`); the caller
  * cancelled (`cancelled`).
  */
 export type MigrationStop = ServerStop | 'dirty' | 'edited' | 'foreign' | 'locked' | 'pooler'
 type ServerStop = 'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 
 /**
- * A migration run stopped. The text says which version, why and what to do; it never contains a connection
+ * A stopped migration run. The message contains the migration, the reason and advice, but never a connection
  * string.
  */
 export class MigrationError extends AshlarError {
   /**
-   * @param sqlState - PostgreSQL's code or MySQL's number. @param problem - what the message says, as a
-   * `kind` and its values.
+   * @param sqlState - PostgreSQL's SQLSTATE or MySQL's error number.
+   * @param problem - the content of the message as a `kind` and its values.
    */
   constructor(
     readonly stop: MigrationStop,

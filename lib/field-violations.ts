@@ -3,33 +3,36 @@ export interface FieldViolation {
   /** The path in proto names, such as `widget.display_name`, `lines[2].quantity` or `labels["k"]`. */
   readonly field: string
   readonly description: string
-  /** The kind of the mistake, for programs: `UPPER_SNAKE_CASE`, at most 63 characters (AIP-193). */
+  /** The machine-readable kind of the mistake in `UPPER_SNAKE_CASE`, at most 63 characters (AIP-193). */
   readonly reason?: string
 }
 
 /**
- * gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost
- * with them.
+ * The maximum length of a message. gRPC sends errors in trailers. If they are longer than HTTP/2 permits,
+ * they never arrive and the connection is lost.
  */
 const LONGEST_TEXT = 1000
 
 /**
- * Well-formed, too: grpc-js escapes the text by `encodeURI`, and half a surrogate pair in it would end the
- * process.
+ * Truncates a message and makes it well-formed. grpc-js escapes it with `encodeURI`, so that a lone surrogate
+ * would end the process.
  */
 export const boundedText = (text: string): string =>
   text.length <= LONGEST_TEXT
     ? text.toWellFormed()
     : `${text.slice(0, LONGEST_TEXT).toWellFormed()}… (${text.length} characters)`
 
-/** Violations in one error. */
+/** The maximum number of violations in one error. */
 export const MAX_VIOLATIONS = 100
-/** Bytes of their texts: details travel in a trailer, and clients take 8 KiB of trailers. */
+/**
+ * Maximum bytes of the violations' messages. Details are sent in a trailer, and clients accept 8 KiB of
+ * trailers.
+ */
 const MAX_VIOLATION_BYTES = 4096
 const MAX_FIELD_LENGTH = 256
 const MAX_REASON_LENGTH = 63
 
-/** A field's path as it is sent. A key of a map in it may have control characters, which are escaped. */
+/** Returns a field's path for sending, truncated, with the control characters in its map keys escaped. */
 export const boundedField = (field: string): string =>
   field.length <= MAX_FIELD_LENGTH
     ? escaped(field.toWellFormed())
@@ -38,7 +41,7 @@ export const boundedField = (field: string): string =>
 const escaped = (field: string): string =>
   field.replace(/\p{Cc}|\p{Cf}/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
 
-/** As AIP-193 wants it, from any name: `string.min_len` is `STRING_MIN_LEN`. */
+/** Converts any name to the format of AIP-193: `string.min_len` becomes `STRING_MIN_LEN`. */
 const asReason = (name: string): string =>
   name
     .toUpperCase()
@@ -63,7 +66,7 @@ export function boundedViolations(violations: readonly FieldViolation[]): FieldV
   return kept
 }
 
-/** The message about the fields of a unique rule; empty if the fields are not named. */
+/** Returns the message about the fields of a unique rule; empty if the fields are not known. */
 export function takenTogether(
   fields: readonly string[],
   isDeleted: boolean,

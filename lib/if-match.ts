@@ -1,27 +1,24 @@
 import type { IfMatch } from './call.js'
 import { InvalidArgument } from './errors.js'
 
-/**
- * Entity tags (RFC 9110): the one place that reads and writes them. `Precondition` compares them with an
- * entity.
- */
+/** Parses and formats entity tags (RFC 9110). `Precondition` compares them with an entity. */
 
 const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 const QUOTED = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
 const OPAQUE = /^[\x21\x23-\x7e]+$/
 
-/** The most entity tags of one condition. */
+/** The maximum number of entity tags in one condition. */
 const MAX_ETAGS = 100
 
-/** No entity has this etag: it stands for a condition that matches nothing. */
+/** An etag that no entity has, for a condition that matches nothing. */
 export const NO_ETAG = ''
 
 /**
- * Reads an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty list elements
- * and weak etags, which never match strongly, are skipped. A value without strong etags matches nothing. A
- * bare word, as in gRPC metadata and resources, is an etag too.
+ * Parses an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty list elements
+ * are skipped, and so are weak etags, which never match strongly. A value without strong etags matches
+ * nothing. A plain word, as in gRPC metadata and resources, is an etag too.
  * @param field - the name in errors.
- * @throws InvalidArgument when the value is none of these.
+ * @throws InvalidArgument for any other value.
  */
 export const parseIfMatch = (value: string, field: string): IfMatch => {
   const text = value.trim()
@@ -41,28 +38,28 @@ export const parseIfMatch = (value: string, field: string): IfMatch => {
   return { any: false, etags: [...etags] }
 }
 
-/** True if two conditions are equal. */
+/** Returns true if two conditions are equal. */
 export const sameIfMatch = (a: IfMatch, b: IfMatch): boolean =>
   a.any === b.any && a.etags.length === b.etags.length && a.etags.every((etag) => b.etags.includes(etag))
 
-/** One element of the list, empty or not, with the comma after it. */
+/** Matches one element of the list, which may be empty, and the following comma. */
 const ELEMENT = /[\t ]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[\t ]*)?(?:,|$)/y
 
-/** An etag as a header value (RFC 9110 section 8.8.3); undefined for one that a header cannot hold. */
+/** Formats an etag as a header value (RFC 9110 section 8.8.3); undefined if a header cannot contain it. */
 export function etagHeader(etag: string | undefined): string | undefined {
   if (etag === undefined) return undefined
   if (QUOTED.test(etag)) return etag
   return OPAQUE.test(etag) ? `"${etag}"` : undefined
 }
 
-/** @throws InvalidArgument for an If-None-Match with too many etags. */
+/** @throws InvalidArgument if an If-None-Match contains too many etags. */
 export function checkIfNoneMatch(ifNoneMatch: string): void {
   const count = ifNoneMatch.match(TAG)?.length ?? 0
   if (count > MAX_ETAGS)
     throw new InvalidArgument('', `If-None-Match has ${count} etags: name at most ${MAX_ETAGS}`)
 }
 
-/** True if an If-None-Match names the etag, by weak comparison (RFC 9110 section 13.1.2). */
+/** Returns true if an If-None-Match contains the etag, by weak comparison (RFC 9110 section 13.1.2). */
 export function matchesWeakly(ifNoneMatch: string, etag: string | undefined): boolean {
   if (etag === undefined) return false
   if (ifNoneMatch.trim() === '*') return true

@@ -1,9 +1,9 @@
-// The names that an application imports. The rest is in `ashlar/persistence`, `ashlar/secrets`,
-// `ashlar/server`, `ashlar/events`, `ashlar/client`, `ashlar/migrations`, `ashlar/testing` and `ashlar/nest`:
-// every name here is also exported by one of them, or by `ashlar/decorators`.
+// The names that most applications import. Further names are exported by `ashlar/persistence`,
+// `ashlar/secrets`, `ashlar/server`, `ashlar/events`, `ashlar/client`, `ashlar/migrations`, `ashlar/testing`
+// and `ashlar/nest`. Every name here is also exported by one of them, or by `ashlar/decorators`.
 
 // For applications
-// 1. Persistence: what a resource is, and where it lives
+// 1. Persistence: resources and their repositories
 export {
   CreateTime,
   Credential,
@@ -34,10 +34,10 @@ export {
 } from './persistence/index.js'
 export { ErrConflict, ErrNotFound, ErrPreconditionFailed } from './errors.js'
 
-// 2. Secrets: what a client is shown once, and what can be read back
+// 2. Secrets: credentials and encrypted values
 export { CredentialMinter, newDev, newVaultTransit } from './secrets/index.js'
 
-// 3. Server: who may do what, over gRPC and HTTP
+// 3. Server: authentication, authorization, gRPC and HTTP
 export {
   apiKey,
   type Config,
@@ -72,9 +72,9 @@ export {
   Unavailable,
 } from './errors.js'
 
-// 4. The command line is a program of its own: see docs/reference/cli.md.
+// 4. The command line is a separate program: see docs/reference/cli.md.
 
-// For libraries: what you implement to extend the framework
+// For libraries: interfaces that you implement to extend the framework
 // 1. Persistence
 export type { Repository } from './persistence/index.js'
 

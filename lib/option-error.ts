@@ -1,5 +1,6 @@
 /**
- * An invalid option. A caller that offers the option by another name, such as a command, can name that one.
+ * An invalid option. Code that offers the option under another name, such as a command-line flag, can use
+ * that name instead.
  */
 export class OptionError extends TypeError {
   constructor(

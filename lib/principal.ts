@@ -1,22 +1,23 @@
 import { frozenTexts, frozenValue, isPlain } from './frozen-value.js'
 
-/** The identity of a caller, as authentication or the development headers determined it. */
+/** The identity of a caller, from authentication or from the development headers. */
 export interface Principal {
   readonly subject: string
-  /** `account_id` of every row the caller may access; empty means no tenant's row. */
+  /** The `account_id` of every row that the caller may access; empty for no tenant's rows. */
   readonly tenant: string
   readonly groups: readonly string[]
   readonly scopes: readonly string[]
 }
 
-/** As a base it lets a class add private fields to any object. TypeScript takes no function for a class. */
+/**
+ * Returns the object itself. As a base class it lets a class add private fields to any object. The cast is
+ * needed because TypeScript does not accept a function as a class.
+ */
 const itself = function (object: object): object {
   return object
 } as unknown as new (object: object) => object
 
-/**
- * The class of principals that were created here. A WeakSet of them takes more time per call than the copy.
- */
+/** Marks principals that were created here. A WeakSet takes more time per call than the copy. */
 class Frozen extends itself {
   readonly #isFrozen = true
 
@@ -26,8 +27,8 @@ class Frozen extends itself {
 }
 
 /**
- * An immutable principal: a deep copy, including plain objects and lists in it. A missing part, or one of a
- * wrong type, is empty. A value that is not a principal (undefined, a promise) becomes the anonymous one.
+ * Returns an immutable principal: a deep copy, including plain objects and lists. A missing part, or one of
+ * the wrong type, is empty. A value that is not a principal (undefined, a promise) becomes the anonymous one.
  */
 export const frozenPrincipal = (value: unknown): Principal => {
   if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS

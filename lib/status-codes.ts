@@ -1,4 +1,4 @@
-/** Canonical status codes (google.rpc.Code). */
+/** The canonical status codes (google.rpc.Code). */
 export const CODES = {
   OK: 0,
   CANCELLED: 1,
@@ -22,7 +22,7 @@ export const CODES = {
 /** The name of a canonical status code (google.rpc.Code). */
 export type Code = keyof typeof CODES
 
-/** HTTP status of each code, from the comments of google.rpc.Code. A missing row does not compile. */
+/** The HTTP status of each code, from the comments of google.rpc.Code. A missing entry does not compile. */
 export const HTTP_STATUS: Readonly<Record<Code, number>> = {
   OK: 200,
   CANCELLED: 499,

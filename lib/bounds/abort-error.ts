@@ -1,5 +1,7 @@
 import { AshlarError, Cancelled } from '../errors.js'
 
-/** The error of an aborted call: the abort reason, when that is an error of the framework. */
+/**
+ * Returns the error of an aborted call: the abort reason if it is a framework error, and otherwise Cancelled.
+ */
 export const abortError = (signal: AbortSignal | undefined): AshlarError =>
   signal?.reason instanceof AshlarError ? signal.reason : new Cancelled(signal?.reason)

@@ -2,8 +2,8 @@ import { Unavailable } from '../errors.js'
 import { abortError } from './abort-error.js'
 
 /**
- * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts.
- * A task that finds `longest` others waiting rejects with Unavailable.
+ * Returns a function that runs tasks in order of arrival, at most `limit` at a time. A task whose signal
+ * aborts while it waits never starts. If `longest` other tasks already wait, a task rejects with Unavailable.
  * @param tooMany - the message of that error.
  */
 export function atMost(

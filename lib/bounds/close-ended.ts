@@ -2,10 +2,9 @@ import type { Socket } from 'node:net'
 import { MAX_TIMER_MS } from './timer-limit.js'
 
 /**
- * Closes a connection of HTTP/2 that has ended here, and that its client keeps: Node waits for the client
- * without end, and the timers of the connection are gone by then. A client can bring this about by itself,
- * with a GOAWAY.
- * @param ms - for the client to close its side. `Infinity` means no limit.
+ * Closes an HTTP/2 connection that this side has ended but the client has not. Node would wait for the client
+ * without a limit, and the connection's timers no longer run. A client can cause this state with a GOAWAY.
+ * @param ms - the time for the client to close its side. `Infinity` means no limit.
  */
 export const closeEnded = (socket: Socket, ms: number): void => {
   if (!Number.isFinite(ms)) return

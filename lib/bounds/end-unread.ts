@@ -2,8 +2,8 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import { MAX_TIMER_MS } from './timer-limit.js'
 
 /**
- * Ends an HTTP/2 stream whose client reads nothing of a response for this time. The client decides how much
- * it reads: with a window of zero bytes it would keep the response, and the whole call, forever.
+ * Ends an HTTP/2 stream whose client reads nothing of a response for this time. The client controls the flow:
+ * with a window of zero bytes it would keep the response and the whole call in memory forever.
  * @param ms - restarted whenever the client reads. `Infinity` means no limit.
  */
 export const endUnread = (stream: ServerHttp2Stream, ms: number): void => {

@@ -1,2 +1,2 @@
-/** The longest time that a timer of Node.js can wait, in milliseconds. A longer one fires at once. */
+/** The maximum delay of a Node.js timer in milliseconds. A longer one fires at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1

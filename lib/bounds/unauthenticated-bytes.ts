@@ -2,67 +2,69 @@ import { type AshlarError, ResourceExhausted } from '../errors.js'
 import { networkOf } from '../text/network-of.js'
 import { type Owner, RETRY_AFTER_MS, UnfinishedBytes } from './unfinished-bytes.js'
 
-/** The bytes of a request that are read, and decoded at most, before authentication. */
+/** The maximum number of bytes of a request that are read and decoded before authentication. */
 export const EARLY_BYTES = 64 * 1024
 
 /**
- * The memory of an HTTP/2 request besides its body, in bytes: a connection has up to 1,000 at a time, and
- * small requests would count as nothing.
+ * The memory of an HTTP/2 request apart from its body, in bytes. A connection may have 1,000 requests, so
+ * small ones must not count as zero.
  */
 export const STREAM_BYTES = 8 * 1024
 
 /**
- * A request on its way in. Only `UnauthenticatedBytes` and `UnfinishedBytes` write what is not read-only, but
- * for `isFinished`.
+ * A request that is being received. Only `UnauthenticatedBytes` and `UnfinishedBytes` write its mutable
+ * fields, except `isFinished`.
  */
 export abstract class HeldRequest {
-  /** True if its call is authenticated, or over: it no longer counts. */
+  /** True if its call is authenticated or has ended, so that it no longer counts. */
   isAuthenticated = false
-  /** True if its call is authenticated or authorized just now, so that it is not refused for others. */
+  /**
+   * True while its call is being authenticated or authorized, so that it is not rejected in favor of others.
+   */
   isBeingDecided = false
-  /** True if all of it has come. */
+  /** True if all of it has arrived. */
   isFinished = false
   /** The counted bytes of the request. */
   held = 0
-  /** Of them, the bytes that belong to its call rather than to a message. */
+  /** The part of `held` that belongs to the call rather than to a message. */
   besides = 0
-  /** True if it is counted at the end of a turn of the event loop, or was. */
+  /** True if it is, or was, scheduled to be counted at the end of a turn of the event loop. */
   isDue = false
-  /** Whose it is; undefined while it holds nothing. */
+  /** The network that it counts for; undefined while it holds nothing. */
   holder: Holder | undefined = undefined
-  /** Whose it is once its call is authenticated, until all of it has come. */
+  /** The tenant or network that it counts for after authentication, until all of it has arrived. */
   owner: Owner | undefined = undefined
 
   /**
-   * @param unauthenticated - where it counts.
-   * @param address - of its caller.
+   * @param unauthenticated - counts the request.
+   * @param address - the address of its caller.
    */
   constructor(
     readonly unauthenticated: UnauthenticatedBytes,
     readonly address: string,
   ) {}
 
-  /** Has {@link UnauthenticatedBytes.hold} count what it holds now. */
+  /** Reports its current size to {@link UnauthenticatedBytes.hold}. */
   abstract count(): void
 
-  /** Ends the call, and drops the bytes. */
+  /** Ends the call and discards the bytes. */
   abstract refuse(reason: AshlarError): void
 }
 
-/** All that comes from one network. */
+/** The unauthenticated requests of one network. */
 interface Holder {
   readonly network: string
   held: number
   requests: number
-  /** Its requests that may be refused, by the time since when. */
+  /** The requests that may be rejected, ordered by the time since which they hold bytes. */
   readonly refusable: Set<HeldRequest>
 }
 
 /**
- * The bytes of all requests whose calls are not authenticated yet, on all listeners of a server. If they
- * exceed the limit, a request of the network that holds most is rejected: the one that has held bytes for
- * longest, because it most likely never ends. A request that is being authenticated or authorized is rejected
- * only if it needs more itself.
+ * Counts the bytes of all requests whose calls are not authenticated yet, on all listeners of a server. If
+ * they exceed the limit, a request of the network that holds the most is rejected: the one that has held
+ * bytes for the longest time, because it most likely never ends. A request that is being authenticated or
+ * authorized is rejected only if it needs more bytes itself.
  */
 export class UnauthenticatedBytes {
   #held = 0
@@ -71,8 +73,8 @@ export class UnauthenticatedBytes {
 
   /**
    * @param limit - in bytes.
-   * @param onFull - called for each request that is refused.
-   * @param unfinished - counts what the requests of authenticated calls hold until they are complete.
+   * @param onFull - called for each rejected request.
+   * @param unfinished - counts requests of authenticated calls until they are complete.
    */
   constructor(
     private readonly limit: number,
@@ -80,14 +82,14 @@ export class UnauthenticatedBytes {
     private readonly unfinished = new UnfinishedBytes(Number.POSITIVE_INFINITY),
   ) {}
 
-  /** The bytes that are held now. */
+  /** The current number of bytes. */
   get held(): number {
     return this.#held
   }
 
   /**
-   * Counts a small request at the end of this turn of the event loop. Nearly all of them are complete and
-   * authenticated by then, and are never counted.
+   * Schedules a small request to be counted at the end of this turn of the event loop. Almost all are
+   * complete and authenticated by then, and are never counted.
    */
   holdSoon(request: HeldRequest): void {
     if (request.holder !== undefined) return request.count()
@@ -103,11 +105,11 @@ export class UnauthenticatedBytes {
   }
 
   /**
-   * Notes what a request holds now. It may be refused inside, and so may others.
-   * @param besides - of the bytes, those that belong to its call rather than to a message.
+   * Updates the size of a request. This call may reject it or others.
+   * @param besides - the part of the bytes that belongs to the call rather than to a message.
    */
   hold(request: HeldRequest, bytes: number, besides = 0): void {
-    // Those that came before it have held bytes for longer.
+    // Requests that came before it have held bytes for longer.
     if (request.holder === undefined && this.#due.length > 0) this.#countDue()
     if (request.isAuthenticated) {
       if (request.owner !== undefined) this.unfinished.hold(request, request.owner, bytes - besides)
@@ -131,8 +133,8 @@ export class UnauthenticatedBytes {
   }
 
   /**
-   * The request's bytes no longer count here: its call is authenticated, or over.
-   * @param tenant - of an authenticated call, which counts for it until all of the request has come.
+   * Stops counting a request here, because its call is authenticated or has ended.
+   * @param tenant - the tenant of an authenticated call, for which the request counts until it is complete.
    */
   authenticated(request: HeldRequest, tenant?: string): void {
     const isOver = tenant === undefined || request.isFinished
@@ -149,20 +151,20 @@ export class UnauthenticatedBytes {
     if (!isCounted) request.count()
   }
 
-  /** All of the request has come. */
+  /** Records that all of the request has arrived. */
   finish(request: HeldRequest): void {
     request.isFinished = true
     if (request.owner !== undefined) this.unfinished.leave(request, request.owner)
   }
 
-  /** Its call is authenticated and authorized from now on, without waiting for its client. */
+  /** Records that the call is being authenticated and authorized without waiting for its client. */
   deciding(request: HeldRequest): void {
     if (request.isBeingDecided) return
     request.holder?.refusable.delete(request)
     request.isBeingDecided = true
   }
 
-  /** That is done, or waits for its client. */
+  /** Records that the decision is complete, or waits for the client. */
   decided(request: HeldRequest): void {
     if (!request.isBeingDecided) return
     request.isBeingDecided = false

@@ -1,19 +1,19 @@
 import { type AshlarError, ResourceExhausted } from '../errors.js'
 import { networkOf } from '../text/network-of.js'
 
-/** The delay that a rejected caller should wait. */
+/** The retry delay that a rejected caller receives, in milliseconds. */
 export const RETRY_AFTER_MS = 1_000
 
 /** A request of an authenticated call. Only `UnfinishedBytes` writes `owner`. */
 export interface UnfinishedRequest {
   readonly address: string
   held: number
-  /** Whose it is, while it is not complete. */
+  /** The tenant or network that it counts for while it is incomplete. */
   owner: Owner | undefined
   refuse(reason: AshlarError): void
 }
 
-/** The unfinished requests of one tenant, or of one network without a tenant. */
+/** The incomplete requests of one tenant, or of one network if there is no tenant. */
 export interface Owner {
   readonly name: string
   held: number
@@ -21,22 +21,22 @@ export interface Owner {
 }
 
 /**
- * The bytes of the messages that authenticated calls have sent in part, on all listeners of a server, by
- * tenant. A request that exceeds the limit of its tenant is rejected.
+ * Counts the bytes of incomplete messages of authenticated calls by tenant, on all listeners of a server. A
+ * request that exceeds its tenant's limit is rejected.
  */
 export class UnfinishedBytes {
   readonly #owners = new Map<string, Owner>()
 
   /**
-   * @param limit - in bytes, of one tenant. A call without a tenant counts for its network.
-   * @param onFull - called for each request that is rejected.
+   * @param limit - in bytes, for one tenant. A call without a tenant counts for its network.
+   * @param onFull - called for each rejected request.
    */
   constructor(
     private readonly limit: number,
     private readonly onFull: () => void = () => {},
   ) {}
 
-  /** Counts a request for a tenant from now on. */
+  /** Starts counting a request for a tenant. */
   enter(request: UnfinishedRequest, tenant: string, bytes: number): void {
     const name = tenant === '' ? `network ${networkOf(`${request.address}:0`)}` : `tenant ${tenant}`
     let owner = this.#owners.get(name)
@@ -46,7 +46,7 @@ export class UnfinishedBytes {
     this.hold(request, owner, bytes)
   }
 
-  /** Notes the bytes that a request holds now. It may be rejected. */
+  /** Updates the size of a request, which may be rejected. */
   hold(request: UnfinishedRequest, owner: Owner, bytes: number): void {
     owner.held += bytes - request.held
     request.held = bytes
@@ -61,7 +61,7 @@ export class UnfinishedBytes {
     )
   }
 
-  /** The request no longer counts: it is complete, or its call is over. */
+  /** Stops counting a request, because it is complete or its call has ended. */
   leave(request: UnfinishedRequest, owner: Owner): void {
     owner.held -= request.held
     request.held = 0

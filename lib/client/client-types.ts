@@ -4,14 +4,14 @@ import type { CallOptions } from './calling/call-options.js'
 import type { OperationHandle } from './operations/operation-handle.js'
 import type { ListCall } from './pages/list-call.js'
 
-/** A client of a service: each of its methods as a function. */
+/** A client of a service, with a function for each of its methods. */
 export type Client<S extends DescService> = {
   readonly [K in keyof S['method']]: ClientMethod<S['method'][K]>
 }
 
 /**
- * One method. A list is also an iterable of its items, a long-running operation is a promise of a handle, and
- * a stream is an async iterable.
+ * The function of one method. The result of a list is also an iterable of its items, a long-running operation
+ * returns a promise of a handle, and a stream returns an async iterable.
  */
 export type ClientMethod<M extends DescMethod> = {
   readonly unary: (
@@ -40,7 +40,7 @@ type Returned<Response> = Response extends Operation
       : ListCall<Response, ListedItem<Response>>
     : Promise<Response>
 
-/** The item of a page, which is the item of its only list of messages. */
+/** The item type of a page, which is the element type of its only list of messages. */
 export type ListedItem<Response> = Response[ListsOf<Response>] extends readonly (infer Item)[]
   ? IsUnion<ListsOf<Response>> extends true
     ? never

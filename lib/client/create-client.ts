@@ -8,12 +8,12 @@ import { OperationHandle } from './operations/operation-handle.js'
 import { listCall, listShapeOf } from './pages/list-call.js'
 
 /**
- * A client of a service. Its methods are those of the descriptor, in lowerCamelCase.
+ * Creates a client of a service. Its methods have the descriptor's names in lowerCamelCase.
  *
- * Calls have a deadline. Those that read, and writes with a `request_id` (AIP-155), are repeated when the
- * server is unavailable; the client makes the id. Failures are AshlarErrors with their details.
- * @throws RangeError for an option that makes no sense. @throws DeclarationError for a service that another
- * generator wrote, which has no descriptor.
+ * Calls have a deadline. If the server is unavailable, calls that read are repeated, and so are writes with a
+ * `request_id` (AIP-155), which the client generates. Failures are AshlarErrors with their details.
+ * @throws RangeError for an invalid option.
+ * @throws DeclarationError for a service of another generator, which has no descriptor.
  * @example
  * ```ts
  * import { createClient, grpcTransport } from 'ashlar/client'
@@ -36,8 +36,8 @@ export function createClient<S extends DescService>(service: S, options: ClientO
 }
 
 /**
- * Opens an operation that was started before, by this program or another.
- * @param name - such as `operations/2f6e…`.
+ * Opens an operation that was started earlier, by this program or another.
+ * @param name - the operation's name, such as `operations/2f6e…`.
  */
 export async function openOperation(
   name: string,
@@ -52,7 +52,7 @@ export async function openOperation(
 /** The initial values of a request. */
 type Init = Record<string, unknown>
 
-/** One method as a function. */
+/** Returns the function of one method. */
 function functionOf(calling: Calling, method: DescMethod): unknown {
   switch (method.methodKind) {
     case 'unary':

@@ -5,18 +5,18 @@ import { type ViolatedIndex, violatedIndexOf } from './violated-index.js'
 import { type ViolatedReference, violatedReferenceOf } from './violated-reference.js'
 
 /**
- * A database driver's error without the values, statements and rows that drivers attach. It keeps the codes,
- * and the text when the database makes that only of names.
+ * A database driver's error without the values, statements and rows that drivers attach. It keeps the error
+ * codes, and the message if the database builds it from names only.
  */
 export class DriverFault extends Error {
   readonly code?: string | number
   readonly errno?: number
   readonly sqlState?: string
-  /** The connection is gone. */
+  /** True if the connection was lost. */
   readonly fatal?: true
   readonly violatedIndex?: ViolatedIndex
   readonly violatedReference?: ViolatedReference
-  /** The column that cannot hold a written value. */
+  /** The column that cannot contain a written value. */
   readonly refusedColumn?: string
 
   constructor(error: unknown) {
@@ -35,8 +35,8 @@ export class DriverFault extends Error {
 }
 
 /**
- * A driver's error in a form that may be logged or be a cause. Any other error is returned as it is, if it
- * can be read at all.
+ * Converts a driver's error so that it can be logged or used as a cause. Any other error is returned
+ * unchanged if it is readable.
  */
 export function withoutValues(error: unknown): unknown {
   const drivers = driverErrorIn(error, 8)
@@ -44,7 +44,7 @@ export function withoutValues(error: unknown): unknown {
 }
 
 /**
- * The parts of a thrown value that a log may show, as a plain object, so that no logger reads further
+ * Returns the parts of a thrown value that may be logged, as a plain object, so that no logger reads further
  * properties. It contains nothing that a driver attached, and nothing of a value that is not an error.
  */
 export function errorForLog(error: unknown): {
@@ -64,7 +64,7 @@ export function errorForLog(error: unknown): {
   }
 }
 
-/** Looks at the fields of errors of `pg`, `mysql2`, the SQLite engines and TypeORM. */
+/** Finds an error of `pg`, `mysql2`, an SQLite engine or TypeORM by its fields. */
 function driverErrorIn(error: unknown, depth: number): unknown {
   if (!isInstance(error, Error) || isInstance(error, DriverFault)) return undefined
   const of = (name: string) => propertyOf(error, name)
@@ -80,15 +80,15 @@ function driverErrorIn(error: unknown, depth: number): unknown {
 }
 
 /**
- * SQLSTATE classes whose texts consist of names; 22 (data) and P0 (RAISE) repeat values, 42601 repeats the
- * statement.
+ * SQLSTATE classes whose messages contain only names. Classes 22 (data) and P0 (RAISE) repeat values, and
+ * 42601 repeats the statement.
  */
 const NAMES_ONLY = /^(?:08|23|28|3D|3F|40|42(?!601)|53|54|55|57|58)/
 const RAISED = 'pl_exec.c'
 
 /**
- * Texts of MySQL and MariaDB that name columns, tables and constraints. The number alone is not enough: a
- * trigger may SIGNAL any number with any text.
+ * Messages of MySQL and MariaDB that name columns, tables and constraints. The error number is not
+ * sufficient, because a trigger may SIGNAL any number with any message.
  */
 const NAME = /['`"][\w$.-]+['`"]/.source
 const MYSQL = new RegExp(
@@ -110,15 +110,15 @@ const MYSQL = new RegExp(
   ].join('|')})$`,
 )
 
-/** The texts of SQLite itself; a trigger may raise any other. */
+/** Messages of SQLite itself. A trigger may raise any other message. */
 const SQLITE =
   /^(?:SQLITE_\w+: )?(?:(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY|PRIMARY KEY) constraint failed(?:: [\w.]+(?:, [\w.]+)*)?|no such (?:table|column|function): [\w.]+|table \w+ has no column named \w+|database (?:table )?is locked|database or disk is full|disk I\/O error|interrupted)/
 
-/** The drivers' own texts about a connection. */
+/** Drivers' own messages about a connection. */
 const CONNECTION =
   /^(?:Connection (?:terminated|lost|ended)|Client has encountered a connection error|timeout exceeded|Can't add new command)/
 
-/** Longer texts repeat more than names, and overflow the stack of a regular expression. */
+/** Longer messages contain more than names, and could overflow the stack of a regular expression. */
 const LONGEST_MESSAGE = 2000
 
 function safeMessage(error: unknown): string | undefined {

@@ -1,9 +1,9 @@
 /**
- * Anything can be thrown: a Proxy that throws on every access, an error with a getter that throws. Code that
- * reports errors must not fail because of it.
+ * Any value can be thrown, such as a Proxy or a getter that throws on access. Code that reports errors must
+ * not fail because of it.
  */
 
-/** A property of any value; undefined when there is none, or when reading it throws. */
+/** Returns a property of any value; undefined if it does not exist or cannot be read. */
 export function propertyOf(value: unknown, name: string): unknown {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
   try {
@@ -13,7 +13,7 @@ export function propertyOf(value: unknown, name: string): unknown {
   }
 }
 
-/** `instanceof`, and false when that throws. */
+/** Returns `value instanceof type`, or false if the check throws. */
 export function isInstance<T>(value: unknown, type: abstract new (...values: never[]) => T): value is T {
   try {
     return value instanceof type
@@ -22,7 +22,7 @@ export function isInstance<T>(value: unknown, type: abstract new (...values: nev
   }
 }
 
-/** The value itself, or an error in its place that can be passed on and logged. */
+/** Returns the value itself, or an error in its place that can be passed on and logged. */
 export function readable(value: unknown): unknown {
   try {
     if (value instanceof Error) void [value.name, value.message, value.stack, value.cause]

@@ -5,7 +5,7 @@ const FIELDS = ['name', 'code', 'errno', 'sqlState', 'cause']
 const NAME = /^[\w$.-]{1,64}$/
 const SQL_STATE = /^[0-9A-Z]{5}$/
 
-/** The parts of an error that a log may show: enough to look it up, nothing from a caller or a row. */
+/** The parts of an error that may be logged: enough to identify it, without data of callers or rows. */
 export interface RedactedError {
   readonly name: string
   readonly code?: string | number
@@ -15,9 +15,9 @@ export interface RedactedError {
 }
 
 /**
- * An error without its message, stack, statement, parameters and detail. Drivers fill those with values:
- * TypeORM's QueryFailedError carries `query` and `parameters`, mysql2's `sql` has them filled in, pg's
- * `detail` repeats the row.
+ * Returns an error without its message, stack, statement, parameters and detail. Drivers put values into
+ * these: TypeORM's QueryFailedError has `query` and `parameters`, mysql2's `sql` contains the values, and
+ * pg's `detail` repeats the row.
  */
 export const redactError = (error: unknown): RedactedError => redacted(error, MAX_CAUSES)
 

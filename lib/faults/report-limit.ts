@@ -3,7 +3,7 @@ import { propertyOf } from './readable.js'
 const MINUTE_MS = 60_000
 /** The number of causes that are distinguished within a minute. */
 const MAX_CAUSES = 100
-/** Beyond that number, all share one line. */
+/** The key of all further causes, which share one line. */
 const OTHERS = ''
 const LONGEST_TEXT = 200
 const DEEPEST_CAUSE = 4
@@ -13,19 +13,22 @@ interface Reported {
   leftOut: number
 }
 
-/** Lets one report per cause and minute through, so that an outage is one line and not one for each call. */
+/**
+ * Limits reports to one per cause and minute, so that an outage produces one line instead of one for each
+ * call.
+ */
 export class ReportLimit {
-  /** The one that was reported longest ago comes first. */
+  /** The causes, the least recently reported first. */
   readonly #reported = new Map<string, Reported>()
 
-  /** @param now - milliseconds, from any beginning. */
+  /** @param now - returns milliseconds of a monotonic clock. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * Calls `report`, unless the same was reported less than a minute ago.
-   * @param what - what failed, without ids. Together with the names, codes and messages of the error and its
-   * causes it makes the cause.
-   * @param report - is given the end of its message: how many reports were left out since the last one.
+   * Calls `report` unless the same cause was reported less than a minute ago.
+   * @param what - the operation that failed, without ids. It forms the cause together with the names, codes
+   *   and messages of the error and its causes.
+   * @param report - receives the end of the message: the number of omitted reports since the last one.
    */
   tell(what: string, error: unknown, report: (more: string) => void): void {
     const now = this.now()
@@ -44,7 +47,10 @@ export class ReportLimit {
     )
   }
 
-  /** A cause that came again is kept for another minute, so that its next report has the number. */
+  /**
+   * Removes old causes. A cause that has occurred again is kept for another minute, so that its next report
+   * contains the number.
+   */
   #forget(now: number): void {
     for (const [cause, { at, leftOut }] of this.#reported) {
       const age = now - at
@@ -55,7 +61,8 @@ export class ReportLimit {
 }
 
 /**
- * The code or reason of an error, if it has one: messages of servers contain files, rows, ports and requests.
+ * Returns the string that identifies a cause. It uses an error's code or reason if there is one, because
+ * messages of servers contain files, rows, ports and requests.
  */
 function causeText(what: string, error: unknown): string {
   const parts = [what]

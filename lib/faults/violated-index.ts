@@ -1,35 +1,36 @@
 import { propertyOf } from './readable.js'
 
-/** The index that a write violated, as far as a driver's error names it. It has names only, never a value. */
+/** The index that a write violated, if a driver's error names it. It contains only names, never a value. */
 export interface ViolatedIndex {
   readonly table?: string
-  /** Without its table. */
+  /** The name of the index without its table. */
   readonly name?: string
   readonly columns?: readonly string[]
 }
 
-/** Longer texts are not of a database. */
+/** Longer messages do not come from a database. */
 const LONGEST_TEXT = 2000
 
 /**
- * MySQL and MariaDB. The value stands before it and may imitate it, so that only the end of the text counts.
+ * Matches messages of MySQL and MariaDB. The value precedes the key and may imitate it, so only the end of
+ * the message is read.
  */
 const MYSQL_KEY = /for key '([^']+)'$/
 
-/** SQLite. Its texts never repeat a value. */
+/** Matches messages of SQLite, which never repeat a value. */
 const SQLITE_COLUMNS = /(?:UNIQUE|PRIMARY KEY) constraint failed: (.+)$/
 
 /**
- * PostgreSQL. The columns stand before the values, and what is before them is a word of the server's
- * language.
+ * Matches details of PostgreSQL. The columns precede the values, and a word in the server's language precedes
+ * the columns.
  */
 const POSTGRES_COLUMNS = /^[^("]*\(((?:"(?:[^"]|"")+"|[^()", ]+)(?:, (?:"(?:[^"]|"")+"|[^()", ]+))*)\)=\(/
 
 const UNIQUE_VIOLATION = '23505'
-/** program_limit_exceeded: an index refuses a row that is too long. */
+/** program_limit_exceeded: the row is too long for an index. */
 const TOO_LONG = '54000'
 
-/** Undefined for an error that is of no index. Never throws. */
+/** Returns the violated index; undefined for an error that concerns no index. Never throws. */
 export function violatedIndexOf(error: unknown): ViolatedIndex | undefined {
   const of = (name: string): string | undefined => {
     const value = propertyOf(error, name)
@@ -50,7 +51,10 @@ export function violatedIndexOf(error: unknown): ViolatedIndex | undefined {
   return columns ? sqliteColumns(columns) : undefined
 }
 
-/** PostgreSQL has this code for other limits too. Of a row beyond a page it does not name the index. */
+/**
+ * Returns true if a row is too long for an index. PostgreSQL also uses this code for other limits. For a row
+ * that exceeds a page it does not name the index.
+ */
 const isTooLong = (of: (name: string) => string | undefined): boolean =>
   of('constraint') !== undefined || of('routine')?.startsWith('index_form_tuple') === true
 
@@ -60,7 +64,7 @@ export const postgresColumns = (detail: string | undefined): readonly string[] |
     ?.match(/"(?:[^"]|"")+"|[^()", ]+/g)
     ?.map((name) => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name))
 
-/** `tasks.account_id, tasks.title`. */
+/** Parses columns such as `tasks.account_id, tasks.title`. */
 function sqliteColumns(text: string): ViolatedIndex | undefined {
   const parts = text.split(', ').map((part) => {
     const dot = part.indexOf('.')

@@ -1,22 +1,22 @@
 import { propertyOf } from './readable.js'
 import { postgresColumns } from './violated-index.js'
 
-/** The foreign key that a written row violated, as far as a driver's error names it. It never has a value. */
+/** The foreign key that a written row violated, if a driver's error names it. It never contains a value. */
 export interface ViolatedReference {
-  /** That has the foreign key. */
+  /** The table that has the foreign key. */
   readonly table?: string
   readonly columns?: readonly string[]
 }
 
 const LONGEST_TEXT = 2000
-/** ER_NO_REFERENCED_ROW_2: the row that is written refers to none. */
+/** ER_NO_REFERENCED_ROW_2: the written row refers to a missing row. */
 const NO_REFERENCED_ROW = 1452
-/** Of the server alone: it quotes each name, and repeats no value. */
+/** Matches messages of the server itself, which quotes each name and repeats no value. */
 const MYSQL_COLUMNS = /FOREIGN KEY \((`[^`]+`(?:, `[^`]+`)*)\) REFERENCES /
 const POSTGRES_CODE = '23503'
 const SQLITE_TEXT = /FOREIGN KEY constraint failed$/
 
-/** Undefined for an error that is of no foreign key. Never throws. */
+/** Returns the violated foreign key; undefined for an error that concerns none. Never throws. */
 export function violatedReferenceOf(error: unknown): ViolatedReference | undefined {
   const of = (name: string): string | undefined => {
     const value = propertyOf(error, name)

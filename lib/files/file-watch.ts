@@ -2,7 +2,7 @@ import type { FSWatcher } from 'chokidar'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Reports that a file may have changed; read it to find out. */
+/** Reports that a file may have changed. Read the file to find out. */
 export interface FileWatch {
   /**
    * Watches the file's current location: the target of its symbolic links, or a folder that was created
@@ -12,14 +12,17 @@ export interface FileWatch {
   close(): Promise<void>
 }
 
-/** Folders that come and go faster than they can be watched are left to the next read. */
+/**
+ * The maximum number of attempts. If a folder is created and removed too fast, it is watched again at the
+ * next read.
+ */
 const MAX_TRIES = 10
 
 /**
  * Watches a file through its folder. The file may be renamed over, removed and created again, or be a
  * symbolic link that is swapped (Kubernetes swaps the `..data` beside it). While the folder itself is gone,
  * its nearest existing parent is watched.
- * @param failed - called when the system refuses to watch.
+ * @param failed - called if the system cannot watch the file.
  */
 export async function watchFile(
   path: string,
@@ -37,13 +40,14 @@ export async function watchFile(
       depth: 0,
       followSymlinks: false,
       ignoreInitial: true,
-      // Without destroy(), the process must still be able to end; the same holds for the timers.
+      // Even without close(), neither the watch nor its timers must keep the process alive.
       persistent: false,
-      // Other entries of the folder need no watch: the folder's watch reports names that come and go.
+      // Other entries of the folder need no watch, because the folder's watch reports added and removed
+      // names.
       ignored: (entry) => entry !== path && !folders.includes(entry),
     })
     opened.on('all', changed).on('raw', changed)
-    // A folder that is created again at once may look the same, but the old watch does not see it.
+    // A folder that is created again at once may look the same, but the old watch does not observe it.
     opened.on('unlinkDir', () => (watched = ''))
     opened.on('error', (error) =>
       failed(error instanceof Error && 'code' in error ? String(error.code) : 'unknown'),
@@ -75,7 +79,7 @@ export async function watchFile(
   }
 }
 
-/** The folder, or its nearest existing parent. */
+/** Returns the folder, or its nearest existing parent. */
 async function nearest(folder: string): Promise<{ readonly folder: string; readonly identity: string }> {
   const found = await stat(folder, { bigint: true }).catch(() => undefined)
   if (found?.isDirectory() === true || dirname(folder) === folder)

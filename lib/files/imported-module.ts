@@ -6,15 +6,15 @@ import { pathToFileURL } from 'node:url'
 export type Exports = Readonly<Record<string, unknown>>
 
 /**
- * Loads a module of the application. It is imported, or required where only `require` can load it: Jest and
- * ts-node teach nothing else. What a compiler has made CommonJS of has the exports of its source.
- * @param edition - distinguishes the texts of a file that changes while the process runs.
- * @throws what loading it throws.
+ * Loads a module of the application. It is imported, or required if only `require` can load it, as under Jest
+ * and ts-node. A module that was compiled to CommonJS has the exports of its source.
+ * @param edition - distinguishes versions of a file that changes while the process runs.
+ * @throws the error of the module.
  */
 export async function importedModule(path: string, edition?: string): Promise<Exports> {
   const required = createRequire(import.meta.url)
   const full = resolve(path)
-  // CommonJS is kept by its path, whatever the edition.
+  // CommonJS caches a module by its path, whatever the edition.
   if (edition !== undefined) delete required.cache[required.resolve(full)]
   try {
     const query = edition === undefined ? '' : `?${edition}`
@@ -35,7 +35,7 @@ const ofSource = (module: Exports): Exports => {
   return typeof whole === 'object' && whole?.['__esModule'] === true ? whole : module
 }
 
-/** The code of a script of Node's `vm`, such as one of Jest, cannot import. */
+/** The error code of a script that runs in Node's `vm`, such as under Jest, and cannot import. */
 const NO_IMPORT = 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING_FLAG'
 const NO_TYPESCRIPT: ReadonlySet<unknown> = new Set([
   'ERR_UNKNOWN_FILE_EXTENSION',

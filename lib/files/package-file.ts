@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 let root: URL | undefined
 
 /**
- * A file or a folder of this package, wherever in the package this code was compiled or bundled to.
- * @throws TypeError where this code is in the bundle of an application, which does not have the file.
+ * Returns the URL of a file or folder of this package, wherever this code was compiled or bundled to.
+ * @throws TypeError if this code is in an application's bundle, which does not contain the file.
  */
 export const packageFile = (path: string): URL =>
   new URL(path, (root ??= rootAbove(new URL('.', import.meta.url))))
@@ -14,7 +14,7 @@ function rootAbove(folder: URL): URL {
   if (existsSync(manifest)) {
     const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: string }
     if (name === 'ashlar') return folder
-    // One without a name says of a folder which form its modules have.
+    // A package.json without a name only declares the module format of a folder.
     if (name !== undefined) throw new TypeError(`the package ${name} was bundled without the files of ashlar`)
   }
   const above = new URL('..', folder)

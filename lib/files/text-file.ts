@@ -3,9 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Unavailable } from '../errors.js'
 
 /**
- * The content of a regular file.
- * @param what - what the file holds, for the error, such as `the DSN`.
- * @throws Unavailable that says what to do when the file cannot be read, is too large or not text.
+ * Returns the content of a regular file.
+ * @param what - the description of the content for the error, such as `the DSN`.
+ * @throws Unavailable, with advice, if the file cannot be read, is too large or is not text.
  */
 export async function readTextFile(path: string, what: string, mostBytes: number): Promise<string> {
   let bytes: Buffer
@@ -37,7 +37,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ESPIPE: 'it is a pipe or a device: name a regular file',
 }
 
-/** At most so many bytes. */
+/** Reads at most the given number of bytes. */
 async function startOf(file: FileHandle, most: number): Promise<Buffer> {
   const stat = await file.stat()
   if (stat.isDirectory()) throw Object.assign(new TypeError(), { code: 'EISDIR' })

@@ -1,23 +1,23 @@
 import { type FileWatch, watchFile } from './file-watch.js'
 
 export interface WatchedFileOptions {
-  /** The time the file must be unchanged before it is read. */
+  /** Milliseconds for which the file must be unchanged before it is read. */
   readonly debounceMs: number
-  /** The interval at which it is read without a reported change. */
+  /** The interval in milliseconds at which it is read without a reported change. */
   readonly recheckMs: number
-  /** Reads the file; never called twice at a time. */
+  /** Reads the file. Never called concurrently. */
   readonly read: () => Promise<void>
-  /** The system refuses to watch the file, which is read every `recheckMs` all the same. */
+  /** Called if the system cannot watch the file, which is then only read every `recheckMs`. */
   readonly unwatched: (code: string) => void
 }
 
-/** In a folder that changes all the time, the file is read after so many times the debounce time. */
+/** If the folder changes constantly, the file is read after this many debounce times. */
 const MAX_WAITS = 10
 
-/** Has a file read whenever it may have changed. */
+/** Reads a file whenever it may have changed. */
 export class WatchedFile {
   #watch: FileWatch | undefined
-  /** When the file is read next without a reported change. */
+  /** The timer of the next read without a reported change. */
   #next: NodeJS.Timeout | undefined
   #soon: NodeJS.Timeout | undefined
   #heardAt: number | undefined
@@ -27,7 +27,7 @@ export class WatchedFile {
 
   private constructor(private readonly options: WatchedFileOptions) {}
 
-  /** Watches from now on. Call `read` for the first reading. */
+  /** Starts watching. Call `read` for the first read. */
   static async open(path: string, options: WatchedFileOptions): Promise<WatchedFile> {
     const file = new WatchedFile(options)
     file.#watch = await watchFile(path, () => file.#heard(), options.unwatched)
@@ -39,14 +39,14 @@ export class WatchedFile {
     await this.#watch?.follow()
   }
 
-  /** Has the file read. A read that is in progress is repeated. */
+  /** Reads the file. A read in progress is repeated afterwards. */
   read(): Promise<void> {
     this.#isStale = true
     this.#reading ??= this.#readOn().finally(() => (this.#reading = undefined))
     return this.#reading
   }
 
-  /** The next reading without a reported change, in place of the one after `recheckMs`. */
+  /** Schedules the next read without a reported change, which replaces the one after `recheckMs`. */
   readIn(ms: number): void {
     clearTimeout(this.#next)
     if (this.#isClosed) return
@@ -80,7 +80,7 @@ export class WatchedFile {
     }
   }
 
-  /** A method, because the compiler assumes that the value cannot change across an await. */
+  /** A method, because the compiler would assume that the field cannot change during an await. */
   #hasEnded(): boolean {
     return this.#isClosed
   }

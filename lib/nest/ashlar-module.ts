@@ -7,25 +7,25 @@ import { AshlarHealthIndicator } from './health-indicator.js'
 import { type Held, Serving } from './serving.js'
 import { dataSourceToken, OPTIONS, serverToken, type Token } from './injection-tokens.js'
 
-/** A server's `Config`, and the DataSource of its repositories. */
+/** A server's `Config` and the DataSource of its repositories. */
 export interface AshlarModuleOptions extends Config {
   /**
-   * The DataSource of the repositories: an instance, or the token of a global provider that has one. An
-   * instance that is not initialized yet is initialized at start and destroyed at shutdown. Not needed
-   * without `forFeature`.
+   * The DataSource of the repositories: an instance, or the token of a global provider. If an instance is not
+   * initialized yet, the module initializes it at startup and destroys it at shutdown. Not needed without
+   * `forFeature`.
    */
   readonly dataSource?: DataSource | Token
   /** Configures the server further before it serves: gateway handlers, references, rules. */
   readonly configure?: (server: Server) => void
 }
 
-/** The result of a factory. It has no DataSource, since the factory can inject it. */
+/** The result of a factory. A token is not allowed, because the factory can inject the DataSource. */
 type InstanceOptions = Omit<AshlarModuleOptions, 'dataSource'> & { readonly dataSource?: DataSource }
 
 /** Creates the options from injected providers. */
 export interface AshlarModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   readonly inject?: readonly Token[]
-  /** Makes the options from what Nest has injected. */
+  /** Returns the options, built from injected providers. */
   readonly useFactory: (...injected: never[]) => InstanceOptions | Promise<InstanceOptions>
 }
 
@@ -36,7 +36,10 @@ interface Resolved extends Held {
 /** Serves Ashlar's services inside a Nest application. */
 @Module({})
 export class AshlarModule {
-  /** Once, in the root module: the server for all modules. It serves when the application has started. */
+  /**
+   * Returns the module for the root of the application: one server for all modules. It serves after the
+   * application has started.
+   */
   static forRoot(options: AshlarModuleOptions): DynamicModule {
     const { dataSource } = options
     const isToken =
@@ -47,7 +50,7 @@ export class AshlarModule {
     )
   }
 
-  /** The same, with options that come from other providers. */
+  /** Like `forRoot`, with options built from other providers. */
   static forRootAsync({ imports = [], inject = [], useFactory }: AshlarModuleAsyncOptions): DynamicModule {
     const make = async (...injected: never[]): Promise<Resolved> => ({
       options: await useFactory(...injected),
@@ -56,7 +59,10 @@ export class AshlarModule {
     return root({ provide: OPTIONS, useFactory: make, inject: [...inject] }, OWN_DATA_SOURCE, imports)
   }
 
-  /** In every module that needs them: the repositories of these entities, for `@InjectRepository(Widget)`. */
+  /**
+   * Returns the module that provides the repositories of these entities, for `@InjectRepository(Widget)`.
+   * Import it in every module that needs them.
+   */
   static forFeature(features: readonly (EntityClass<object> | Feature)[]): DynamicModule {
     const providers = features.flatMap((feature) => featureProviders(feature))
     return { module: AshlarModule, providers, exports: providers.map(tokenOf) }

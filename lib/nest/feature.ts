@@ -9,7 +9,7 @@ import {
 } from '../persistence/index.js'
 import { dataSourceToken, repositoryToken, type Token } from './injection-tokens.js'
 
-/** An entity whose repository is more than `repositoryOf(entity)` on the module's DataSource. */
+/** An entity with a custom repository or repository options. */
 export interface Feature<E extends object = object> {
   readonly entity: EntityClass<E>
   /**
@@ -17,14 +17,19 @@ export interface Feature<E extends object = object> {
    * its class.
    */
   readonly repository?: Type<AnyKeyRepository<E>>
-  /** Minter, encryptor, clock …, as the repository takes them. */
+  /** Options of the repository, such as a minter, an encryptor or a clock. */
   readonly options?: RepositoryOptions
-  /** Makes the repository from injected providers, for example in memory, or with an injected encryptor. */
+  /**
+   * Returns the repository, built from injected providers, for example in memory or with an injected
+   * encryptor.
+   */
   readonly useFactory?: (...injected: never[]) => AnyKeyRepository<E> | Promise<AnyKeyRepository<E>>
   readonly inject?: readonly Token[]
 }
 
-/** The providers of one entity: its repository by token, and by class when it has its own class. */
+/**
+ * Returns the providers of one entity: its repository by token, and also by class if it has its own class.
+ */
 export const featureProviders = (feature: EntityClass<object> | Feature): readonly Provider[] => {
   const {
     entity,

@@ -3,7 +3,7 @@ import type { Server } from '../server/index.js'
 import { Serving } from './serving.js'
 import { serverToken } from './injection-tokens.js'
 
-/** A result in the shape of `@nestjs/terminus`. */
+/** A result in the format of `@nestjs/terminus`. */
 export type HealthResult<Key extends string = string> = Readonly<
   Record<
     Key,
@@ -11,7 +11,7 @@ export type HealthResult<Key extends string = string> = Readonly<
   >
 >
 
-/** Reports the health of the server to a health check: `health.check([() => ashlar.isHealthy('ashlar')])`. */
+/** Reports the server's health to a health check: `health.check([() => ashlar.isHealthy('ashlar')])`. */
 @Injectable()
 export class AshlarHealthIndicator {
   readonly #server: Server
@@ -23,8 +23,8 @@ export class AshlarHealthIndicator {
   }
 
   /**
-   * Runs the readiness checks. `down` names those that fail, never their errors. It is also `down` before and
-   * after serving.
+   * Runs the readiness checks. `down` contains the names of failing checks, never their errors. The result is
+   * also `down` before and after serving.
    */
   async isHealthy<const Key extends string = 'ashlar'>(key = 'ashlar' as Key): Promise<HealthResult<Key>> {
     return { [key]: await this.#state() } as HealthResult<Key>

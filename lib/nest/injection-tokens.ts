@@ -7,12 +7,12 @@ export type Token =
 
 const SERVER = Symbol('ashlar server')
 const DATA_SOURCE = Symbol('ashlar data source')
-/** The options of `forRoot`; only for the module itself. */
+/** The token of the options of `forRoot`, which only the module itself uses. */
 export const OPTIONS = Symbol('ashlar options')
 
 const repositories = new WeakMap<object, symbol>()
 
-/** The token of the repository of an entity. */
+/** Returns the injection token of an entity's repository. */
 export const repositoryToken = (entity: EntityClass<object>): symbol => {
   const known = repositories.get(entity)
   if (known !== undefined) return known
@@ -21,13 +21,13 @@ export const repositoryToken = (entity: EntityClass<object>): symbol => {
   return token
 }
 
-/** The token of the `Server`. */
+/** Returns the injection token of the `Server`. */
 export const serverToken = (): symbol => SERVER
 
-/** The token of the DataSource used by `forFeature` repositories. */
+/** Returns the injection token of the DataSource that `forFeature` repositories use. */
 export const dataSourceToken = (): symbol => DATA_SOURCE
 
-/** Injects the repository that `AshlarModule.forFeature` made for an entity. */
+/** Injects the repository that `AshlarModule.forFeature` created for an entity. */
 export const InjectRepository = (entity: EntityClass<object>): ParameterDecorator & PropertyDecorator =>
   Inject(repositoryToken(entity))
 

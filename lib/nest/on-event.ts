@@ -9,13 +9,13 @@ import type { DataSource } from 'typeorm'
 import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } from '../events/index.js'
 import { dataSourceToken } from './injection-tokens.js'
 
-/** Of one consumer. */
+/** Options of one consumer. */
 export type OnEventOptions = Pick<
   ConsumerOptions,
   'name' | 'subject' | 'subjectCheck' | 'concurrency' | 'maxAttempts'
 >
 
-/** Of all consumers of a provider: where events come from. */
+/** Options of all consumers of a provider, such as the source of events. */
 export type ConsumersOptions = Pick<
   ConsumerOptions,
   'nats' | 'listenDsn' | 'leaseMs' | 'markersKeptMs' | 'onFailure'
@@ -28,9 +28,9 @@ interface Declared extends OnEventOptions {
 const declared = new WeakMap<object, Declared[]>()
 
 /**
- * Makes a method of a provider the handler of a consumer: it gets the event and the context of its
- * transaction. The provider is named in {@link provideConsumers}.
- * @throws TypeError where TypeScript compiles decorators of the newer kind, which Nest does not know.
+ * Declares a method of a provider as the handler of a consumer. It receives the event and the context of its
+ * transaction. Register the provider with {@link provideConsumers}.
+ * @throws TypeError if TypeScript compiles standard decorators, which Nest does not support.
  */
 export function OnEvent(options: OnEventOptions): MethodDecorator {
   return (target: object, method: string | symbol): void => {
@@ -41,9 +41,9 @@ export function OnEvent(options: OnEventOptions): MethodDecorator {
 }
 
 /**
- * Runs the consumers of a provider, with the DataSource of `AshlarModule.forRoot`, from the start of the
- * application to its shutdown:
- * `providers: [Mails, provideConsumers(Mails, { nats: { servers: 'nats://127.0.0.1:4222' } })]`.
+ * Returns a provider that runs the consumers of another provider with the DataSource of
+ * `AshlarModule.forRoot`, from startup to shutdown: `providers: [Mails, provideConsumers(Mails, { nats: {
+ * servers: 'nats://127.0.0.1:4222' } })]`.
  */
 export const provideConsumers = (
   provider: Type<object>,
@@ -68,7 +68,7 @@ export const provideConsumers = (
   },
 })
 
-/** Also by the classes that it extends. */
+/** Returns the consumers that a provider and its base classes declare. */
 function declaredBy(instance: object): Declared[] {
   const found: Declared[] = []
   for (let at = prototypeOf(instance); at !== null; at = prototypeOf(at))
@@ -81,7 +81,7 @@ const prototypeOf = (value: object) => Object.getPrototypeOf(value) as object | 
 class Consumers implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(private readonly workers: readonly EventWorker[]) {}
 
-  /** @throws TypeError that lists the problems that prevent startup. */
+  /** @throws TypeError with the problems that prevent startup. */
   async onModuleInit(): Promise<void> {
     const problems = (
       await Promise.all(this.workers.map((worker) => worker.startUpCheck(this.workers)))

@@ -4,9 +4,9 @@ import { type Principal, RequestContext } from '../context.js'
 type Next = (error?: unknown) => void
 
 /**
- * A middleware for Nest's own routes, which do not pass the chain. Code behind it, repositories included,
- * runs as the principal that `read` returns. Undefined means no principal, which reaches no tenant's row. An
- * error refuses the request.
+ * Returns a middleware for Nest's own routes, which do not run the interceptor chain. Subsequent code,
+ * including repositories, runs as the principal that `read` returns. Undefined means no principal, which
+ * cannot access any tenant's rows. An error rejects the request.
  */
 export const principalMiddleware =
   (

@@ -10,7 +10,7 @@ import { repositoryToken, serverToken, type Token } from './injection-tokens.js'
  */
 export type ServedBy<S extends DescService> =
   | {
-      /** The entity whose repository serves the standard methods. */
+      /** The entity whose repository implements the standard methods. */
       readonly repository: EntityClass<object>
       /** A provider with the other methods, named as in the generated code. */
       readonly methods?: Type<Partial<Implementation<S>>>
@@ -18,8 +18,8 @@ export type ServedBy<S extends DescService> =
   | { readonly repository?: undefined; readonly methods: Type<Implementation<S>> }
 
 /**
- * A provider that serves a service:
- * `providers: [WidgetMethods, provideService(WidgetService, { repository: Widget, methods: WidgetMethods })]`.
+ * Returns a provider that serves a service: `providers: [WidgetMethods, provideService(WidgetService, {
+ * repository: Widget, methods: WidgetMethods })]`.
  */
 export const provideService = <S extends DescService>(
   service: S,

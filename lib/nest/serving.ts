@@ -10,13 +10,13 @@ import type { DataSource } from 'typeorm'
 import type { Server } from '../server/index.js'
 import { dataSourceToken, OPTIONS, serverToken } from './injection-tokens.js'
 
-/** The state that the module shares. */
+/** The state that the module's providers share. */
 export interface Held {
-  /** True if the module initialized the DataSource, and so destroys it. */
+  /** True if the module initialized the DataSource and must therefore destroy it. */
   ownsDataSource: boolean
 }
 
-/** Serves when the application has started, and drains when it shuts down. */
+/** Serves after the application has started, and drains when it shuts down. */
 @Injectable()
 export class Serving implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   readonly #server: Server
@@ -36,12 +36,12 @@ export class Serving implements OnApplicationBootstrap, BeforeApplicationShutdow
     this.#held = held
   }
 
-  /** The error that broke the listeners while they served. */
+  /** The error that made the listeners fail while serving. */
   get failure(): unknown {
     return this.#failure
   }
 
-  /** Fails `app.init()` and `app.listen()` when the server refuses to serve or cannot listen. */
+  /** Makes `app.init()` and `app.listen()` fail if the server rejects its configuration or cannot listen. */
   async onApplicationBootstrap(): Promise<void> {
     const served = this.#server.serve(this.#stop.signal)
     this.#served = served.catch((error: unknown) => {
@@ -54,7 +54,7 @@ export class Serving implements OnApplicationBootstrap, BeforeApplicationShutdow
     })
   }
 
-  /** Before Nest closes its own HTTP server: running calls can end, within 5 seconds. */
+  /** Runs before Nest closes its own HTTP server, so that running calls can end within 5 seconds. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stop.abort()
     await this.#served

@@ -11,9 +11,9 @@ import { UniqueNames } from './schema/unique-names.js'
 import type { JsonObject, OpenApiInfo, OpenApiSource } from './source/source.js'
 
 /**
- * The OpenAPI 3.1 document of every method that has HTTP rules, as JSON with a newline at its end. The same
- * source gives the same bytes, and no byte of it begins an HTML tag.
- * @throws TypeError for a rule that is wrong.
+ * Returns the OpenAPI 3.1 document of every method with HTTP rules, as JSON followed by a newline. The same
+ * source always produces the same bytes, and none of them begins an HTML tag.
+ * @throws TypeError for an invalid rule.
  */
 export const openApiDocument = (source: OpenApiSource): string =>
   `${JSON.stringify(documentOf(source), null, 2).replaceAll('<', '\\u003c')}\n`
@@ -73,7 +73,7 @@ function documentOf(source: OpenApiSource): JsonObject {
 
 const idOf = ({ method }: Binding): string => `${method.parent.typeName}.${method.name}`
 
-/** Every rule of a service in the order of its methods; an additional one has a suffix. */
+/** Returns every rule of a service in the order of its methods. Additional bindings have a suffix. */
 const ruledOf = ({ methods }: DescService): readonly Ruled[] =>
   methods.flatMap((method) =>
     servedBindings(method).map(([binding, index]) => ({
@@ -83,15 +83,15 @@ const ruledOf = ({ methods }: DescService): readonly Ruled[] =>
   )
 
 const VERBS = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'])
-/** Those that a rule for every method is listed under. */
+/** The methods under which a rule for every HTTP method is listed. */
 const ANY = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH']
 
-/** Under which methods of a path a binding is listed, each with the suffix of its id. */
+/** Returns the HTTP methods under which a binding is listed, each with the suffix of its operation id. */
 function verbsOf({ httpMethod }: Binding): readonly (readonly [string, string])[] {
   return httpMethod === '*' ? ANY.map((verb) => [verb, `_${verb.toLowerCase()}`]) : [[httpMethod, '']]
 }
 
-/** A method that OpenAPI 3.1 has no place for comes under an extension. */
+/** Adds an operation to a path. A method that OpenAPI 3.1 does not support is listed under an extension. */
 function put(item: Record<string, unknown>, verb: string, operation: JsonObject): void {
   const name = verb.toLowerCase()
   if (VERBS.has(verb)) item[name] ??= operation
@@ -119,7 +119,7 @@ function infoOf(
   }
 }
 
-/** The components that something refers to. */
+/** Returns the components to which something refers. */
 function used(components: Readonly<Record<string, JsonObject>>, paths: JsonObject): JsonObject {
   const found = new Set<string>()
   const search = (part: unknown): void => {
@@ -141,5 +141,5 @@ function used(components: Readonly<Record<string, JsonObject>>, paths: JsonObjec
   )
 }
 
-/** By code unit, so that no locale changes the order. */
+/** Compares by code unit, so that the order does not depend on the locale. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

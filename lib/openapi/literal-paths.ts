@@ -4,8 +4,8 @@ import { httpRulesOf } from '../resource/messages/http-paths.js'
 import { pathsOf } from './operation/path-text.js'
 
 /**
- * The paths of all rules that have no variable. A rule that cannot be served is left to the check of the
- * routes.
+ * Returns the paths of all rules without variables. Invalid rules are ignored, because the check of the
+ * routes reports them.
  */
 export function literalPaths(services: readonly DescService[]): ReadonlySet<string> {
   const paths = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * Compares text by code point, as databases do. JavaScript's own `<` compares UTF-16 units, which puts
- * characters beyond U+FFFF before those from U+E000 on.
+ * Compares strings by code point, as databases do. JavaScript's `<` compares UTF-16 units, which sorts
+ * characters above U+FFFF before those from U+E000 on.
  */
 export const byCodePoint = (a: string, b: string): number => {
   if (a === b) return 0
@@ -13,5 +13,5 @@ export const byCodePoint = (a: string, b: string): number => {
   return a.length - b.length
 }
 
-/** Moves surrogates above every unit that is a character by itself. */
+/** Ranks surrogates above all units that are characters by themselves. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

@@ -1,4 +1,7 @@
-/** The number of insertions, deletions, replacements and swaps of neighbours that turn `from` into `to`. */
+/**
+ * Returns the number of insertions, deletions, replacements and swaps of neighbors that turn `from` into
+ * `to`.
+ */
 export const editDistance = (from: string, to: string): number => {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -1,6 +1,7 @@
 /**
- * `text` with every password of the connection string `url` replaced by three asterisks, and without
- * passwords of other connection strings in it. A `url` that is not a URL is hidden completely. Never throws.
+ * Returns `text` with every password of the connection string `url` replaced by three asterisks. Passwords of
+ * other connection strings in it are hidden as well. A `url` that is not a URL is hidden completely. Never
+ * throws.
  */
 export function hidePasswords(text: string, url: string): string {
   const longestFirst = [...passwordsOf(url)].sort((a, b) => b.length - a.length)
@@ -9,8 +10,8 @@ export function hidePasswords(text: string, url: string): string {
 }
 
 /**
- * Hiding shorter ones would hide parts of ordinary text. The pattern of a connection string still finds them
- * there.
+ * Hiding shorter passwords would hide parts of ordinary text. Inside a connection string they are still
+ * found.
  */
 const SHORTEST_PASSWORD = 3
 

@@ -1,6 +1,6 @@
 import { nearestNames } from './nearest-names.js'
 
-/** Says that no entity or message has the name, and which one was probably meant. */
+/** Returns the sentence for an unknown entity or message, with the name that was probably intended. */
 export const misspelt = (name: string, subject: string, names: Iterable<string>): string => {
   const [near] = nearestNames(name, names)
   return `\`${name}\` is not in ${subject}${near === undefined ? '' : `; did you mean \`${near}\`?`}`

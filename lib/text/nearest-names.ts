@@ -1,8 +1,8 @@
 import { editDistance } from './edit-distance.js'
 
 /**
- * At most three of `names` that a misspelt `name` probably means, nearest first. Case, `-` and `_` do not
- * count.
+ * Returns at most three of `names` that a misspelt `name` may stand for, nearest first. Case, `-` and `_` are
+ * ignored.
  */
 export const nearestNames = (name: string, names: Iterable<string>): readonly string[] => {
   const wanted = lettersOf(name)
@@ -17,8 +17,8 @@ export const nearestNames = (name: string, names: Iterable<string>): readonly st
 }
 
 /**
- * Text to append to a message: `; did you mean a or b?`, or the names to choose from when none is near.
- * @param path - what the names are inside of, which is written before each with a dot.
+ * Returns the end of a message: `; did you mean a or b?`, or the valid names if none is near.
+ * @param path - a prefix that is written before each name with a dot.
  */
 export const didYouMean = (name: string, names: Iterable<string>, path: readonly string[] = []): string => {
   const whole = (one: string) => [...path, one].join('.')
@@ -28,7 +28,7 @@ export const didYouMean = (name: string, names: Iterable<string>, path: readonly
   return validNames(all, path)
 }
 
-/** Text to append to a message: the names to choose from, as {@link didYouMean} writes them. */
+/** Returns the end of a message that lists the valid names, in the format of {@link didYouMean}. */
 export const validNames = (names: readonly string[], path: readonly string[] = []): string => {
   if (names.length === 0) return ''
   const shown = names.slice(0, MAX_LISTED).map((name) => [...path, name].join('.'))
@@ -36,7 +36,8 @@ export const validNames = (names: readonly string[], path: readonly string[] = [
 }
 
 /**
- * Names are short. Longer text is not a typing mistake, and the distance costs the product of both lengths.
+ * Names are short. A longer string is not a typing mistake, and the time for the comparison grows with the
+ * product of both lengths.
  */
 const MAX_COMPARED = 64
 const MAX_LISTED = 20

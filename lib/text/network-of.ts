@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * The network of a caller: its IPv4 address, or its IPv6 network of 64 bits, in which one client can have any
- * number of addresses.
- * @param peer - its address, with a port behind it.
+ * Returns the network of a caller: its IPv4 address, or its 64-bit IPv6 network, in which one client can have
+ * any number of addresses.
+ * @param peer - the caller's address with a port.
  */
 export const networkOf = (peer: string): string => {
   const address = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** The caller's request id if it is safe to log and to return, or a new one. */
+/** Returns the caller's request id if it is safe to log and to return, or a new one. */
 export const requestIdFrom = (given: unknown): string =>
   typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 

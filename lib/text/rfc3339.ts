@@ -1,11 +1,11 @@
-/** Milliseconds since the epoch of 1000-01-01T00:00:00Z: the first instant that every database can hold. */
+/** 1000-01-01T00:00:00Z in milliseconds since the epoch, the first time that every database can store. */
 export const MIN_TIMESTAMP_MS = -30_610_224_000_000
-/** 9999-12-31T23:59:59.999Z. */
+/** 9999-12-31T23:59:59.999Z in milliseconds since the epoch. */
 export const MAX_TIMESTAMP_MS = 253_402_300_799_999
 
 /**
- * The instant of an RFC 3339 text, cut to milliseconds; undefined when it is malformed, when its date does
- * not exist or when it is outside the years 1000 to 9999.
+ * Parses an RFC 3339 timestamp, truncated to milliseconds. Undefined if it is malformed, if its date does not
+ * exist, or if it is outside the years 1000 to 9999.
  */
 export const parseTimestamp = (text: string): Date | undefined => {
   if (!RFC3339.test(text)) return undefined
@@ -18,7 +18,7 @@ export const parseTimestamp = (text: string): Date | undefined => {
   const offset = offsetMinutes(text)
   if (offset === undefined) return undefined
   const instant = Date.UTC(year, month - 1, day, hour, minute, second, millis(text)) - offset * 60_000
-  // Date.UTC takes years before 100 as years of the twentieth century.
+  // Date.UTC interprets years before 100 as years of the twentieth century.
   return year >= 100 && instant >= MIN_TIMESTAMP_MS && instant <= MAX_TIMESTAMP_MS
     ? new Date(instant)
     : undefined
@@ -41,7 +41,7 @@ const millis = (text: string): number => {
   return ms
 }
 
-/** East of Greenwich; undefined for an offset that does not exist. */
+/** Returns the offset in minutes east of Greenwich; undefined for an invalid offset. */
 const offsetMinutes = (text: string): number | undefined => {
   const last = text.charCodeAt(text.length - 1)
   if (last > NINE) return 0

@@ -1,6 +1,6 @@
 /**
- * A caller's string in quotes, escaped as in JSON, cut to a number of characters with an ellipsis. Invisible
- * characters are escaped too.
+ * Returns a caller's string in quotes, escaped as in JSON and truncated to a number of characters with an
+ * ellipsis. Invisible characters are escaped as well.
  */
 export const sentText = (text: string, most: number): string => {
   const room = most - 2

@@ -1,3 +1,3 @@
-/** A word of a command line for `sh`, in quotes where it needs them. */
+/** Returns a word for a command line of `sh`, in quotes if necessary. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

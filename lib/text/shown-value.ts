@@ -1,7 +1,7 @@
 import { didYouMean } from './nearest-names.js'
 import { printable } from './printable.js'
 
-/** A value of any kind, for a message: a text in quotes, the kind of what is longer. */
+/** Formats a value of any kind for a message: a string in quotes, or the kind of a longer value. */
 export const shownValue = (value: unknown): string =>
   typeof value === 'string'
     ? JSON.stringify(printable(value))
@@ -13,6 +13,8 @@ export const shownValue = (value: unknown): string =>
         ? 'a function'
         : printable(String(value))
 
-/** An invalid value, and the valid one that was probably intended: `"INDEX"; did you mean INDEXED?`. */
+/**
+ * Formats an invalid value with the valid value that was probably intended: `"INDEX"; did you mean INDEXED?`.
+ */
 export const wrongValue = (value: unknown, valid: readonly unknown[]): string =>
   `${shownValue(value)}${didYouMean(typeof value === 'string' ? value : '', valid.map(String))}`

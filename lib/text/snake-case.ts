@@ -1,4 +1,6 @@
-/** `displayName` → `display_name`, as protobuf spells field names; digits stay with the word before them. */
+/**
+ * Converts `displayName` to `display_name`, as protobuf names fields. Digits stay with the preceding word.
+ */
 export const snakeCase = (name: string): string =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

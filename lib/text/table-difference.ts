@@ -1,13 +1,13 @@
 import { commandLine, type CommandLine } from './command-line.js'
 
-/** In what a table of a database is not what its entity says. */
+/** A difference between a database table and its entity. */
 export interface TableDifference {
-  /** Such as `noTable`, `addColumn` or `type`. */
+  /** The kind, such as `noTable`, `addColumn` or `type`. */
   readonly kind: string
-  /** `widgets`, or `inventory.widgets`. */
+  /** The table, such as `widgets` or `inventory.widgets`. */
   readonly table: string
   readonly column?: string
-  /** Of the index, the foreign key or the check. */
+  /** The name of the index, foreign key or check. */
   readonly name?: string
   /** The definition in the database: a type, a collation, a default, or the shape of a key or an index. */
   readonly is?: string
@@ -19,37 +19,38 @@ export interface TableDifference {
   readonly detail?: string
   /** A query for the rows that have to be filled first. */
   readonly fill?: string
-  /** The statement that the file of the next step has. */
+  /** The statement that the next step's file contains. */
   readonly statement?: string
   readonly next?: TableStep
 }
 
-/** A difference that a table of another application may have from a table of the framework. */
+/** A difference between another application's table and the framework's own, which is permitted. */
 export interface TableNote extends Pick<TableDifference, 'kind' | 'table' | 'column' | 'text'> {
   /** The consequence. */
   readonly detail: string
-  /** The number of rows, as far as they were counted. */
+  /** The number of affected rows, if they were counted. */
   readonly rows?: number
 }
 
-/** A note in one line. */
+/** Formats a note as one line. */
 export const tableNoteText = ({ text, detail }: TableNote): string => `${text}: ${detail}`
 
 /**
- * The step that resolves it. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that
- * `migrate diff --contract` writes, which changes or drops it. `both`: one of each. `backfill`: one that is
- * written manually. `search`: the files of `search generate`. Without one, `detail` states the manual step.
+ * The step that resolves a difference. `expand`: a file written by `migrate diff`. `contract` and `drop`: a
+ * file written by `migrate diff --contract`, which changes or drops something. `both`: one of each.
+ * `backfill`: a file that you write. `search`: the files of `search generate`. If there is none, `detail`
+ * states the manual step.
  */
 export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | 'search'
 
-/** True if all that is left to do is in the contract. */
+/** Returns true if only a step of the contract phase remains. */
 export const isContract = ({ next }: TableDifference): boolean => next === 'contract' || next === 'drop'
 
 /**
- * A difference in one line, with what to do. It names statements only where nothing else writes them, because
- * most that come to mind lock or rewrite the table.
- * @param areFilesKnown - whether it was compared with what the files make: else one of them may do it
- * already.
+ * Formats a difference with advice as one line. It contains statements only if no command writes them,
+ * because most obvious statements lock or rewrite the table.
+ * @param areFilesKnown - true if the migration files were compared as well. Otherwise one of them may already
+ *   resolve the difference.
  */
 export function tableDifferenceText(
   { text, detail = '', fill, statement, next }: TableDifference,
@@ -65,7 +66,7 @@ export function tableDifferenceText(
   return what === '' ? text : `${text}: ${what}`
 }
 
-/** The query that finds rows without a value, and the command that fills them. */
+/** Returns the query that finds rows without a value, and the command that fills them. */
 export const fillText = (query: string, command: CommandLine = commandLine): string =>
   `${query} finds the rows, and ${command('migrate new', {}, 'NAME')} starts a backfill`
 

@@ -3,16 +3,16 @@ import type { RetryOptions } from '../retries/retry-policy.js'
 import type { ClientMetadata } from '../transports/sent-metadata.js'
 import type { ClientTransport } from '../transports/transport.js'
 
-/** The options that all calls of a client share. */
+/** The options for all calls of a client. */
 export interface ClientOptions {
   readonly transport: ClientTransport
   /**
-   * Milliseconds for a call with all of its attempts, or for one page of a list. Default 15000. Streams have
-   * no limit of their own.
+   * Timeout in milliseconds of a call with all of its attempts, or of one page of a list. Default: 15,000.
+   * Streams have no default timeout.
    */
   readonly timeoutMs?: number
   /**
-   * Sent with each attempt: an object, or a function that is called for each attempt.
+   * Metadata to send with each attempt: an object, or a function that is called for each attempt.
    * @example
    * ```ts
    * import { createClient, grpcTransport } from 'ashlar/client'
@@ -26,20 +26,20 @@ export interface ClientOptions {
    * ```
    */
   readonly metadata?: ClientMetadata
-  /** When a call is repeated; false for never. */
+  /** The conditions for repeating a call; false to never repeat calls. */
   readonly retry?: RetryOptions | false
 }
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Replaces the client's timeout. A stream has a limit only if this is set. */
+  /** Replaces the client's timeout, in milliseconds. A stream has a timeout only if this is set. */
   readonly timeoutMs?: number
   /** Cancels the call. */
   readonly signal?: AbortSignal
-  /** Added to the client's metadata; the same name is replaced. */
+  /** Metadata to add to the client's. Equal names are replaced. */
   readonly metadata?: ClientMetadata
-  /** Called with what the server sends before its first message, once for each attempt. */
+  /** Called with the response headers, once for each attempt. */
   readonly onHeaders?: (headers: Metadata) => void
-  /** Called with what it sends at the end, such as `etag`, once for each attempt. */
+  /** Called with the trailers, such as `etag`, once for each attempt. */
   readonly onTrailers?: (trailers: Metadata) => void
 }

@@ -13,7 +13,7 @@ import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 const DEFAULT_TIMEOUT_MS = 15_000
 
-/** The options of a client, with its defaults. */
+/** The options of a client with defaults filled in. */
 export interface Calling {
   readonly transport: ClientTransport
   readonly timeoutMs: number
@@ -21,7 +21,10 @@ export interface Calling {
   readonly policy: RetryPolicy
 }
 
-/** @throws RangeError for an option that makes no sense. */
+/**
+ * Fills in the defaults of options.
+ * @throws RangeError for an invalid option.
+ */
 export const callingOf = ({
   transport,
   timeoutMs = DEFAULT_TIMEOUT_MS,
@@ -34,7 +37,7 @@ export const callingOf = ({
   policy: retryPolicyOf(retry),
 })
 
-/** Makes a unary call, and makes it again where that is safe and may help. */
+/** Sends a unary call, and repeats it if that is safe and may help. */
 export async function callUnary(
   calling: Calling,
   method: DescMethod,
@@ -42,7 +45,7 @@ export async function callUnary(
   options: CallOptions = {},
 ): Promise<Message> {
   const made = create(method.input, init as Record<string, unknown>)
-  // A message of the caller stays as it is: sent twice, it is two requests.
+  // The caller's message is not changed, because sending it twice makes two requests.
   const request = made === init ? clone(method.input, made) : made
   const deadline = Date.now() + timeoutOf(options.timeoutMs ?? calling.timeoutMs)
   const mayRepeat = isRepeatable(method)
@@ -66,7 +69,10 @@ export async function callUnary(
   }
 }
 
-/** One attempt, with metadata that was made for it. @throws AshlarError where the call is over already. */
+/**
+ * Returns the metadata and limits of one attempt.
+ * @throws AshlarError if the call has already ended.
+ */
 export async function attemptOf(
   { metadata }: Calling,
   options: CallOptions,
@@ -84,7 +90,7 @@ export async function attemptOf(
   return { metadata: sent, deadline, signal, onHeaders, onTrailers }
 }
 
-/** Waits for a function of the caller no longer than for the call. */
+/** Waits for a function of the caller until the call ends. */
 async function untilOver(
   work: Promise<void>,
   deadline: number | undefined,
@@ -106,14 +112,20 @@ async function untilOver(
   }
 }
 
-/** @throws AshlarError CANCELLED where the signal aborts. */
+/**
+ * Waits for some milliseconds.
+ * @throws AshlarError CANCELLED if the signal aborts.
+ */
 export async function paused(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await pause(ms, undefined, { ...(signal !== undefined && { signal }) }).catch((error: unknown) => {
     throw endedBy(undefined, signal) ?? error
   })
 }
 
-/** @throws RangeError for an invalid time. */
+/**
+ * Returns the timeout.
+ * @throws RangeError for an invalid time.
+ */
 export const timeoutOf = (ms: number): number => {
   if (!(ms > 0) || ms > MAX_TIMER_MS)
     throw new RangeError(`timeoutMs is ${ms}, but must be a positive number of milliseconds below 2^31`)

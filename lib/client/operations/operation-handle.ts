@@ -10,7 +10,7 @@ import { failureOf } from '../transports/transport-failure.js'
 import { statesOf, type WaitOptions } from './states.js'
 
 /**
- * A long-running operation (AIP-151). It goes on when its client ends: keep `name`, and open it again with
+ * A long-running operation (AIP-151). It continues when its client ends: store `name` and open it again with
  * `openOperation`.
  * @example
  * ```ts
@@ -30,8 +30,8 @@ export class OperationHandle {
   #latest: Operation
 
   /**
-   * Made by clients, and by `openOperation`.
-   * @param files - where types of details of errors are found, besides the file of the response.
+   * Created by clients and by `openOperation`.
+   * @param files - files with the types of error details, in addition to the file of the response.
    */
   constructor(calling: Calling, latest: Operation, options: CallOptions, files: readonly DescFile[] = []) {
     this.#calling = calling
@@ -50,11 +50,11 @@ export class OperationHandle {
   }
 
   /**
-   * Waits for the end.
+   * Waits for the end of the operation.
    * @param schema - the type of the response.
    * @returns the response.
-   * @throws AshlarError as the operation failed; DEADLINE_EXCEEDED when the time is over, and the operation
-   * goes on.
+   * @throws AshlarError with the failure of the operation, or DEADLINE_EXCEEDED after the timeout, in which
+   *   case the operation continues.
    */
   async result<Desc extends DescMessage>(
     schema: Desc,
@@ -73,9 +73,9 @@ export class OperationHandle {
   }
 
   /**
-   * The metadata of the operation, each time it has changed, until the operation has ended.
+   * Yields the metadata of the operation each time it changes, until the operation has ended.
    * @param schema - the type of the metadata.
-   * @throws AshlarError DEADLINE_EXCEEDED when the time is over, and the operation goes on.
+   * @throws AshlarError DEADLINE_EXCEEDED after the timeout, in which case the operation continues.
    */
   async *progress<Desc extends DescMessage>(
     schema: Desc,
@@ -90,7 +90,7 @@ export class OperationHandle {
     }
   }
 
-  /** Asks the server for the state, once. Returns it; `latest` has it, too. */
+  /** Fetches the current state once, stores it in `latest` and returns it. */
   async refresh(options: CallOptions = {}): Promise<Operation> {
     const { getOperation } = Operations.method
     const state = await callUnary(
@@ -102,7 +102,7 @@ export class OperationHandle {
     return (this.#latest = state as Operation)
   }
 
-  /** Asks the server to stop the operation. It may still end with a response. */
+  /** Requests the server to stop the operation, which may still end with a response. */
   async cancel(options: CallOptions = {}): Promise<void> {
     const { cancelOperation } = Operations.method
     await callUnary(this.#calling, cancelOperation, { name: this.name }, { ...this.#options, ...options })

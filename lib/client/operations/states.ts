@@ -4,29 +4,29 @@ import { AshlarError } from '../../errors.js'
 import { type Calling, callUnary, paused, timeoutOf } from '../calling/call-unary.js'
 import type { CallOptions } from '../calling/call-options.js'
 
-/** The time a client waits for an operation. */
+/** Limits on waiting for an operation. */
 export interface WaitOptions {
-  /** Milliseconds until it gives up. Default 600000, which is ten minutes. The operation goes on. */
+  /** Timeout in milliseconds. Default: 600,000 (ten minutes). The operation continues after it. */
   readonly timeoutMs?: number
-  /** Ends the waiting. The operation goes on. */
+  /** Stops waiting. The operation continues. */
   readonly signal?: AbortSignal
 }
 
 const DEFAULT_WAIT_MS = 600_000
 /**
- * Of one call that waits on the server: for the end, and for progress, of which the server does not tell by
- * itself.
+ * The maximum time in milliseconds for which one call waits on the server. It is short for progress, which
+ * the server does not report by itself.
  */
 const LONGEST_WAIT_MS = { end: 20_000, progress: 1_000 } as const
-/** The time of such a call besides the wait. */
+/** Added to the wait as the timeout of such a call, in milliseconds. */
 const RESERVE_MS = 5_000
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * The states of an operation until it has ended, beginning with the known one. The server waits
- * (`WaitOperation`). If it cannot, or returns at once, it is polled with growing pauses.
- * @throws AshlarError DEADLINE_EXCEEDED if the time is over.
+ * Yields the states of an operation until it has ended, starting with the known one. The server waits
+ * (`WaitOperation`). If it does not support that or returns at once, the client polls with increasing pauses.
+ * @throws AshlarError DEADLINE_EXCEEDED after the timeout.
  */
 export async function* statesOf(
   calling: Calling,
@@ -66,7 +66,7 @@ export async function* statesOf(
       if (canWait && error.code === 'UNIMPLEMENTED') canWait = false
       else if (!PASSING.has(error.code)) throw error
     }
-    // A server that waited has used up the pause.
+    // If the server waited, the pause has passed already.
     const spentMs = Date.now() - asked
     if (!state.done && spentMs < pauseMs)
       await paused(Math.min(pauseMs - spentMs, Math.max(1, until - Date.now())), signal)
@@ -74,7 +74,7 @@ export async function* statesOf(
   }
 }
 
-/** Failures of one question that say nothing of the operation. */
+/** Errors of one request that say nothing about the operation. */
 const PASSING: ReadonlySet<string> = new Set(['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED'])
 
 const durationOf = (ms: number) => ({

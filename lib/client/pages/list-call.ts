@@ -10,8 +10,8 @@ import { AshlarError } from '../../errors.js'
 import type { Local } from '../../resource/messages/local-field.js'
 
 /**
- * A list: awaited, it is one page; iterated, it is all items, page after page. It is sent when it is awaited
- * or iterated.
+ * A list call. Awaited, it returns one page. Iterated, it returns all items of all pages. It is sent when it
+ * is awaited or iterated.
  * @example
  * ```ts
  * import type { Client } from 'ashlar/client'
@@ -26,11 +26,11 @@ import type { Local } from '../../resource/messages/local-field.js'
  * ```
  */
 export interface ListCall<Response, Item> extends Promise<Response>, AsyncIterable<Item> {
-  /** All pages, one after the other. */
+  /** Iterates over all pages. */
   pages(): AsyncIterable<Response>
 }
 
-/** The fields that make a method a list. */
+/** The names of the fields that make a method a list. */
 export interface ListShape {
   readonly input: DescMessage
   readonly token: string
@@ -39,8 +39,8 @@ export interface ListShape {
 }
 
 /**
- * Undefined for a method that is not a list: one page token each way, and one list of messages in the
- * response.
+ * Returns the list fields of a method: a page token in the request and in the response, and exactly one list
+ * of messages. Undefined for other methods.
  */
 export const listShapeOf = ({ input, output, methodKind }: DescMethod): ListShape | undefined => {
   if (methodKind !== 'unary') return undefined
@@ -57,7 +57,10 @@ export const listShapeOf = ({ input, output, methodKind }: DescMethod): ListShap
 const isText = ({ fieldKind, scalar }: DescField): boolean =>
   fieldKind === 'scalar' && scalar === ScalarType.STRING
 
-/** @param send - makes the call for one page. */
+/**
+ * Creates the call of a list.
+ * @param send - requests one page.
+ */
 export function listCall(
   shape: ListShape,
   request: Message,
@@ -84,8 +87,8 @@ async function* pagesFrom(
   send: (request: Message) => Promise<Message>,
 ): AsyncIterable<Message> {
   let sent = (request as Local)[token] as string
-  // A token that comes again would be a list without an end. One token is remembered, and replaced after 2,
-  // 4, 8 … pages.
+  // A repeated token would make the list endless. One token is remembered, and replaced after 2, 4, 8 and so
+  // on pages.
   let remembered = sent
   for (let pages = 1, next = 2; ; pages++) {
     const page = await send(Object.assign(clone(input, request), { [token]: sent }))

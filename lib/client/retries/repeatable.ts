@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { isGetAlone } from '../../resource/messages/http-paths.js'
 import type { Local } from '../../resource/messages/local-field.js'
 
-/** The standard methods that read. */
+/** Matches the names of standard methods that read. */
 const READS = /^(Get|List|BatchGet)[A-Z]/
 
 /**
- * True if a method may run twice: it reads, by its HTTP rules, its name or `idempotency_level`; or it is
- * declared idempotent; or its request has a `request_id` (AIP-155).
+ * Returns true if a method may run twice: it only reads according to its HTTP rules, name or
+ * `idempotency_level`; it is declared idempotent; or its request has a `request_id` (AIP-155).
  */
 export const isRepeatable = (method: DescMethod): boolean =>
   method.methodKind === 'unary' &&
@@ -19,8 +19,8 @@ export const isRepeatable = (method: DescMethod): boolean =>
     requestIdOf(method) !== undefined)
 
 /**
- * Gives a request an id, where it can have one and its caller gave none: repeated, it is known to be the
- * same.
+ * Adds a request id if the request has a field for it and the caller has not set one. The server then
+ * recognizes a repetition.
  */
 export const identify = (method: DescMethod, request: Message): void => {
   const field = requestIdOf(method)

@@ -1,10 +1,11 @@
-/** Tokens of a transport: a failure costs one, a success gives back a tenth. */
+/** The tokens of a transport. A failure takes one, a success returns a tenth. */
 const MAX = 10
 const REFUND = 0.1
 
 /**
- * Bounds the retries of all clients of a transport: while more than about a tenth of the attempts fail, there
- * are none. A server that is overloaded then gets at most a tenth more attempts, and not a multiple.
+ * Limits the retries of all clients of a transport. There are none while more than about a tenth of the
+ * attempts fail. An overloaded server therefore receives at most a tenth more attempts rather than a
+ * multiple.
  */
 export class RetryBudget {
   #tokens = MAX
@@ -13,7 +14,7 @@ export class RetryBudget {
     this.#tokens = Math.min(MAX, this.#tokens + REFUND)
   }
 
-  /** Counts a failure. Returns whether the call may be repeated. */
+  /** Counts a failure. Returns true if the call may be repeated. */
   failed(): boolean {
     this.#tokens = Math.max(0, this.#tokens - 1)
     return this.#tokens > MAX / 2

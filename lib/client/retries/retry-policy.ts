@@ -1,14 +1,14 @@
 import type { AshlarError } from '../../errors.js'
 
-/** When a call is repeated. */
+/** The conditions for repeating a call. */
 export interface RetryOptions {
-  /** All attempts of a call, the first included. Default 4. */
+  /** Maximum number of attempts of a call, including the first. Default: 4. */
   readonly maxAttempts?: number
   /**
-   * The longest pause before the second attempt, in milliseconds; it doubles with each attempt. Default 100.
+   * Maximum pause before the second attempt in milliseconds, doubled for each further attempt. Default: 100.
    */
   readonly initialPauseMs?: number
-  /** The longest pause, in milliseconds. Default 5000. */
+  /** Maximum pause in milliseconds. Default: 5,000. */
   readonly maxPauseMs?: number
 }
 
@@ -16,7 +16,10 @@ export type RetryPolicy = Required<RetryOptions>
 
 const DEFAULTS: RetryPolicy = { maxAttempts: 4, initialPauseMs: 100, maxPauseMs: 5_000 }
 
-/** @throws RangeError for a number that makes no sense. */
+/**
+ * Fills in the defaults of retry options.
+ * @throws RangeError for an invalid number.
+ */
 export const retryPolicyOf = (options: RetryOptions | false = {}): RetryPolicy => {
   if (options === false) return { ...DEFAULTS, maxAttempts: 1 }
   const policy = { ...DEFAULTS, ...options }
@@ -27,10 +30,10 @@ export const retryPolicyOf = (options: RetryOptions | false = {}): RetryPolicy =
 }
 
 /**
- * The pause before a call is repeated, in milliseconds; undefined where its failure does not call for it.
- * Pauses are random, so that clients which failed together do not come back together. A server that says when
- * to come back is not asked before.
- * @param attempts - how many were made.
+ * Returns the pause before a call is repeated in milliseconds; undefined if the error does not permit a
+ * retry. Pauses are random, so that clients that failed together do not return together. A retry delay that
+ * the server states is respected.
+ * @param attempts - the number of attempts so far.
  */
 export const pauseOf = (
   { code, details }: AshlarError,

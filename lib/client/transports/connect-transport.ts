@@ -18,19 +18,19 @@ import type { Attempt, ClientTransport } from './transport.js'
 
 /** Options of a client's connection over HTTP. */
 export interface ConnectTransportOptions {
-  /** The largest message that a server may send, in bytes after inflation. Default 4 MiB. */
+  /** Maximum size of a response message in bytes after decompression. Default: 4 MiB. */
   readonly maxResponseBytes?: number
   /**
-   * In place of the global `fetch`. It is called with `redirect: 'manual'`, so that metadata stays with the
-   * server.
+   * Replaces the global `fetch`. It is called with `redirect: 'manual'`, so that metadata is never sent to
+   * another server.
    */
   readonly fetch?: typeof globalThis.fetch
 }
 
 /**
- * Connect over HTTP, with binary messages: unary methods and server streams. Needs the package
- * `@connectrpc/connect`, and a server with `gateway: { connect: true }`.
- * @param baseUrl - where the paths of methods begin, such as `https://api.example.com`.
+ * Returns a transport for Connect over HTTP with binary messages: unary methods and server streams. Requires
+ * the package `@connectrpc/connect` and a server with `gateway: { connect: true }`.
+ * @param baseUrl - the prefix of method paths, such as `https://api.example.com`.
  * @example
  * ```ts
  * import { connectTransport } from 'ashlar/client'
@@ -112,7 +112,7 @@ class ConnectTransport implements ClientTransport {
   #sent({ metadata, deadline, signal }: Attempt): [AbortSignal, number | undefined, Headers] {
     return [
       signal === undefined ? this.#closed.signal : AbortSignal.any([signal, this.#closed.signal]),
-      // Zero would mean no time limit.
+      // Zero would mean that there is no timeout.
       deadline === undefined ? undefined : Math.max(1, Math.ceil(deadline - Date.now())),
       new Headers([...metadata.entries()]),
     ]
@@ -177,13 +177,13 @@ const fetched = async (
   const response = await fetchWith(url, {
     method,
     headers: header,
-    // A redirect would send the metadata to another server.
+    // Following a redirect would send the metadata to another server.
     redirect: 'manual',
     ...(body !== undefined && { body: await whole(body) }),
     ...(signal !== undefined && { signal }),
   })
   const headers = new Headers(response.headers)
-  // `fetch` has inflated the body.
+  // `fetch` has decompressed the body.
   headers.delete('content-encoding')
   headers.delete('content-length')
   return {
@@ -201,10 +201,11 @@ const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array<Array
 }
 
 /**
- * A generator, because the package ends what it reads by an error, which a stream of `fetch` does not take.
+ * Reads a body. A generator, because the package ends reading with an error, which a stream of `fetch` does
+ * not support.
  */
 async function* received({ body }: Response): AsyncIterable<Uint8Array> {
-  // The types of the DOM do not have the iterator that Node has.
+  // The DOM's types lack the iterator that Node has.
   if (body !== null) yield* body as unknown as AsyncIterable<Uint8Array>
 }
 

@@ -19,8 +19,8 @@ import type { Attempt, ClientTransport } from './transport.js'
 /** Options of a client's connection over gRPC. */
 export interface GrpcTransportOptions {
   /**
-   * TLS: true trusts the authorities of the system. Certificates and keys are PEM. Default false, which sends
-   * everything in plain text.
+   * TLS. True trusts the system's certificate authorities. Certificates and keys are PEM. Default: false,
+   * which sends everything as plain text.
    */
   readonly tls?:
     | boolean
@@ -29,15 +29,16 @@ export interface GrpcTransportOptions {
         readonly certificateChain?: string | Uint8Array
         readonly privateKey?: string | Uint8Array
       }
-  /** The largest message that a server may send, in bytes. Default 4 MiB. */
+  /** Maximum size of a response message in bytes. Default: 4 MiB. */
   readonly maxResponseBytes?: number
 }
 
-/** The members that all kinds of grpc-js calls share. */
+/** The members that all kinds of grpc-js calls have. */
 type Emitter = Pick<NodeJS.EventEmitter, 'on'>
 
 /**
- * gRPC to one address. Connections are opened by the first call and opened again when they break.
+ * Returns a gRPC transport for one address. Connections are opened by the first call and reopened if they
+ * break.
  * @param address - `host:port`, without a scheme.
  * @example
  * ```ts
@@ -132,8 +133,8 @@ const callOf = ({ parent, name, input, output }: DescMethod, { metadata, deadlin
 })
 
 /**
- * Makes a call that has one response.
- * @param write - writes its requests, where they are a stream; the call is cancelled when that fails.
+ * Sends a call that has a single response.
+ * @param write - writes the requests if they are a stream. If it fails, the call is cancelled.
  */
 function responseOf<C extends ClientUnaryCall>(
   method: DescMethod,
@@ -155,7 +156,10 @@ function responseOf<C extends ClientUnaryCall>(
   })
 }
 
-/** Tells what a call receives beside messages, and cancels it with its signal. Returns what ends that. */
+/**
+ * Reports headers and trailers of a call, and cancels it with its signal. Returns a function that removes the
+ * listeners.
+ */
 function follow(call: Emitter, cancel: () => void, { signal, onHeaders, onTrailers }: Attempt): () => void {
   // A cancelled stream emits an error after its last reader has left.
   call.on('error', () => {})

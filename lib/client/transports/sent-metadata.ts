@@ -1,17 +1,23 @@
 import { Metadata } from '../../call.js'
 
-/** Metadata of a call, or a function that makes it for each attempt: tokens that expire. */
+/**
+ * The metadata of a call, or a function that returns it for each attempt, for example with a token that
+ * expires.
+ */
 export type ClientMetadata =
   | Readonly<Record<string, string>>
   | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
 
-/** Names that belong to the protocols. */
+/** Matches names that the protocols reserve. */
 const RESERVED =
   /^(:.*|grpc-.*|connect-.*|host|te|connection|content-(type|length|encoding)|transfer-encoding|upgrade|proxy-.*)$/
 const NAME = /^[0-9a-z_.-]+$/
 const BASE64 = /^[0-9A-Za-z+/]*={0,2}$/
 
-/** Adds metadata. @throws TypeError for a name or a value that cannot be sent. */
+/**
+ * Adds metadata.
+ * @throws TypeError for a name or value that cannot be sent.
+ */
 export async function addMetadata(target: Metadata, from: ClientMetadata | undefined): Promise<void> {
   const values = typeof from === 'function' ? await from() : from
   for (const [key, value] of Object.entries(values ?? {})) {

@@ -4,16 +4,16 @@ import { AshlarError, type Code, CODES } from '../../errors.js'
 
 const NAMES = new Map<number, Code>((Object.keys(CODES) as Code[]).map((name) => [CODES[name], name]))
 
-/** The name of a code; UNKNOWN for a number that no code has. */
+/** Returns the name of a status code; UNKNOWN for an undefined number. */
 export const codeOf = (number: number): Code => {
   const name = NAMES.get(number)
   return name === undefined || name === 'OK' ? 'UNKNOWN' : name
 }
 
 /**
- * The error that a server returned, with its details.
+ * Returns the error that a server sent, with its details.
  * @param status - the bytes of a google.rpc.Status; undefined if there are none.
- * @param registry - finds the types of details that Ashlar does not know.
+ * @param registry - finds types of details that are unknown to Ashlar.
  */
 export const failureOf = (
   code: number,
@@ -27,7 +27,7 @@ export const failureOf = (
     cause,
   })
 
-/** Details that are not a google.rpc.Status leave the code and the message unchanged. */
+/** Decodes error details. Invalid ones are ignored, and the code and message remain. */
 const readable = (status: Uint8Array, registry: Registry) => {
   try {
     return detailsIn(status, registry)
@@ -36,7 +36,7 @@ const readable = (status: Uint8Array, registry: Registry) => {
   }
 }
 
-/** Why a call ended before its server did. */
+/** Returns the error of a call that the client ended; undefined if the server ended it. */
 export const endedBy = (
   deadline: number | undefined,
   signal: AbortSignal | undefined,

@@ -4,10 +4,10 @@ import type { Without } from '../schema/message-schemas.js'
 import { isResourceOfUpdate, type View } from '../schema/views.js'
 import type { JsonObject } from '../source/source.js'
 
-/** The content of one media type: its schema, and its meaning. */
+/** The schema and view of one media type. */
 export interface Content {
   readonly mediaType: string
-  /** Undefined for bytes of any kind. */
+  /** Undefined for arbitrary bytes. */
   readonly schema: JsonObject | undefined
   readonly view: View
 }
@@ -15,7 +15,7 @@ export interface Content {
 const JSON_TYPE = 'application/json'
 const HTTP_BODY = 'google.api.HttpBody'
 
-/** The body of a request; undefined where there is none. */
+/** Returns the body of a request; undefined if there is none. */
 export function requestContent(
   { method, body, variables }: Binding,
   schemas: MessageSchemas,
@@ -41,7 +41,7 @@ export function requestContent(
   return { mediaType: JSON_TYPE, schema, view }
 }
 
-/** The body of a response: one media type, or the two forms of a stream. */
+/** Returns the body of a response: one media type, or the two formats of a stream. */
 export function responseContent(
   { method, responseBody, readMask }: Binding,
   schemas: MessageSchemas,
@@ -69,7 +69,10 @@ export function responseContent(
   ]
 }
 
-/** OpenAPI 3.1 has no schema for the items of a stream, so a description states its form. */
+/**
+ * Returns the content of a stream. OpenAPI 3.1 has no schema for its items, so a description states their
+ * format.
+ */
 function streamed(isRaw: boolean, typeName: string): readonly Content[] {
   if (isRaw) return [{ mediaType: '*/*', schema: undefined, view: 'output' }]
   const line = `{"result": …}\` with a \`${typeName}\``

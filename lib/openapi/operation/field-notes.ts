@@ -3,7 +3,10 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
 import { listed } from '../source/markdown.js'
 
-/** The framework's treatment of a request field that has one of its names; empty for any other field. */
+/**
+ * Returns a description of how the framework treats a request field with a well-known name; empty for any
+ * other field.
+ */
 export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenApiSource): JsonObject {
   const { resource, standard } = facts
   const model = resource && source.modelOf(resource)
@@ -56,7 +59,7 @@ function listNote(name: string, model: ResourceModel | undefined, source: OpenAp
   }
 }
 
-/** The relations that may precede a field. */
+/** Describes the relations that may precede a field in a filter. */
 const through = (relations: readonly { readonly name: string }[]): string =>
   relations.length === 0
     ? ''

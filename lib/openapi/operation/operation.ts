@@ -15,7 +15,7 @@ export interface Describing {
   readonly examples: Examples
 }
 
-/** One operation of a path. */
+/** Returns the operation of a binding. */
 export function operationOf(
   binding: Binding,
   path: OpenApiPath,
@@ -43,7 +43,7 @@ export function operationOf(
     ...(facts.isPublic && { security: [] }),
   }
 
-  /** Without a body every field has its zero value. */
+  /** Returns true if a request must have a body. Without one, every field has its zero value. */
   function needsBody(schema: JsonObject | undefined): boolean {
     if (binding.body === undefined || schema === undefined) return false
     if (binding.body !== '*') return true

@@ -5,7 +5,7 @@ import { described } from '../source/markdown.js'
 import type { OpenApiPath, PathParameter } from './path-text.js'
 import { queryParameters } from './query-parameters.js'
 
-/** Everything that a request of the binding can say outside of its body. */
+/** Returns the parameters of a binding: path, query and headers. */
 export function parametersOf(
   binding: Binding,
   path: OpenApiPath,

@@ -1,26 +1,26 @@
 import type { Binding } from '../../gateway/routing/bindings.js'
 import { singular } from './singular.js'
 
-/** A path as OpenAPI writes it, with one parameter per segment that varies. */
+/** A path in OpenAPI's notation, with one parameter for each variable segment. */
 export interface OpenApiPath {
-  /** `/v1/shelves/{shelf}/books/{book}:publish` */
+  /** The path, such as `/v1/shelves/{shelf}/books/{book}:publish`. */
   readonly text: string
   readonly parameters: readonly PathParameter[]
 }
 
 export interface PathParameter {
   readonly name: string
-  /** The variable that the segment is, or is a part of; undefined for a segment that fills no field. */
+  /** The variable that contains the segment; undefined if the segment fills no field. */
   readonly variable: Binding['variables'][number] | undefined
-  /** True if the variable is this one segment. */
+  /** True if the variable consists of this segment only. */
   readonly isWhole: boolean
-  /** True if it may hold slashes, and be empty. */
+  /** True if it may contain slashes and may be empty. */
   readonly isRest: boolean
 }
 
 /**
- * The paths of bindings. Those that differ in nothing but the names of their parameters have one path, as
- * OpenAPI asks: of the names for a segment, the shortest one counts.
+ * Returns the paths of bindings. Paths that differ only in parameter names are merged, as OpenAPI requires.
+ * The shortest name of a segment is used.
  */
 export function pathsOf(bindings: readonly Binding[]): ReadonlyMap<Binding, OpenApiPath> {
   const own = bindings.map((binding) => ({
@@ -46,7 +46,7 @@ export function pathsOf(bindings: readonly Binding[]): ReadonlyMap<Binding, Open
   )
 }
 
-/** Equal for paths that match the same requests. */
+/** Returns a string that is equal for paths that match the same requests. */
 const shapeOf = (binding: Binding): string =>
   textOf(binding, (index) => (parametersOf(binding)[index]?.isRest === true ? '{**}' : '{*}'))
 
@@ -92,6 +92,6 @@ function unique(names: readonly string[]): readonly string[] {
   })
 }
 
-/** A literal as a URL has it. */
+/** Escapes a literal for a URL. */
 const escaped = (text: string): string =>
   encodeURIComponent(text).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D)/g, (code) => decodeURIComponent(code))

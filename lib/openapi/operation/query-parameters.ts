@@ -6,12 +6,12 @@ import type { MessageSchemas } from '../schema/message-schemas.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
 import { fieldNote } from './field-notes.js'
 
-/** The most parameters that are listed for one operation: a message can hold others without end. */
+/** The maximum number of parameters of one operation, because nested messages could have any number. */
 const MAX_PARAMETERS = 200
 
 /**
- * The query parameters of a binding: every field that neither the path nor the body gives, nested ones with
- * dots.
+ * Returns the query parameters of a binding: every field that neither the path nor the body contains. Nested
+ * fields have dots in their names.
  */
 export function queryParameters(
   { method, bound }: Binding,

@@ -18,7 +18,7 @@ import type { MessageSchemas } from '../schema/message-schemas.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
 import { type Content, responseContent } from './bodies.js'
 
-/** The errors that a document names, by status. Their bodies are written by the gateway itself. */
+/** The documented errors by status. The gateway generates their example bodies. */
 const ERRORS: Readonly<Record<string, { readonly description: string; readonly error: AshlarError }>> = {
   '400': {
     description: 'The request is invalid, or the current state does not allow it.',
@@ -46,12 +46,13 @@ const ERRORS: Readonly<Record<string, { readonly description: string; readonly e
 
 const KEYED = new Set(['get', 'update', 'delete', 'undelete', 'batchGet', 'batchUpdate', 'batchDelete'])
 
-/** True if a request can name a resource that does not exist. A list under one is empty. */
+/** Returns true if a request can name a missing resource. A list below a missing parent is empty instead. */
 const namesResource = ({ variables }: Binding, { standard }: MethodFacts): boolean =>
   standard === undefined ? variables.length > 0 : KEYED.has(standard)
 
 /**
- * The statuses of an operation: success, the errors that the method can give, and `default` for all others.
+ * Returns the statuses of an operation: success, the errors that the method can return, and `default` for all
+ * others.
  */
 export function responsesOf(
   binding: Binding,
@@ -109,7 +110,10 @@ const nameOf = (status: string): string => (status === 'default' ? 'Error' : `Er
 
 const header = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })
 
-/** The responses that operations refer to. @param status - the schema of error bodies. */
+/**
+ * Returns the shared responses to which operations refer.
+ * @param status - the schema of error bodies.
+ */
 export const sharedResponses = (status: JsonObject): Readonly<Record<string, JsonObject>> => ({
   ...Object.fromEntries(
     Object.entries(ERRORS).map(([code, { description, error }]) => {

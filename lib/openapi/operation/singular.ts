@@ -1,4 +1,4 @@
-/** Words whose plural in `-ves` comes from `-f`. */
+/** Words whose plural in `-ves` is derived from `-f`. */
 const FROM_F = new Set([
   'shelves',
   'halves',
@@ -11,7 +11,10 @@ const FROM_F = new Set([
   'hooves',
 ])
 
-/** The singular of a word in a path: `shelves` → `shelf`, `entries` → `entry`; other words stay. */
+/**
+ * Returns the singular of a word in a path: `shelves` becomes `shelf`, and `entries` becomes `entry`. Other
+ * words are returned unchanged.
+ */
 export function singular(word: string): string {
   if (FROM_F.has(word.toLowerCase())) return `${word.slice(0, -3)}f`
   if (/[^aeiou]ies$/i.test(word)) return `${word.slice(0, -3)}y`

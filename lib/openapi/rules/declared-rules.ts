@@ -1,17 +1,20 @@
-/** The rules of `buf.validate` that one field declares, without the package that evaluates them. */
+/**
+ * The `buf.validate` rules that a field declares, in a form that does not need the package that evaluates
+ * them.
+ */
 export interface DeclaredRules {
   readonly required: boolean
-  /** When they are not evaluated. */
+  /** The condition under which the rules are not evaluated. */
   readonly ignore: 'never' | 'if zero' | 'always'
-  /** Of a rule of a type: `string`, `int32`, `repeated` and so on. */
+  /** The type of the rules: `string`, `int32`, `repeated` and so on. */
   readonly kind: string | undefined
-  /** The rules of the type by name, such as `min_len` → 3n. */
+  /** The rules of the type by name, for example `min_len` with the value 3n. */
   readonly set: ReadonlyMap<string, unknown>
-  /** Expressions, in words. */
+  /** Descriptions of CEL expressions. */
   readonly expressions: readonly string[]
-  /** Of a list: the rules of its items. */
+  /** For a list: the rules of its items. */
   readonly items?: DeclaredRules
-  /** Of a map. */
+  /** For a map: the rules of its keys and values. */
   readonly keys?: DeclaredRules
   readonly values?: DeclaredRules
 }

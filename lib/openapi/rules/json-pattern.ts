@@ -1,12 +1,12 @@
 /**
- * The syntax that RE2 and ECMAScript interpret differently: groups with flags, named classes, `.`, and most
- * escapes of letters.
+ * Matches syntax that RE2 and ECMAScript interpret differently: groups with flags, named classes, `.`, and
+ * most escapes of letters.
  */
 const DIFFERS = /\(\?(?!:)|\[\[?:|\\[^dDwWbBnrtfv\\./[\](){}*+?|^$-]|(?<!\\)\.|\\[sS]/
 
 /**
- * The pattern, where RE2 and JSON Schema find the same texts with it; else undefined. Both look for it
- * anywhere in the text.
+ * Returns the pattern if RE2 and JSON Schema match the same strings with it, and undefined otherwise. Both
+ * search for a match anywhere in the string.
  */
 export function jsonPattern(source: string): string | undefined {
   const outsideOfClasses = source.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, (text) => text.replaceAll('.', '_'))
@@ -19,5 +19,5 @@ export function jsonPattern(source: string): string | undefined {
   }
 }
 
-/** A pattern that finds the text itself. */
+/** Returns a pattern that matches the string itself. */
 export const quotedPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

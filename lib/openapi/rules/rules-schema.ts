@@ -2,11 +2,11 @@ import type { DeclaredRules } from './declared-rules.js'
 import { jsonPattern } from './json-pattern.js'
 import { quotedPattern } from './json-pattern.js'
 
-/** Rules as JSON Schema, where that says exactly the same, and the others in words. */
+/** Rules as JSON Schema if it can express them exactly, and otherwise as sentences. */
 export interface RulesSchema {
   readonly schema: Readonly<Record<string, unknown>>
   readonly texts: readonly string[]
-  /** True if a field that is left out breaks a rule, because it counts as zero. */
+  /** True if an omitted field breaks a rule, because it counts as zero. */
   readonly refusesZero: boolean
 }
 
@@ -19,7 +19,10 @@ interface Mapped {
 
 const NOTHING: RulesSchema = { schema: {}, texts: [], refusesZero: false }
 
-/** @param enumNames - names of the values of an enum, by number. */
+/**
+ * Converts rules to JSON Schema.
+ * @param enumNames - names of enum values, by number.
+ */
 export function rulesSchema(
   rules: DeclaredRules | undefined,
   enumNames: ReadonlyMap<number, string> = new Map(),
@@ -43,10 +46,13 @@ export function rulesSchema(
   return { schema, texts, refusesZero: refusesZero && rules.ignore !== 'if zero' }
 }
 
-/** Examples are not rules; rules of items, keys and values are mapped by the schema of the field. */
+/**
+ * Not rules of the value itself: examples, and rules of items, keys and values, which the field's schema
+ * contains.
+ */
 const NO_RULES = new Set(['example', 'items', 'keys', 'values'])
 
-/** `gt: 10, lt: 5` means outside of the range. */
+/** Returns true if the limits exclude a range: `gt: 10, lt: 5` means outside of it. */
 function isOutside({ set }: DeclaredRules): boolean {
   const low = set.get('gt') ?? set.get('gte')
   const high = set.get('lt') ?? set.get('lte')
@@ -65,7 +71,7 @@ const TEXT: Readonly<Record<string, Mapping>> = {
   }),
 }
 
-/** Formats that an empty text does not have. */
+/** Returns the mapping of a format. An empty string does not match any format. */
 const format =
   (name: string): Mapping =>
   (value) =>
@@ -112,7 +118,7 @@ const NUMBER: Readonly<Record<string, Mapping>> = {
   gte: bound('minimum', (zero, than) => zero >= than),
   lt: bound('exclusiveMaximum', (zero, than) => zero < than),
   lte: bound('maximum', (zero, than) => zero <= than),
-  // The schema of a number that has to be finite has no names of infinities.
+  // The schema of a finite number does not contain the names of infinities.
   finite: (value) => (value === true ? { keywords: {}, refusesZero: false } : undefined),
 }
 
@@ -142,7 +148,7 @@ function mappingsOf(
   enumNames: ReadonlyMap<number, string>,
 ): Readonly<Record<string, Mapping>> {
   if (kind !== 'enum') return (kind === undefined ? undefined : KINDS[kind]) ?? {}
-  /** By name and by number, as a request may have them. */
+  /** Returns the values by name and by number, because a request may contain either. */
   const bothOf = (numbers: readonly unknown[]): readonly unknown[] | undefined => {
     const names = numbers.map((number) => enumNames.get(number as number))
     return names.every((name) => name !== undefined) ? [...names, ...numbers] : undefined
@@ -160,12 +166,12 @@ function mappingsOf(
       const both = bothOf(numbers)
       return both && { keywords: { not: { enum: both } }, refusesZero: numbers.includes(0) }
     },
-    // The schema of the number has the known ones alone.
+    // The schema contains only known numbers anyway.
     defined_only: (value) => (value === true ? { keywords: {}, refusesZero: false } : undefined),
   }
 }
 
-/** A rule's value as text. */
+/** Formats a rule's value. */
 function spelled(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === 'bigint') return String(inner)

@@ -43,7 +43,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
 }
 
-/** Values that a schema accepts, made of its types and the names of its fields; never of data. */
+/** Generates example values that a schema accepts, from its types and field names, never from data. */
 export class Examples {
   readonly #schemas: MessageSchemas
 
@@ -51,7 +51,10 @@ export class Examples {
     this.#schemas = schemas
   }
 
-  /** Undefined if there is none. Secrets and fields that the other side sets are left out. */
+  /**
+   * Returns an example; undefined if there is none. Secrets are omitted, and so are fields that the other
+   * side sets.
+   */
   of(schema: JsonObject, view: View): unknown {
     return this.#value(schema as Known, '', view === 'input' || view === 'patch', new Set())
   }
@@ -95,14 +98,14 @@ export class Examples {
 
   #object(schema: Known, isInput: boolean, on: ReadonlySet<string>): unknown {
     const { properties = {}, required = [], additionalProperties, minProperties = 0 } = schema
-    // A google.protobuf.Any may be of any type, and of none.
+    // A google.protobuf.Any may be empty, but its type is not known here.
     if (properties['@type']?.type !== undefined) return required.length === 0 ? {} : undefined
     const entries: [string, unknown][] = []
     const others = new Set(schema['x-oneof']?.flatMap(([, ...rest]) => rest))
     for (const [name, property] of Object.entries(properties)) {
       if (others.has(name)) continue
       if (property.writeOnly === true && (!isInput || !required.includes(name))) continue
-      // The etag of a request is a condition, which an example cannot fulfil.
+      // The etag of a request is a precondition that an example cannot fulfil.
       if (isInput && (property.readOnly === true || (name === 'etag' && !required.includes(name)))) continue
       const value = this.#value(property, name, isInput, on)
       if (value !== undefined) entries.push([name, value])
@@ -128,7 +131,7 @@ export class Examples {
   }
 }
 
-/** A key of a map; undefined where rules say what keys are. */
+/** Returns an example key of a map; undefined if rules restrict the keys. */
 function keyOf(names: Known | undefined): string | undefined {
   if (names === undefined) return 'key'
   if (names.enum !== undefined) return String(names.enum[0])

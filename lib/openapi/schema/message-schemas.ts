@@ -9,16 +9,13 @@ import { enumNames, keySchema, scalarSchema, wellKnownSchema } from './scalar-sc
 import { withStatus } from './status-schema.js'
 import { type View, Views } from './views.js'
 
-/** Fields of a message that a schema leaves out. */
+/** Names of fields that a schema omits. */
 export type Without = ReadonlySet<string>
 
 const REF = '#/components/schemas/'
 const NONE: Without = new Set()
 
-/**
- * The schemas of messages and enums, each under a name of its own from the moment that something refers to
- * it.
- */
+/** The schemas of messages and enums. Each gets a unique name when something first refers to it. */
 export class MessageSchemas {
   readonly #source: OpenApiSource
   readonly #views: Views
@@ -29,17 +26,17 @@ export class MessageSchemas {
     this.#views = new Views(source)
   }
 
-  /** All schemas that something refers to, in the order of their names. */
+  /** Returns all referenced schemas, sorted by name. */
   all(): Readonly<Record<string, JsonObject>> {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** The target of a reference. */
+  /** Returns the schema to which a reference refers. */
   behind(reference: string): JsonObject | undefined {
     return this.#schemas.get(reference.slice(REF.length))
   }
 
-  /** The schema of a message: a reference, or the special form of a well-known type. */
+  /** Returns the schema of a message: a reference, or the special form of a well-known type. */
   message(desc: DescMessage, view: View): JsonObject {
     const special = wellKnownSchema(desc, view === 'input' || view === 'patch')
     if (special !== undefined) return special
@@ -48,7 +45,10 @@ export class MessageSchemas {
     return this.#ref(this.#views.nameOf(desc, plain ? 'output' : reduced), () => this.object(desc, reduced))
   }
 
-  /** The schema of a message in place. @param without - names of fields that are given elsewhere. */
+  /**
+   * Returns the inline schema of a message.
+   * @param without - names of fields that are specified elsewhere.
+   */
   object(desc: DescMessage, view: View, without = NONE): JsonObject {
     const fields = desc.fields.filter(({ name }) => !without.has(name))
     const properties = Object.fromEntries(fields.map((field) => [field.jsonName, this.field(field, view)]))
@@ -73,7 +73,7 @@ export class MessageSchemas {
     return withStatus(desc, schema, (detail) => this.object(detail, 'output'))
   }
 
-  /** The schema of a field's value, with what its behavior and its rules say. */
+  /** Returns the schema of a field's value, including its behavior and rules. */
   field(field: DescField, view: View): JsonObject {
     const isInput = view === 'input' || view === 'patch'
     const names = field.enum === undefined ? undefined : enumNames(field.enum)
@@ -127,7 +127,7 @@ export class MessageSchemas {
     if (field.enum !== undefined)
       return isInput ? this.#enumOrNumber(field, field.enum) : this.#enum(field.enum)
     if (field.message !== undefined) return this.message(field.message, this.#views.below(field, view))
-    // A model stores no infinities.
+    // A stored value is always finite.
     const isStored = this.#source.modelOf(field.parent)?.byProto.has(field.name) === true
     const isFinite = isStored || this.#source.rulesOf(field)?.set.get('finite') === true
     return scalarSchema(field.scalar, isFinite, isInput)
@@ -144,7 +144,7 @@ export class MessageSchemas {
     }))
   }
 
-  /** An enum of a request: numbers are also valid, as in protobuf's JSON. */
+  /** Returns the schema of an enum in a request, where protobuf's JSON also accepts numbers. */
   #enumOrNumber(field: DescField, desc: DescEnum): JsonObject {
     const names = this.#enum(desc)
     if (desc.typeName === 'google.protobuf.NullValue') return names
@@ -157,7 +157,7 @@ export class MessageSchemas {
 
   #ref(name: string, make: () => JsonObject): JsonObject {
     if (!this.#schemas.has(name)) {
-      // Known before its fields are: a message may hold others of its type.
+      // Registered before its fields are read, because messages can be recursive.
       this.#schemas.set(name, {})
       this.#schemas.set(name, make())
     }
@@ -175,7 +175,10 @@ export class MessageSchemas {
     return isAlwaysWritten(field) && rulesSchema(rules, names).refusesZero
   }
 
-  /** Of each oneof one member is given, or none. @param fields - that the schema has. */
+  /**
+   * Returns the constraints of oneofs: at most one member of each is set.
+   * @param fields - the fields in the schema.
+   */
   #oneofs({ oneofs }: DescMessage, view: View, fields: readonly DescField[]): JsonObject {
     const choices = oneofs.flatMap((oneof): JsonObject[] => {
       const members = oneof.fields.filter((field) => fields.includes(field))
@@ -200,13 +203,13 @@ export class MessageSchemas {
   }
 }
 
-/** The same name for each view would tell a reader of the page nothing. */
+/** Returns a title that distinguishes the views of a message for readers of the page. */
 const titleOf = ({ name }: DescMessage, view: View): string =>
   view === 'output' ? name : `${name}${view.charAt(0).toUpperCase()}${view.slice(1)}`
 
 const isWriteOnly = (field: DescField, isSecret: boolean): boolean => isSecret || behaves(field, 'INPUT_ONLY')
 
-/** True if a response holds the field even where it is zero. */
+/** Returns true if responses contain the field even if it is zero. */
 const isAlwaysWritten = (field: DescField): boolean =>
   field.oneof === undefined &&
   (field.fieldKind === 'list' ||

@@ -3,8 +3,8 @@ import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { JsonObject } from '../source/source.js'
 
 /**
- * 64-bit integers are text, because a number of JavaScript would lose digits. A request may have a number all
- * the same, as the JSON of protobuf says.
+ * Returns the schema of a 64-bit integer. It is a string, because a JavaScript number would lose digits.
+ * Requests may also contain a number, which protobuf's JSON accepts.
  */
 const long = (format: string, sign: string, isInput: boolean): JsonObject => ({
   type: isInput ? ['string', 'integer'] : 'string',
@@ -13,8 +13,9 @@ const long = (format: string, sign: string, isInput: boolean): JsonObject => ({
 })
 
 /**
- * @param isFinite - whether the field refuses infinities and NaN.
- * @param isInput - whether a request has it.
+ * Returns the schema of a scalar.
+ * @param isFinite - true if the field rejects infinities and NaN.
+ * @param isInput - true if the schema describes a request.
  */
 export function scalarSchema(type: ScalarType, isFinite: boolean, isInput: boolean): JsonObject {
   switch (type) {
@@ -55,7 +56,7 @@ const floating = (format: string, isFinite: boolean): JsonObject =>
         ],
       }
 
-/** The schema of the keys of a map, which are text in JSON; empty for any text. */
+/** Returns the schema of map keys, which are strings in JSON; empty if every string is valid. */
 export function keySchema(type: ScalarType): JsonObject {
   if (type === ScalarType.STRING) return {}
   if (type === ScalarType.BOOL) return { enum: ['false', 'true'] }
@@ -63,7 +64,9 @@ export function keySchema(type: ScalarType): JsonObject {
   return { pattern: pattern ?? long('', minimum === undefined ? '-?' : '', false)['pattern'] }
 }
 
-/** The schema of a message whose JSON is not an object of its fields; undefined for any other. */
+/**
+ * Returns the schema of a message whose JSON is not an object of its fields; undefined for any other message.
+ */
 export function wellKnownSchema(desc: DescMessage, isInput: boolean): JsonObject | undefined {
   if (isWrapperDesc(desc)) return scalarSchema(desc.fields[0].scalar, false, isInput)
   return Object.hasOwn(WELL_KNOWN, desc.typeName) ? WELL_KNOWN[desc.typeName] : undefined
@@ -92,7 +95,9 @@ const WELL_KNOWN: Readonly<Record<string, JsonObject>> = {
   },
 }
 
-/** Names of an enum by number: an alias is accepted, and never written. */
+/**
+ * Returns the names of an enum by number. Aliases are omitted, because they are accepted but never written.
+ */
 export function enumNames({ values }: DescEnum): ReadonlyMap<number, string> {
   const names = new Map<number, string>()
   for (const { name, number } of values) if (!names.has(number)) names.set(number, name)

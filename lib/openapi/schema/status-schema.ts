@@ -5,8 +5,8 @@ import type { JsonObject } from '../source/source.js'
 const TYPE_URL = 'type.googleapis.com/'
 
 /**
- * The schema of `google.rpc.Status`, whose details are those that this framework sends, or others; any other
- * schema as it is.
+ * Adds the framework's error details to the schema of `google.rpc.Status`. Any other schema is returned
+ * unchanged.
  */
 export function withStatus(
   { typeName }: DescMessage,

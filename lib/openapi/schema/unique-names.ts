@@ -1,14 +1,17 @@
-/** Names that differ in more than punctuation and case: generators make one name of those that do not. */
+/**
+ * Assigns names that differ not only in punctuation and case, because generators would turn such names into
+ * one.
+ */
 export class UniqueNames {
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
 
-  /** @param first - named before all others, so that these keep their names. */
+  /** @param first - names to assign first, so that these are not changed. */
   constructor(first: Iterable<string>) {
     for (const name of [...first].sort()) this.of(name)
   }
 
-  /** Returns the name itself, or with a number if another one is taken for it. */
+  /** Returns the name, with a number if it would collide with another one. */
   of(name: string): string {
     const known = this.#names.get(name)
     if (known !== undefined) return known

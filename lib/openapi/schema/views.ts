@@ -6,19 +6,18 @@ import type { OpenApiSource } from '../source/source.js'
 import { UniqueNames } from './unique-names.js'
 
 /**
- * The view of a message. `output`: as a response holds it. `masked`: the same, but a read mask may have
- * left out fields. `input`: as a request has to hold it. `patch`: as the request of an update has to, whose
- * mask says which fields count.
+ * The use of a message. `output`: in a response. `masked`: in a response from which a read mask may have
+ * removed fields. `input`: in a request. `patch`: in an update request, whose mask selects the fields.
  */
 export type View = 'output' | 'masked' | 'input' | 'patch'
 
-/** Which view a message has in which place. */
+/** Determines the view of a message in each place. */
 export class Views {
-  /** Lists whose items a read mask may have cut. */
+  /** Lists whose items a read mask may have reduced. */
   readonly #maskedItems = new Set<DescField>()
   readonly #returned = new Set<DescMessage>()
   readonly #requests = new Set<DescMessage>()
-  /** True if a request has to send a field of the message, at whatever depth. */
+  /** True if a request must contain a field of the message, at any depth. */
   readonly #needs = new Map<DescMessage, boolean>()
   readonly #source: OpenApiSource
   readonly #names: UniqueNames
@@ -38,13 +37,13 @@ export class Views {
     this.#names = new UniqueNames([...sent, ...enums].map(({ typeName }) => typeName))
   }
 
-  /** The name of the schema of a message or an enum. */
+  /** Returns the schema name of a message or an enum. */
   nameOf({ typeName }: DescMessage | DescEnum, view: View): string {
     const name = this.#names.of(typeName)
     return view === 'output' ? name : this.#names.of(`${name}-${view}`)
   }
 
-  /** The view that is described: where a request needs no field, an update is like any other. */
+  /** Returns the view to describe. If no field is required, the view `patch` is the same as `input`. */
   reduced(desc: DescMessage, view: View, isRequired: (field: DescField) => boolean): View {
     if (view !== 'patch') return view
     let needs = this.#needs.get(desc)
@@ -52,18 +51,18 @@ export class Views {
     return needs ? 'patch' : 'input'
   }
 
-  /** True if the schema of a request needs no suffix, because no method returns the message. */
+  /** Returns true if the schema of a request needs no suffix, because no method returns the message. */
   isRequestOnly(desc: DescMessage): boolean {
     return this.#requests.has(desc) && !this.#returned.has(desc)
   }
 
-  /** The view of the messages in a field. */
+  /** Returns the view of the messages in a field. */
   below(field: DescField, view: View): View {
     if (view === 'input' && isResourceOfUpdate(field)) return 'patch'
     return view === 'output' && this.#maskedItems.has(field) ? 'masked' : view
   }
 
-  /** True if a request has to send the field. */
+  /** Returns true if a request may have to contain the field. */
   isDemanded(field: DescField): boolean {
     if (isSetByServer(field)) return false
     return behaves(field, 'REQUIRED') || this.#source.rulesOf(field) !== undefined
@@ -76,7 +75,7 @@ function reach(desc: DescMessage, found: Set<DescMessage>): void {
   for (const { message } of desc.fields) if (message !== undefined) reach(message, found)
 }
 
-/** A message beside an `update_mask`, as in an update request. */
+/** Returns true for a message next to an `update_mask`, as in an update request. */
 export const isResourceOfUpdate = (field: DescField): boolean =>
   field.fieldKind === 'message' &&
   !field.message.typeName.startsWith('google.protobuf.') &&

@@ -17,8 +17,8 @@ import { markdown } from './markdown.js'
 type Commented = DescEnum | DescEnumValue | DescField | DescMessage | DescMethod | DescService
 
 /**
- * The comments of .proto files. Generated code has none; an image that `buf build -o image.binpb` writes has
- * them.
+ * The comments in .proto files. Generated code contains none, but the output of `buf build -o image.binpb`
+ * does.
  */
 export class Comments {
   readonly #image: FileRegistry | undefined
@@ -26,13 +26,13 @@ export class Comments {
 
   /**
    * @param image - a serialized google.protobuf.FileDescriptorSet with source info.
-   * @throws TypeError when it is none.
+   * @throws TypeError if it is not one.
    */
   constructor(image?: Uint8Array) {
     this.#image = image === undefined ? undefined : registryOf(image)
   }
 
-  /** The comment in front of a declaration, as CommonMark; empty for none. */
+  /** Returns the leading comment of a declaration as CommonMark; empty if there is none. */
   of(desc: Commented): string {
     const commented = this.#inImage(desc) ?? desc
     const file = fileOf(commented)
@@ -80,7 +80,7 @@ function commentsIn({ proto }: DescFile): ReadonlyMap<string, string> {
   )
 }
 
-/** Numbers of fields in the messages of descriptor.proto. */
+/** Field numbers in the messages of descriptor.proto. */
 const IN_FILE = { message: 4, enum: 5, service: 6 } as const
 const IN_MESSAGE = { field: 2, message: 3, enum: 4 } as const
 const IN_ENUM_OR_SERVICE = 2

@@ -1,13 +1,13 @@
-/** Text for a reader of CommonMark, in which nothing begins an HTML tag. */
+/** Escapes text for CommonMark, so that nothing in it begins an HTML tag. */
 export const markdown = (text: string): string => text.replaceAll(/<(?=[a-z/!?])/gi, '&lt;')
 
-/** Sentences as a description; undefined for none, so that the keyword is left out. */
+/** Returns a description made of the sentences; empty if there are none, so that the keyword is omitted. */
 export function described(...texts: readonly (string | undefined)[]): { readonly description?: string } {
   const known = texts.filter((text) => text !== undefined && text !== '')
   return known.length === 0 ? {} : { description: known.join(' ') }
 }
 
-/** `BatchGetWidgets` → `Batch get widgets`. */
+/** Converts `BatchGetWidgets` to `Batch get widgets`. */
 export function words(name: string): string {
   const spaced = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -17,5 +17,5 @@ export function words(name: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-/** Names as code, separated by commas. */
+/** Formats names as code, separated by commas. */
 export const listed = (names: Iterable<string>): string => [...names].map((name) => `\`${name}\``).join(', ')

@@ -4,7 +4,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Comments } from './comments.js'
 import type { DeclaredRules } from '../rules/declared-rules.js'
 
-/** A part of the document: an object of JSON. */
+/** A JSON object of the document. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The document's description of the API as a whole. */
@@ -13,71 +13,70 @@ export interface OpenApiInfo {
   readonly title?: string
   /** The version of the API. Default: the last part of the first package, such as `v1`. */
   readonly version?: string
-  /** CommonMark, in front of what the document says about every method. Default: none. */
+  /** CommonMark that precedes the document's general description. Default: none. */
   readonly description?: string
   /** Default: none. */
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string }
-  /** Base addresses. Default: the one that the document was loaded from. */
+  /** Base addresses. Default: the address from which the document was loaded. */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[]
   /**
-   * Security schemes by name, instead of those that the authenticator and the principal function stand for.
+   * Security schemes by name, which replace those derived from the authenticator and the principal function.
    */
   readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /**
-   * A serialized `google.protobuf.FileDescriptorSet` whose comments become descriptions, as
-   * `buf build -o image.binpb` writes it. Default: none; generated code has no comments.
+   * A serialized `google.protobuf.FileDescriptorSet`, as written by `buf build -o image.binpb`, whose
+   * comments become descriptions. Default: none, because generated code contains no comments.
    */
   readonly image?: Uint8Array
 }
 
-/** The facts about one method that its descriptor does not contain. */
+/** Properties of a method that its descriptor does not contain. */
 export interface MethodFacts {
   readonly isPublic: boolean
   /** The verb of its rule. */
   readonly verb: string
   /** The kind of standard method. */
   readonly standard: string | undefined
-  /** The message of the resource that it is about. */
+  /** The message of the method's resource. */
   readonly resource: DescMessage | undefined
-  /** True if `If-Match` and the `etag` of the request are compared. */
+  /** True if `If-Match` and the request's `etag` are compared. */
   readonly comparesEtags: boolean
   /** True if the response has an `ETag`. */
   readonly returnsEtag: boolean
-  /** True if an idempotency key makes it safe to repeat. */
+  /** True if a request with an idempotency key can be repeated safely. */
   readonly isRepeatable: boolean
 }
 
-/** Everything that a document is made of. The same source gives the same bytes. */
+/** The input of a document. The same source always produces the same bytes. */
 export interface OpenApiSource {
   readonly info: OpenApiInfo
   readonly services: readonly DescService[]
   readonly comments: Comments
   readonly factsOf: (method: DescMethod) => MethodFacts
-  /** The model of a resource that a repository stores. */
+  /** Returns the model of a resource that a repository stores. */
   readonly modelOf: (message: DescMessage) => ResourceModel | undefined
-  /** The relations of a resource that filters can name. */
+  /** Returns the relations of a resource that filters can name. */
   readonly relationsOf: (
     model: ResourceModel,
   ) => readonly { readonly name: string; readonly isMany: boolean }[]
-  /** True if the field holds a secret or a credential. */
+  /** Returns true if the field contains a secret or a credential. */
   readonly isSecret: (field: DescField) => boolean
-  /** The rules of `buf.validate` that a field declares. */
+  /** Returns the `buf.validate` rules of a field. */
   readonly rulesOf: (field: DescField) => DeclaredRules | undefined
-  /** Rules of a message and its oneofs, in words. */
+  /** Returns the rules of a message and its oneofs as sentences. */
   readonly messageRulesOf: (message: DescMessage) => readonly string[]
-  /** True if a rule of `buf.validate` demands that one member is set. */
+  /** Returns true if a `buf.validate` rule requires that one member is set. */
   readonly isOneofRequired: (oneof: DescOneof) => boolean
   /**
-   * Security schemes by name. A call of a method that is not public needs all schemes of one of the
-   * `requirements`.
+   * Security schemes by name. A call of a non-public method needs all schemes of one of the `requirements`.
    */
   readonly security: {
     readonly schemes: Readonly<Record<string, JsonObject>>
     readonly requirements: readonly (readonly string[])[]
   }
-  /** True if an invalid token is rejected as such. */
+  /** True if invalid tokens are rejected. */
   readonly verifiesTokens: boolean
-  /** True if a rate limiter sheds load. */
+  /** True if a rate limiter rejects excess load. */
   readonly shedsLoad: boolean
   readonly updateMask: UpdateMaskMode
   readonly pageSizes: { readonly usual: number; readonly most: number }

@@ -54,7 +54,7 @@ export type ServerReflectionRequest = Message<"grpc.reflection.v1alpha.ServerRef
     case: "allExtensionNumbersOfType";
   } | {
     /**
-     * Its value says nothing.
+     * The value is ignored.
      *
      * @generated from field: string list_services = 7;
      */
