@@ -10,9 +10,9 @@ import { reasonOf } from './output/whole-file.js'
 
 /** Runs the command line of this process. */
 export async function main(program: Program): Promise<void> {
-  // A closed stderr must not end the process: without a listener, the error of a write would.
+  // Without a listener, an error on a closed stderr would end the process.
   process.stderr.on('error', () => undefined)
-  // Before oclif's listener, which throws the error.
+  // Must run before oclif's listener, which throws the error.
   process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE')
       process.exit(print(program, `stdout cannot be written: ${reasonOf(error)}`, EXIT_CODES.output))
@@ -21,7 +21,10 @@ export async function main(program: Program): Promise<void> {
   if (foreignModuleLoaded()) await endNow()
 }
 
-/** Runs one command line. An error becomes lines on stderr, one for each problem, and an exit status. */
+/**
+ * Runs one command line. An error is printed to stderr, with one line for each problem, and becomes an exit
+ * status.
+ */
 export async function runCommand(program: Program, argv: readonly string[]): Promise<void> {
   settings.enableAutoTranspile = false
   try {
@@ -31,7 +34,7 @@ export async function runCommand(program: Program, argv: readonly string[]): Pro
   }
 }
 
-/** Ends the process once everything is printed, whatever the user's module has left open. */
+/** Ends the process after everything is printed, whatever the user's module has left open. */
 async function endNow(): Promise<void> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((printed) => stream.write('', printed))),
@@ -55,7 +58,7 @@ async function report(program: Program, error: unknown): Promise<number> {
   return print(program, `${message}: ${advice}`, EXIT_CODES.bug)
 }
 
-/** @param lines - of several problems. */
+/** @param lines - the lines of several problems. */
 function print(program: Program, message: string, exit: number, lines: readonly string[] = []): number {
   process.stderr.write(`${paintFor(process.stderr).bad(`${program}:`)} ${terminalLine(message, 1_000)}\n`)
   for (const line of lines) process.stderr.write(`  ${terminalLine(line, 2_000)}\n`)

@@ -9,19 +9,19 @@ export interface CatalogOptions {
   readonly module: string
   readonly exportName: string | undefined
   readonly format: CatalogFormat
-  /** The file that should already hold the catalog. */
+  /** A file whose content is compared with the catalog. */
   readonly check: string | undefined
 }
 
 export interface Catalog {
   readonly permissions: readonly Permission[]
-  /** The printed catalog, with a newline at its end. */
+  /** The catalog, followed by a newline. */
   readonly text: string
-  /** True if the file to check has other content. */
+  /** True if the compared file has other content. */
   readonly differs: boolean
 }
 
-/** The permission catalog of a module: the same services give the same bytes. */
+/** Returns the permission catalog of a module. The same services always produce the same bytes. */
 export async function catalog({ module, exportName, format, check }: CatalogOptions): Promise<Catalog> {
   const served = await servedBy(module, exportName)
   const { permissionCatalog } = await import('../../lib/server/index.js')
@@ -36,7 +36,7 @@ export async function catalog({ module, exportName, format, check }: CatalogOpti
   return { permissions, text, differs: check !== undefined && read(check) !== text }
 }
 
-/** Nothing listens, so a builder needs no address yet. */
+/** Builds the server. It does not listen, so it needs no address. */
 const build = (builder: Extract<Awaited<ReturnType<typeof servedBy>>, { kind: 'builder' }>['builder']) =>
   builder.build((config) => ({ ...config, grpcAddr: config.grpcAddr ?? ':0' }))
 

@@ -2,7 +2,7 @@ import type { Permission } from '../../lib/server/index.js'
 
 export type CatalogFormat = 'table' | 'json' | 'markdown'
 
-/** A catalog as text, with a newline at its end. */
+/** The formats of a catalog. Each ends with a newline. */
 export const CATALOG_FORMATS: Readonly<
   Record<CatalogFormat, (permissions: readonly Permission[]) => string>
 > = {

@@ -4,7 +4,7 @@ import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import type { CheckedResource, ProjectCheck } from './project-check.js'
 
-/** The table of the classes, and the notes. */
+/** Returns the table of classes, followed by the notes. */
 export function tableLines(
   { resources, notes }: Omit<ProjectCheck, 'problems'>,
   paint: Paint,
@@ -15,7 +15,7 @@ export function tableLines(
   ]
 }
 
-/** The number of the problems, and each on a line of its own. */
+/** Returns a line with the number of problems, and a line for each. */
 export function problemLines({ problems, resources }: ProjectCheck, paint: Paint): readonly string[] {
   if (problems.length === 0) return [paint.good(`no problems in ${counted(resources.length, 'class')}`)]
   return [

@@ -5,21 +5,21 @@ import { type Served, servedBy } from '../loading/served.js'
 /** A problem that prevents startup. */
 export type StartUpProblem = DeclarationError['values'][number]
 
-/** The checks of a server, as far as it could be built. */
+/** The result of checking a server. */
 export interface CheckedServer {
-  /** The problems of the server, or those because of which it could not be built. */
+  /** The problems of the server, or those that prevent it from being built. */
   readonly problems: readonly StartUpProblem[]
   readonly warnings: readonly { readonly entity: string; readonly text: string }[]
   readonly notes: readonly string[]
-  /** Undefined if it could not be built. */
+  /** Undefined if the server could not be built. */
   readonly rules: readonly Rule[] | undefined
-  /** The classes of its repositories. */
+  /** The entity classes of its repositories. */
   readonly entities: readonly unknown[]
 }
 
 const NONE = { problems: [], warnings: [], notes: [], rules: undefined, entities: [] }
 
-/** The export that connects to a database first; see `ashlar security-check`. */
+/** The export that connects to a database before it builds the server; see `ashlar security-check`. */
 const CONNECTED = 'checked'
 
 /** Builds the server of a module, starts nothing, and runs its checks. */
@@ -39,7 +39,7 @@ export async function checkedServer(
   }
 }
 
-/** Without the export that needs a database. */
+/** Repeats the checks without the export that needs a database. */
 async function retried(module: string): Promise<CheckedServer | undefined> {
   try {
     return await checks(module, undefined, [])
@@ -76,7 +76,7 @@ function serverIn(module: string, served: Served) {
     throw new Failure('input', `${module} exports services without implementations: export a ServerBuilder`)
   if (served.kind === 'server') return served.server
   try {
-    // Parts for development only are a problem of the place where the server starts.
+    // Development-only parts are a problem of the environment in which the server starts.
     return served.builder.build((config) => ({
       ...config,
       grpcAddr: config.grpcAddr ?? ':0',
@@ -87,7 +87,7 @@ function serverIn(module: string, served: Served) {
   }
 }
 
-/** The problems of a declaration error, which may come from another copy of the package. */
+/** Returns the problems of a declaration error, which may come from another copy of the package. */
 function declaredIn(error: unknown): readonly StartUpProblem[] | undefined {
   const { subject, values } = (error ?? {}) as Partial<DeclarationError>
   if (values === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { TableDifference, TableNote } from '../../lib/text/table-difference.js'
 
-/** The differences between the tables of a database and those that migrations would create. */
+/** Differences between the tables of a database and the tables that migrations would create. */
 export interface ComparedTables {
   readonly of: (table: string | undefined) => readonly (TableDifference | TableNote)[]
   readonly notes: readonly string[]
@@ -9,8 +9,9 @@ export interface ComparedTables {
 export const NOT_COMPARED: ComparedTables = { of: () => [], notes: [] }
 
 /**
- * Compares the tables of resources with a database. SQLite has no catalog that can be compared.
- * @param exports - the classes, and the DataSource that names their tables.
+ * Compares the tables of resources with a database. SQLite is not supported, because its catalog cannot be
+ * compared.
+ * @param exports - the entity classes and the DataSource that names their tables.
  */
 export async function comparedTables(url: string, exports: readonly unknown[]): Promise<ComparedTables> {
   const [{ migrate, Unimplemented }, { schemaComparison }] = await Promise.all([

@@ -16,22 +16,22 @@ export interface CheckFlags {
   readonly url: string | undefined
 }
 
-/** A resource class, and how its table differs from one that Ashlar would create. */
+/** A resource class, with the differences between its table and the table that Ashlar would create. */
 export interface CheckedResource extends InspectedResource {
   readonly differences: readonly (TableDifference | TableNote)[]
 }
 
 export interface ProjectCheck {
   readonly resources: readonly CheckedResource[]
-  /** Notes that are not about one class, such as a check that is left out. */
+  /** Notes that concern no single class, such as a skipped check. */
   readonly notes: readonly string[]
-  /** The reasons why the project does not start. */
+  /** The problems that prevent startup. */
   readonly problems: readonly StartUpProblem[]
 }
 
 /**
- * Runs every check of a project that does not need a running server, and collects the problems of all of
- * them. @throws {Failure} if a module cannot be loaded for another reason than its declarations.
+ * Runs every check of a project that does not need a running server, and collects all problems.
+ * @throws {Failure} if a module cannot be loaded for a reason other than its declarations.
  */
 export async function projectCheck(flags: CheckFlags): Promise<ProjectCheck> {
   const { entities, url } = flags

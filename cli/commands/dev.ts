@@ -28,7 +28,7 @@ The service is a separate process. It reports its address with process.send('rea
         process.exitCode = EXIT_CODES[exit]
         stop.abort()
       })
-    // npm ends the shell between itself and this process, which hears nothing of it.
+    // npm ends the shell between itself and this process, which receives no signal.
     const parent = process.ppid
     const orphaned = () => {
       if (process.ppid === parent) return

@@ -5,7 +5,7 @@ import { DATABASE_FACTS, DATABASES } from '../new/databases.js'
 import { canAsk, chosen } from '../output/chosen.js'
 import { Verb } from '../verb/verb.js'
 
-/** The files written, and the choices made. */
+/** The written files and the choices made. */
 interface Written extends Choices {
   readonly folder: string
   readonly files: readonly string[]

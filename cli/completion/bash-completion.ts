@@ -1,6 +1,6 @@
 import type { CompletionNode } from './completion-tree.js'
 
-/** The completion script for bash. It runs none of the programs, so a tab is fast. */
+/** Returns the completion script for bash. It runs no program, so completion is fast. */
 export function bashCompletion(programs: readonly string[], nodes: readonly CompletionNode[]): string {
   const places = nodes.filter(({ at }) => at.includes(' ')).map(({ at }) => quoted(at))
   const after = (takes: string): string =>
@@ -36,7 +36,7 @@ complete -F _ashlar_complete ${programs.join(' ')}
 `
 }
 
-/** The same for zsh, which can load bash completions. */
+/** Returns the completion script for zsh, which can load bash completions. */
 export function zshCompletion(programs: readonly string[], nodes: readonly CompletionNode[]): string {
   return `autoload -Uz compinit bashcompinit
 (( \${+functions[compdef]} )) || compinit

@@ -5,7 +5,7 @@ import { fishCompletion } from './fish-completion.js'
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const
 
-/** Returns the completion script of `ashlar` and of `idp`, which has only the commands of that topic. */
+/** Returns the completion script of `ashlar`, or of `idp`, which has only the commands of that topic. */
 export function completionScript(
   shell: keyof typeof SCRIPTS,
   { commands, topics }: Pick<Interfaces.Config, 'commands' | 'topics'>,

@@ -1,6 +1,6 @@
 /** The words that a shell can offer at one position of the command line. */
 export interface CompletionNode {
-  /** The words typed so far, the program first: `ashlar idp clients`. */
+  /** The words typed so far, starting with the program, such as `ashlar idp clients`. */
   readonly at: string
   readonly words: readonly { readonly word: string; readonly summary: string }[]
   readonly flags: readonly CompletionFlag[]
@@ -13,7 +13,7 @@ export interface CompletionFlag {
   readonly takes: 'nothing' | 'path' | 'text'
 }
 
-/** The part of an oclif command that is read here. */
+/** The part of an oclif command that completion needs. */
 export interface CompletableCommand extends Described {
   readonly id: string
   readonly hidden?: boolean
@@ -35,7 +35,7 @@ interface Described {
 const HELP: CompletionFlag = { name: 'help', summary: 'Show help.', takes: 'nothing' }
 const VERSION: CompletionFlag = { name: 'version', summary: 'Show the version.', takes: 'nothing' }
 
-/** Every position of `program`'s command line that has completions, the shortest first. */
+/** Returns every position in `program`'s command line that has completions, shortest first. */
 export function completionTree(
   program: string,
   commands: readonly CompletableCommand[],

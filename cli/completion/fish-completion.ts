@@ -1,6 +1,6 @@
 import type { CompletionNode } from './completion-tree.js'
 
-/** The completion script for fish, with a description for every word. */
+/** Returns the completion script for fish, with a description for every word. */
 export function fishCompletion(programs: readonly string[], nodes: readonly CompletionNode[]): string {
   const places = nodes.filter(({ at }) => at.includes(' ')).map(({ at }) => quoted(at))
   return `function __ashlar_at

@@ -13,8 +13,9 @@ export interface CompilerEvents {
 }
 
 /**
- * The project's own `tsc --watch`. Its errors are read from what it prints, which is the same in all versions
- * of it. That of TypeScript 7 is a program that a script of Node starts, so a process between ends both.
+ * Starts the project's own `tsc --watch`. Its errors are parsed from its output, whose format is the same in
+ * all versions. In TypeScript 7 the compiler is a program that a Node script starts, so a process in between
+ * ends both.
  */
 export function watchingCompiler(tsc: string, folder: string, events: CompilerEvents): ChildProcess {
   const command = [tsc, '--watch', '--preserveWatchOutput', '--pretty', 'false']

@@ -21,14 +21,14 @@ export interface DevelopOptions {
   readonly entry: string
   readonly say: (lines: readonly string[]) => void
   readonly paint: Paint
-  /** Ends it. */
+  /** Ends the command. */
   readonly signal: AbortSignal
 }
 
 /**
- * Compiles and starts the service, and again after each change, until the signal aborts. While something does
- * not compile, the last version that did goes on.
- * @throws {Failure} when a tool is missing, or when the compiler ends.
+ * Compiles and starts the service, and repeats this after each change until the signal aborts. If the code
+ * does not compile, the last version that did continues to run.
+ * @throws {Failure} if a tool is missing, or if the compiler ends.
  */
 export async function develop(options: DevelopOptions): Promise<void> {
   const { folder, entry, say, paint, signal } = options
@@ -37,15 +37,15 @@ export async function develop(options: DevelopOptions): Promise<void> {
   if (!existsSync(join(folder, 'proto')))
     throw new Failure('input', 'there is no folder proto here: change to the folder of the project')
 
-  /** Changed since the service was started. */
+  /** The files that have changed since the service was started. */
   const changed = new Set<string>()
   let isStarted = false
   let isRunning = false
-  /** When the service was started last, in milliseconds of the clock that dates files. */
+  /** The last start of the service, in milliseconds since the epoch, comparable with file times. */
   let startedAt = 0
   /**
-   * When this command generated code, and when generated code was last seen to change: `ashlar generate`
-   * writes it, too.
+   * The time at which this command last generated code, and the time of the last change to generated code,
+   * which `ashlar generate` may also cause.
    */
   let generatedAt = -Infinity
   let codeChangedAt = -Infinity
@@ -61,7 +61,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
       ),
     ])
   }
-  /** Problems that were printed since the last change. */
+  /** The problems printed since the last change. */
   const known = new Set<string>()
   const check = async (): Promise<void> => {
     const found = await firstCheck(folder, signal)
@@ -90,7 +90,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
     },
   })
 
-  // One thing at a time: a restart is not overtaken by the next one.
+  // Runs one task at a time, so that a restart is not overtaken by the next one.
   let last = Promise.resolve()
   const enqueue = (work: () => Promise<void>) => {
     last = last
@@ -158,7 +158,8 @@ export async function develop(options: DevelopOptions): Promise<void> {
         const startedAt = compilingSince ?? performance.now()
         compilingSince = undefined
         const take = async () => {
-          // An error about code that was generated meanwhile is not a mistake: another compilation follows.
+          // An error about code that has been generated in the meantime is not a mistake, because another
+          // compilation follows.
           const isLast = () => compilation === compilations && compilingSince === undefined
           const codeAt = errors.length === 0 ? generatedAt : Math.max(generatedAt, codeChangedAt)
           const isOld = startedAt < codeAt || errors.some((error) => missesWhatIsThere(error, folder))
@@ -172,7 +173,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
           else tell(errors)
         }
         if (errors.length === 0) enqueue(take)
-        // The compiler may be faster than the watcher, which then generates the code that is missed.
+        // The compiler may be faster than the watcher, which then generates the missing code.
         else
           void setTimeout(WATCHED_MS, undefined, { signal, ref: false }).then(
             () => enqueue(take),
@@ -191,7 +192,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
   }
 }
 
-/** When the newest file of a folder was written. A compiler that finds nothing new writes nothing. */
+/** Returns the time of the newest file in a folder. A compiler that finds no change writes nothing. */
 const newestIn = (folder: string): number =>
   Math.max(
     0,
@@ -201,13 +202,13 @@ const newestIn = (folder: string): number =>
   )
 
 const MAX_ERRORS = 20
-/** The time a compiler takes at most to see that a file has changed, on a machine that is busy. */
+/** The maximum time until the compiler notices a changed file on a busy machine, in milliseconds. */
 const NOTICED_MS = 10_000
-/** The maximum time until the watcher reports a change. */
+/** The maximum time until the watcher reports a change, in milliseconds. */
 const WATCHED_MS = 200
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
 
-/** The address of the page for trying requests. */
+/** Returns the address of the page for trying out requests. */
 const docsAt = (address: string | undefined): string =>
   address === undefined ? '' : `: http://${address.replace(/^(0\.0\.0\.0|\[::\])?:/, 'localhost:')}/docs`

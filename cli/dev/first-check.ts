@@ -5,8 +5,8 @@ import type { ProjectCheck } from '../check/project-check.js'
 import { EXIT_CODES } from '../errors/exit-codes.js'
 
 /**
- * Returns the result of `ashlar check` in a project, or undefined if it has nothing to check. It runs in a
- * process of its own, because a module that was loaded once is not loaded again after a change.
+ * Returns the result of `ashlar check` in a project, or undefined if there is nothing to check. It runs in a
+ * separate process, because a loaded module is not loaded again after a change.
  */
 export function firstCheck(folder: string, signal: AbortSignal): Promise<ProjectCheck | undefined> {
   const child = spawn(process.execPath, [fileURLToPath(packageFile('bin/ashlar.js')), 'check', '--json'], {

@@ -9,13 +9,16 @@ import { protoError, type SourceError } from './source-error.js'
 export interface GeneratedCode {
   readonly errors: readonly SourceError[]
   /**
-   * Files whose text changed, came or went. The others are not touched, so that the compiler leaves them
-   * alone.
+   * Files that were added, changed or removed. Other files are not written, so that the compiler does not
+   * process them again.
    */
   readonly changed: readonly string[]
 }
 
-/** Generates code as buf.gen.yaml says, and writes what differs. With errors everything stays as it was. */
+/**
+ * Generates code as configured in buf.gen.yaml and writes the files that differ. If there are errors, nothing
+ * is written.
+ */
 export async function generatedCode(folder: string): Promise<GeneratedCode> {
   const draft = mkdtempSync(join(tmpdir(), 'ashlar-dev-'))
   try {
@@ -56,7 +59,7 @@ const filesIn = (folder: string): readonly string[] =>
 const isChanged = (from: string, to: string): boolean =>
   !existsSync(to) || !readFileSync(from).equals(readFileSync(to))
 
-/** The folders that buf empties before it writes, because buf.gen.yaml says `clean: true`. */
+/** Returns the folders that buf empties before it writes, because buf.gen.yaml contains `clean: true`. */
 function cleanedFolders(folder: string): readonly string[] {
   const file = join(folder, 'buf.gen.yaml')
   const config = (existsSync(file) ? parse(readFileSync(file, 'utf8')) : {}) as {

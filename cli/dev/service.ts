@@ -4,15 +4,15 @@ import { ENDS_WITH_PARENT, LONGEST_STOP_MS } from './ending.js'
 import { SENDS_PROBLEMS, startProblemsIn, type StartProblems } from './start-problems.js'
 
 export interface ServiceEvents {
-  /** It says that it listens, and at which address for HTTP. */
+  /** Called when the service listens, with its HTTP address. */
   readonly ready: (address: string | undefined) => void
-  /** It cannot start: what it says before it ends. */
+  /** Called if the service cannot start, with the problems that it reports. */
   readonly refused: (problems: StartProblems) => void
-  /** It ended by itself. */
+  /** Called when the service has ended by itself. */
   readonly ended: (exit: number | null, signal: NodeJS.Signals | null) => void
 }
 
-/** The service as a process that is started again and again. */
+/** Runs the service as a process that can be restarted. */
 export class Service {
   #child: ChildProcess | undefined
 
@@ -22,7 +22,7 @@ export class Service {
     private readonly events: ServiceEvents,
   ) {}
 
-  /** Ends the process that runs, and starts another one when its ports are free. */
+  /** Ends the running process and starts another one when its ports are free. */
   async restart(): Promise<void> {
     await this.stop()
     const child = spawn(

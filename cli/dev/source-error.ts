@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { sourceLine, terminalLine } from '../output/terminal-line.js'
 import type { Paint } from '../output/paint.js'
 
-/** A mistake that a compiler found. Lines and columns count from 1. */
+/** An error that a compiler reports. Lines and columns start at 1. */
 export interface SourceError {
   readonly path: string
   readonly line: number
@@ -11,7 +11,10 @@ export interface SourceError {
   readonly message: string
 }
 
-/** `src/a.ts(3,5): error TS2304: Cannot find name 'b'.` of tsc. Undefined for another line. */
+/**
+ * Parses a line of tsc such as `src/a.ts(3,5): error TS2304: Cannot find name 'b'.`. Undefined for other
+ * lines.
+ */
 export function typescriptError(line: string): SourceError | undefined {
   const [, path, at, column, message] = /^(.+?)\((\d+),(\d+)\): error (.+)$/.exec(line) ?? []
   return path === undefined || message === undefined
@@ -19,13 +22,16 @@ export function typescriptError(line: string): SourceError | undefined {
     : { path, line: Number(at), column: Number(column), message }
 }
 
-/** True if it says that a module is missing which is there by now: the compiler has not heard of it yet. */
+/**
+ * Returns true for an error about a missing module that exists by now, because the compiler has not noticed
+ * it yet.
+ */
 export function missesWhatIsThere({ path, message }: SourceError, folder: string): boolean {
   const [, module] = /^TS2307: Cannot find module '(\.[^']+)\.js'/.exec(message) ?? []
   return module !== undefined && existsSync(`${resolve(folder, dirname(path), module)}.ts`)
 }
 
-/** `proto/a.proto:3:5:syntax error` of buf. Undefined for another line. */
+/** Parses a line of buf such as `proto/a.proto:3:5:syntax error`. Undefined for other lines. */
 export function protoError(line: string): SourceError | undefined {
   const [, path, at, column, message] = /^(.+?\.proto):(\d+):(\d+):\s*(.+)$/.exec(line) ?? []
   return path === undefined || message === undefined
@@ -33,7 +39,7 @@ export function protoError(line: string): SourceError | undefined {
     : { path, line: Number(at), column: Number(column), message }
 }
 
-/** The mistake with the line that it is on, and a mark below its place. */
+/** Formats an error with its source line and a mark below the position. */
 export function errorLines(error: SourceError, folder: string, paint: Paint): readonly string[] {
   const { path, line, column, message } = error
   const title = `${paint.bold(`${terminalLine(path)}:${line}:${column}`)} ${paint.bad(terminalLine(message, 2_000))}`

@@ -4,7 +4,7 @@ import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { errorLines, type SourceError } from './source-error.js'
 
-/** Why a service does not start, as a DeclarationError of the framework has it. */
+/** The problems that prevent a service from starting, from a DeclarationError of the framework. */
 export interface StartProblems {
   readonly subject: string
   readonly values: readonly StartProblem[]
@@ -12,21 +12,16 @@ export interface StartProblems {
 
 interface StartProblem {
   readonly text: string
-  /** The class that is declared wrongly, and its property. */
+  /** The class with the invalid declaration, and its property. */
   readonly entity?: string
   readonly property?: string
 }
 
-/**
- * The message that a service's process sends when it ends with such an error. Undefined for another message.
- */
+/** Returns the problems in a message from a service's process; undefined for another message. */
 export const startProblemsIn = (message: unknown): StartProblems | undefined =>
   (message as { readonly startProblems?: StartProblems } | null)?.startProblems
 
-/**
- * Sends the problems of an error that ends the process to the one that started it. Any other error is left to
- * Node.
- */
+/** Sends the problems of an error that ends the process to the parent. Other errors are left to Node. */
 function sendProblems(): void {
   process.on('uncaughtExceptionMonitor', (error: Error & { subject?: string; values?: unknown }) => {
     const { subject = 'server', values } = error
@@ -38,10 +33,10 @@ function sendProblems(): void {
   })
 }
 
-/** A module for `--import`, which is its own text. */
+/** A module for `--import`, as a data URL. */
 export const SENDS_PROBLEMS = `data:text/javascript,${encodeURIComponent(`(${sendProblems.toString()})()`)}`
 
-/** Each problem with the line of the source that it is about, where that is found. */
+/** Formats each problem with its source line if it can be found. */
 export const startProblemLines = (
   { subject, values }: StartProblems,
   folder: string,
@@ -54,7 +49,7 @@ export const startProblemLines = (
       : errorLines({ ...place, message: one.text }, folder, paint)
   })
 
-/** The position of its property, or of its class. */
+/** Returns the position of the problem's property or class. */
 function placeOf(
   { entity, property }: StartProblem,
   folder: string,
@@ -84,5 +79,5 @@ const sourcesIn = (folder: string): readonly string[] => {
 
 const classIn = (line: string): string | undefined => /^(?:export )?(?:abstract )?class (\w+)/.exec(line)?.[1]
 
-/** With its decorators on the same line, or on one of its own. */
+/** Finds a property in a source line. Its decorators may be on the same line. */
 const propertyIn = (line: string): string | undefined => /(?:^|[\s)])(\w+)[!?]?: [^,]*$/.exec(line)?.[1]

@@ -1,12 +1,14 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** Editors write a file in several steps. */
+/**
+ * The time for which files must be unchanged, in milliseconds, because editors write a file in several steps.
+ */
 const SETTLED_MS = 60
 
 /**
- * Tells which files below some folders changed, once they have been left alone for a moment. Folders that are
- * not there are left out.
+ * Reports which files below some folders have changed, once they have been unchanged for a moment. Missing
+ * folders are ignored.
  */
 export function watchedPaths(
   folder: string,
@@ -22,10 +24,10 @@ export function watchedPaths(
     paths.clear()
     changed(all)
   }
-  // Each folder by itself: a recursive watch of Node 20 loses a file that an editor replaces by another of
-  // its name.
+  // Each folder is watched separately, because a recursive watch of Node 20 loses a file that an editor
+  // replaces with another one of the same name.
   const watchFolder = (path: string): void => {
-    // A folder that comes again is another one.
+    // A folder that is created again needs a new watch.
     forget(path)
     let entries
     try {
@@ -40,7 +42,7 @@ export function watchedPaths(
       watcher.on('error', () => forget(path))
       watchers.set(path, watcher)
     } catch {
-      // It is a file, or it is gone.
+      // It is a file, or it no longer exists.
       return
     }
     for (const entry of entries) {

@@ -14,7 +14,7 @@ export const EXIT_CODES = {
 
 export type Exit = keyof typeof EXIT_CODES
 
-/** The sentence that the reference prints beside each number. */
+/** The meaning of each exit status, printed in the reference. */
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'Done, or there was nothing to do.',
   differs:

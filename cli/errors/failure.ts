@@ -1,6 +1,6 @@
 import type { Exit } from './exit-codes.js'
 
-/** Several problems, each of which stands on a line of its own. */
+/** Several problems, each printed on its own line. */
 export interface Listed {
   readonly head: string
   readonly lines: readonly string[]
@@ -12,12 +12,12 @@ interface FailureOptions extends ErrorOptions {
 }
 
 /**
- * Ends a command with one line on stderr, or one for each of several problems, and the exit status of `exit`.
- * The message says what to do.
+ * Ends a command with an exit status, and with one line on stderr or one line for each problem. The message
+ * includes advice.
  */
 export class Failure extends Error {
   readonly exit: Exit
-  /** Further values for `--json`, such as its kind and values. */
+  /** Further values for `--json`, such as the kind and the values of a problem. */
   readonly facts: object
   /** The lines to print on stderr instead of the message. */
   readonly listed: Listed | undefined

@@ -4,14 +4,14 @@ import { Failure } from './failure.js'
 const headOf = (subject: string, problems: readonly string[]): string =>
   `${subject}: ${problems.length} problems:`
 
-/** `entities: 2 problems: …; …`. */
+/** Formats problems as `entities: 2 problems: …; …`. */
 export const problemsText = (subject: string, problems: readonly string[]): string =>
   problems.length === 1
     ? `${subject}: ${problems.join('')}`
     : `${headOf(subject, problems)} ${problems.join('; ')}`
 
 /**
- * The failure of a module whose declarations are invalid. A declaration error, which may come from another
+ * Returns the failure of a module with invalid declarations. A declaration error, which may come from another
  * copy of the package, has several problems, which `--json` prints as values.
  */
 export function moduleFailure(module: string, error: Error): Failure {

@@ -1,12 +1,12 @@
-/** Schemas of the server itself. */
+/** Excludes PostgreSQL's own schemas. */
 const OF_USERS = (schema: string): string =>
   `${schema}.nspname NOT LIKE 'pg\\_%' AND ${schema}.nspname <> 'information_schema'`
 
-/** True of an object that an extension made. */
+/** Returns a condition that is true for an object that an extension created. */
 const OF_EXTENSION = (catalog: string, oid: string): string =>
   `EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalog}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`
 
-/** Tables, views and their like. */
+/** Tables, views and similar relations. */
 export const RELATIONS = `
 SELECT c.oid::int8::text AS id, n.nspname AS schema, c.relname AS name, c.relkind AS kind,
   obj_description(c.oid, 'pg_class') AS comment, c.relispartition AS "isPartition",
@@ -18,7 +18,7 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' AND ${OF_USERS('n')}
 ORDER BY n.nspname <> 'public', n.nspname, c.relname`
 
-/** The columns of tables. The type of a domain is the type below it. */
+/** The columns of tables. The type of a domain is its base type. */
 export const COLUMNS = `
 WITH RECURSIVE plain AS (
   SELECT t.oid AS of, t.oid, t.typtype, t.typbasetype, t.typtypmod AS modifier, false AS "isRequired" FROM pg_type t
@@ -59,7 +59,7 @@ FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n O
 WHERE k.contype IN ('p', 'u', 'c', 'f', 'x') AND k.conparentid = 0 AND ${OF_USERS('n')}
 ORDER BY k.conrelid, k.contype, k.conname`
 
-/** Indexes that no constraint made. */
+/** Indexes that do not belong to a constraint. */
 export const INDEXES = `
 SELECT i.indrelid::int8::text AS "table", c.relname AS name, pg_get_indexdef(i.indexrelid, 0, true) AS definition, i.indisunique AS "isUnique",
   m.amname AS method, i.indexprs IS NOT NULL OR i.indnkeyatts <> i.indnatts AS "isSpecial", pg_get_expr(i.indpred, i.indrelid) AS condition,
@@ -69,7 +69,7 @@ WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AN
   AND NOT c.relispartition AND i.indisvalid AND ${OF_USERS('n')}
 ORDER BY i.indrelid, c.relname`
 
-/** Triggers, each with the source of its function. */
+/** Triggers with the source of their functions. */
 export const TRIGGERS = `
 SELECT t.tgrelid::int8::text AS "table", t.tgname AS name, pg_get_triggerdef(t.oid, true) AS definition, p.oid::int8::text AS function,
   p.prosrc AS source, p.proname AS "functionName", t.tgtype & 2 <> 0 AS "isBefore", t.tgtype & 4 <> 0 AS "onInsert", t.tgtype & 16 <> 0 AS "onUpdate"
@@ -91,7 +91,7 @@ FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
 WHERE (t.typtype IN ('e', 'd') OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c')) AND ${OF_USERS('n')} AND NOT ${OF_EXTENSION('pg_type', 't.oid')}
 ORDER BY t.oid`
 
-/** Sequences, each with the column that owns it. */
+/** Sequences with the columns that own them. */
 export const SEQUENCES = `
 SELECT s.seqrelid::regclass::text AS name, n.nspname AS schema, format_type(s.seqtypid, NULL) AS type, s.seqstart::text AS start, s.seqincrement::text AS increment,
   s.seqmin::text AS minimum, s.seqmax::text AS maximum, s.seqcache::text AS cache, s.seqcycle AS "isCycle",
@@ -106,8 +106,7 @@ WHERE ${OF_USERS('n')}
 ORDER BY 1`
 
 /**
- * The functions and extensions that tables need: for a trigger, a default, a check, an index, or the type of
- * a column.
+ * The functions and extensions that tables need for a trigger, a default, a check, an index or a column type.
  */
 export const NEEDED = `
 WITH owners AS (
@@ -129,5 +128,5 @@ LEFT JOIN pg_extension x ON x.oid = xd.refobjid LEFT JOIN pg_namespace xn ON xn.
 WHERE x.oid IS NOT NULL OR (p.oid IS NOT NULL AND ${OF_USERS('pn')})
 ORDER BY 1, 2, 4`
 
-/** The words that SQL quotes as names. */
+/** Words that must be quoted as names in SQL. */
 export const RESERVED = `SELECT word FROM pg_get_keywords() WHERE catcode <> 'U'`

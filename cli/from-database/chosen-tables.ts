@@ -2,7 +2,7 @@ import { nearestNames } from '../../lib/text/nearest-names.js'
 import { Failure } from '../errors/failure.js'
 import { type Catalog, type CatalogTable, keyOf, tableName } from './database-catalog.js'
 
-/** A table without a class. */
+/** A table that gets no class. */
 export interface LeftOutTable {
   readonly table: string
   readonly reason: string
@@ -10,7 +10,9 @@ export interface LeftOutTable {
 
 /** The tables of a database that get classes, and the others. */
 export interface Tables {
-  /** All that can have classes, so that names do not depend on the choice. */
+  /**
+   * All tables that can have classes. They determine the names, so that names do not depend on the selection.
+   */
   readonly usable: readonly CatalogTable[]
   readonly chosen: readonly CatalogTable[]
   readonly leftOut: readonly LeftOutTable[]
@@ -18,7 +20,7 @@ export interface Tables {
 
 const KINDS = { v: 'a view', m: 'a materialized view', f: 'a foreign table' } as const
 
-/** Tables of other tools, by their names. */
+/** The tables of other tools, by name. */
 const OF_TOOLS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{ migrations: 'TypeORM', typeorm_metadata: 'TypeORM', 'query-result-cache': 'TypeORM' },
@@ -36,7 +38,7 @@ const OF_TOOLS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The tables that Ashlar's own migrations make. */
+/** The tables that Ashlar's own migrations create. */
 export const OF_ASHLAR: ReadonlySet<string> = new Set([
   ...['outbox', 'outbox_dispatch_cursor', 'outbox_dead_letter', 'outbox_leases', 'idempotency_markers'],
   ...['idempotency_keys', 'tenant_fence', 'tenant_event_seq', 'tenant_event_policy', 'operations'],
@@ -84,7 +86,7 @@ function unknown(flag: string, name: string, known: readonly string[]): Failure 
   )
 }
 
-/** Why a table gets no class. */
+/** Returns the reason why a table gets no class; undefined if it gets one. */
 function reasonOf(table: CatalogTable, migrated: ReadonlySet<string>): string | undefined {
   const { kind, name, schema } = table
   if (kind !== 'r' && kind !== 'p') return KINDS[kind]

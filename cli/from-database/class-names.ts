@@ -2,7 +2,9 @@ import { snakeCase } from '../../lib/text/snake-case.js'
 import { camelOf, pascalOf, singularOf, snakeOf } from '../generate/words.js'
 import type { CatalogTable } from './database-catalog.js'
 
-/** Names that modules of entities import or use, and globals. A class with such a name ends with `Entity`. */
+/**
+ * Names that entity modules import or use, and globals. A class with such a name gets the suffix `Entity`.
+ */
 const TAKEN: ReadonlySet<string> = new Set([
   ...[
     'Array',
@@ -56,7 +58,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   ...['DataSource', 'ServerBuilder'],
 ])
 
-/** Names that an instance has without declaring them. */
+/** Names that every object has. */
 const OF_OBJECTS: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   'prototype',
@@ -68,11 +70,11 @@ const word = (name: string): string =>
     .replaceAll(/^_+|_+$/g, '')
 
 /**
- * The name of the class of each table, by the table's id: `order_items` is `OrderItem`. Among tables with
- * one name the first keeps it; the others have their schema or their plural in the name.
+ * Returns the class name of each table by its id: `order_items` becomes `OrderItem`. The first of several
+ * tables with the same name keeps it; the others use their schema or plural.
  */
 export function classNames(tables: readonly CatalogTable[]): ReadonlyMap<string, string> {
-  // Names with one file clash, too, as XRay and Xray.
+  // Names that share a file also clash, such as XRay and Xray.
   const taken = new Set<string>()
   const names = new Map<string, string>()
   for (const { id, schema, name } of tables) {
@@ -100,8 +102,8 @@ function numbered(name: string, taken: ReadonlySet<string>): string {
 }
 
 /**
- * The property of each column, by its name: `created_at` is `createdAt`. A column that clashes with an
- * earlier one keeps its own name; undefined if that clashes, too, or is not a name of TypeScript.
+ * Returns the property of each column: `created_at` becomes `createdAt`. A column that clashes with an
+ * earlier one keeps its own name. Undefined if that clashes as well, or is not a valid TypeScript name.
  */
 export function propertyNames(columns: readonly string[]): ReadonlyMap<string, string | undefined> {
   const taken = new Set<string>()

@@ -9,16 +9,16 @@ import {
   type Value,
 } from './entity-class.js'
 
-/** The decorators of Ashlar; the others are TypeORM's. */
+/** Decorators of Ashlar. The others come from TypeORM. */
 export const OF_ASHLAR: ReadonlySet<string> = new Set(['Internal', 'OutputOnly', 'ProtoField'])
 
 /** The line length of generated sources. */
 const WIDTH = 100
 
 /**
- * The module of an entity class.
+ * Returns the source of an entity class's module.
  * @param added - the decorators that make it a resource.
- * @param moduleOf - the module of another class, as this one imports it.
+ * @param moduleOf - returns the import path of another class.
  */
 export function classSource(
   entity: EntityClass,
@@ -73,7 +73,7 @@ function propertyText({ name, decorators, type, isOptional }: ClassProperty): st
     : `${decorators.map((one) => `  ${decoratorText(one, '  ')}\n`).join('')}  ${declared}\n`
 }
 
-/** @param indent - of a decorator on a line of its own, which is broken if it is too long. */
+/** @param indent - the indentation of a decorator on its own line, which is broken if it is too long. */
 function decoratorText({ name, args }: Decorator, indent?: string): string {
   const line = `@${name}(${args.map(valueText).join(', ')})`
   const last = args.at(-1)
@@ -82,7 +82,7 @@ function decoratorText({ name, args }: Decorator, indent?: string): string {
   return `@${name}(${before.join('')}${brokenText(last, indent)})`
 }
 
-/** An object or list with a line for each of its values. */
+/** Formats an object or list with one line for each value. */
 function brokenText(value: Value, indent: string): string {
   if (typeof value !== 'object' || value instanceof Sql || value instanceof Target) return valueText(value)
   const lines = isList(value)

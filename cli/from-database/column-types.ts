@@ -1,16 +1,16 @@
 import type { CatalogColumn, CatalogType } from './database-catalog.js'
 
-/** The type of a column, as TypeORM names it and as its property has it. */
+/** The type of a column in TypeORM and in the property. */
 export interface ColumnType {
-  /** Of an element, if the column is an array. */
+  /** The column type; for an array, that of an element. */
   readonly type: string
   readonly isArray: boolean
   /** The TypeScript type of the property. */
   readonly property: string
-  /** The class that the compiler writes as the property's type. */
+  /** The class that the compiler emits as the property's type. */
   readonly design: Function
   readonly enumeration: CatalogType | undefined
-  /** True if repositories store such values; others are left to TypeORM. */
+  /** True if repositories can store the values. Otherwise only TypeORM manages the column. */
   readonly isStorable: boolean
 }
 
@@ -21,7 +21,7 @@ const NUMBER: Plain = ['number', Number]
 const TIME: Plain = ['Date', Date]
 const OTHER: Plain = ['unknown', Object]
 
-/** TypeORM's names of the types of PostgreSQL's catalog, if they differ. */
+/** TypeORM's names of PostgreSQL types whose catalog name differs. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{ int2: 'smallint', int4: 'integer', int8: 'bigint', float4: 'real', float8: 'double precision' },
@@ -65,7 +65,7 @@ const STORABLE: ReadonlySet<string> = new Set([
   ...['bool', 'timestamp', 'timestamptz', 'bytea', 'json', 'jsonb'],
 ])
 
-/** The type of a column; undefined if TypeORM has none. */
+/** Returns the type of a column; undefined if TypeORM has none. */
 export function columnType(column: CatalogColumn, types: readonly CatalogType[]): ColumnType | undefined {
   const { element, typeKind, typeId } = column
   const isArray = element !== null
@@ -88,13 +88,13 @@ export function columnType(column: CatalogColumn, types: readonly CatalogType[])
 
 const union = (labels: readonly string[]): string => labels.map(quoted).join(' | ')
 
-/** A string literal of TypeScript, in single quotes unless they would need escapes. */
+/** Formats a TypeScript string literal, in single quotes unless they would need escapes. */
 export function quoted(text: string): string {
   const double = JSON.stringify(text)
   return text.includes("'") ? double : `'${double.slice(1, -1).replaceAll('\\"', '"')}'`
 }
 
-/** The length, precision and scale of a column, which its modifier encodes. */
+/** Decodes the length, precision and scale in a column's type modifier. */
 export function columnSize({ type, element, modifier }: CatalogColumn): Readonly<Record<string, number>> {
   if (modifier < 0) return {}
   const name = element ?? type
@@ -106,13 +106,13 @@ export function columnSize({ type, element, modifier }: CatalogColumn): Readonly
   return /^time/.test(name) ? { precision: modifier } : {}
 }
 
-/** The bytes that PostgreSQL adds to a modifier. */
+/** The number that PostgreSQL adds to a type modifier. */
 const HEADER = 4
 
 const INTEGERS: ReadonlySet<string> = new Set(['int2', 'int4'])
 const STRINGS: ReadonlySet<string> = new Set(['varchar', 'bpchar', 'text'])
 
-/** The value of a default that is a literal; undefined for an expression. */
+/** Returns the value of a literal default; undefined for an expression. */
 export function literalDefault({
   type,
   typeKind,

@@ -14,28 +14,31 @@ import {
 /** A column of a table. */
 export interface CatalogColumn {
   readonly name: string
-  /** As SQL declares it, such as `numeric(12,2)`. */
+  /** The type in SQL, such as `numeric(12,2)`. */
   readonly declared: string
-  /** The name of its type in the catalog; of a domain, the type below it. Such as `int4` and `_text`. */
+  /** The type's name in the catalog, such as `int4` or `_text`. For a domain, this is the base type. */
   readonly type: string
-  /** Of an element, if it is an array: `e` is an enum, `c` a composite type, `r` and `m` are ranges. */
+  /**
+   * The kind of type, for an array that of an element: `e` for an enum, `c` for a composite type, `r` and `m`
+   * for ranges.
+   */
   readonly typeKind: string
-  /** The type of an element; null if it is not an array. */
+  /** The element type; null if the column is not an array. */
   readonly element: string | null
   readonly typeId: string
-  /** Encodes a length or precision; -1 if none is declared. */
+  /** The type modifier with the length or precision; -1 if none is declared. */
   readonly modifier: number
   readonly isRequired: boolean
   readonly default: string | null
   /** The expression of a generated column. */
   readonly computed: string | null
-  /** `a` is GENERATED ALWAYS AS IDENTITY, `d` is BY DEFAULT; otherwise it is empty. */
+  /** `a` for GENERATED ALWAYS AS IDENTITY, `d` for BY DEFAULT; otherwise empty. */
   readonly identity: '' | 'a' | 'd'
   /** The sequence of a serial or identity column. */
   readonly sequence: string | null
-  /** Null for the collation of the type. */
+  /** Null for the type's default collation. */
   readonly collation: string | null
-  /** True of a nondeterministic collation. */
+  /** True for a nondeterministic collation. */
   readonly isInexact: boolean
   readonly comment: string | null
 }
@@ -43,14 +46,17 @@ export interface CatalogColumn {
 /** A key, check, foreign key or exclusion. */
 export interface CatalogConstraint {
   readonly name: string
-  /** `p`: primary key, `u`: unique, `c`: check, `f`: foreign key, `x`: exclusion. */
+  /**
+   * The kind: `p` for a primary key, `u` for unique, `c` for a check, `f` for a foreign key, `x` for an
+   * exclusion.
+   */
   readonly kind: 'p' | 'u' | 'c' | 'f' | 'x'
   readonly definition: string
   readonly columns: readonly string[]
-  /** The id of the table that a foreign key refers to. */
+  /** The id of a foreign key's target table. */
   readonly target: string
   readonly targetColumns: readonly string[]
-  /** `c` is CASCADE, `n` SET NULL, `r` RESTRICT, `d` SET DEFAULT and `a` NO ACTION. */
+  /** `c` for CASCADE, `n` for SET NULL, `r` for RESTRICT, `d` for SET DEFAULT and `a` for NO ACTION. */
   readonly onDelete: string
   readonly isDeferrable: boolean
 }
@@ -60,7 +66,7 @@ export interface CatalogIndex {
   readonly definition: string
   readonly isUnique: boolean
   readonly method: string
-  /** True if it has an expression, or columns that it only includes. */
+  /** True if the index has expressions or included columns. */
   readonly isSpecial: boolean
   readonly condition: string | null
   readonly columns: readonly string[]
@@ -83,17 +89,20 @@ export interface CatalogTable {
   readonly id: string
   readonly schema: string
   readonly name: string
-  /** `r`: table, `p`: partitioned table, `v`: view, `m`: materialized view, `f`: foreign table. */
+  /**
+   * The kind: `r` for a table, `p` for a partitioned table, `v` for a view, `m` for a materialized view, `f`
+   * for a foreign table.
+   */
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
   readonly comment: string | null
   readonly isPartition: boolean
   readonly isOfExtension: boolean
   readonly partitioning: string | null
-  /** True if it has row-level security. */
+  /** True if row-level security is enabled. */
   readonly hasPolicies: boolean
   /** The values of a partition, such as `FOR VALUES IN (1)`. */
   readonly bound: string | null
-  /** The table that it is a partition or a child of. */
+  /** The parent of a partition or child table. */
   readonly parent: string | null
   readonly columns: readonly CatalogColumn[]
   readonly constraints: readonly CatalogConstraint[]
@@ -104,7 +113,7 @@ export interface CatalogTable {
 /** An enum type, a domain or a composite type. */
 export interface CatalogType {
   readonly id: string
-  /** With its schema, unless that is `public`. */
+  /** The name with its schema, unless that is `public`. */
   readonly name: string
   readonly schema: string
   readonly plainName: string
@@ -126,10 +135,10 @@ export interface CatalogSequence {
   readonly isCycle: boolean
   /** True if it belongs to an identity column. */
   readonly isIdentity: boolean
-  /** The table and column that own it. */
+  /** The table and column that own the sequence. */
   readonly table: string | null
   readonly column: string | null
-  /** The ids of the tables that have it in a default. */
+  /** The ids of the tables that use it in a default. */
   readonly users: readonly string[]
 }
 
@@ -145,17 +154,17 @@ export interface Needed {
   readonly isTrigger: boolean | null
 }
 
-/** The parts of a PostgreSQL database that classes and DDL are made from. */
+/** The parts of a PostgreSQL database from which classes and DDL are generated. */
 export interface Catalog {
   readonly tables: readonly CatalogTable[]
   readonly types: readonly CatalogType[]
   readonly sequences: readonly CatalogSequence[]
   readonly needed: readonly Needed[]
-  /** The words that SQL quotes as names. */
+  /** Words that must be quoted as names in SQL. */
   readonly reserved: ReadonlySet<string>
 }
 
-/** Reads the catalog in one snapshot. Names in definitions have their schema, unless that is `public`. */
+/** Reads the catalog in one snapshot. Names in definitions include their schema, unless it is `public`. */
 export const readCatalog = (dataSource: DataSource): Promise<Catalog> =>
   dataSource.transaction('REPEATABLE READ', async (manager) => {
     const rows = async <T>(sql: string) => (await manager.query(sql)) as readonly T[]
@@ -191,10 +200,10 @@ function byTable<T extends { readonly table: string }>(
   return found
 }
 
-/** `billing.invoices`; a table of `public` has its name alone. */
+/** Returns the table's name with its schema, such as `billing.invoices`. The schema `public` is omitted. */
 export const tableName = ({ schema, name }: Pick<CatalogTable, 'schema' | 'name'>): string =>
   schema === 'public' ? name : `${schema}.${name}`
 
-/** The columns of the primary key. */
+/** Returns the columns of the primary key. */
 export const keyOf = ({ constraints }: CatalogTable): readonly string[] =>
   constraints.find(({ kind }) => kind === 'p')?.columns ?? []

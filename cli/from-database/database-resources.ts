@@ -35,7 +35,7 @@ export interface FromDatabaseFlags extends Omit<ResourceChoices, 'tenant' | 'onl
 }
 
 export interface FromDatabase extends FromEntities {
-  /** The views and tables without a class. */
+  /** The tables and views without a class. */
   readonly leftOut: readonly LeftOutTable[]
   readonly migration: WrittenMigration | undefined
 }
@@ -43,7 +43,7 @@ export interface FromDatabase extends FromEntities {
 const ENTITIES = 'src/entities'
 
 /**
- * Writes the entity classes, .proto files, registration and first migration of a database.
+ * Writes the entity classes, .proto files, registration and first migration for a database.
  * @throws {Failure}
  */
 export async function fromDatabase(flags: FromDatabaseFlags): Promise<FromDatabase> {
@@ -60,7 +60,7 @@ export async function fromDatabase(flags: FromDatabaseFlags): Promise<FromDataba
     throw new Failure('input', 'no table can have a class: name another database, or another --schema')
   checkTenant(flags, tables)
   const names = classNames(tables.usable)
-  // Relations lead to classes with a module: those of this run and of earlier ones.
+  // Relations may refer to classes of this run and of earlier runs.
   const kept = new Map(
     [...names].filter(
       ([id, name]) => tables.chosen.some((one) => one.id === id) || existsSync(join(folder, sourceOf(name))),
@@ -122,12 +122,12 @@ function loadedEntities(classes: readonly TableClass[]): readonly LoadedEntity[]
   })
 }
 
-/** `OrderItem` is in `src/entities/order-item.ts`. */
+/** Returns the path of a class: `OrderItem` is in `src/entities/order-item.ts`. */
 const sourceOf = (name: string): string => `${ENTITIES}/${fileOf(name)}.ts`
 
 const fileOf = (name: string): string => snakeOf(name).replaceAll('_', '-')
 
-/** Writes the modules of the chosen classes, and the one that exports all classes. */
+/** Writes the modules of the selected classes, and a module that exports all classes. */
 function writeClasses(
   folder: string,
   classes: readonly TableClass[],
@@ -157,7 +157,7 @@ function writeClasses(
   return { sources: new Set(exported.map(sourceOf)), notes: [] }
 }
 
-/** @throws {Failure} unless the user has said whose the rows are. */
+/** @throws {Failure} unless the user has specified the tenant of the rows. */
 function checkTenant({ tenantColumn, withoutTenants }: FromDatabaseFlags, { chosen }: Tables): void {
   const having = (column: string) =>
     chosen.filter(({ columns }) => columns.some(({ name }) => name === column)).length

@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { OF_ASHLAR } from './class-source.js'
 import { type Decorator, type EntityClass, Sql, Target, type Value } from './entity-class.js'
 
-/** Declares entity classes to TypeORM, as their modules do when they are loaded. */
+/** Declares entity classes to TypeORM, as their modules would when they are loaded. */
 export function declaredClasses(entities: readonly EntityClass[]): readonly Function[] {
   const classes = new Map<string, Function>(
     entities.map(({ name }) => [name, { [name]: class {} }[name] as Function]),

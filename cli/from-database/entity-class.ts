@@ -1,9 +1,9 @@
-/** An SQL expression, which is a function in a decorator. */
+/** An SQL expression, which a decorator contains as a function. */
 export class Sql {
   constructor(readonly text: string) {}
 }
 
-/** The class that a relation or a foreign key refers to. */
+/** The target class of a relation or a foreign key. */
 export class Target {
   constructor(readonly name: string) {}
 }
@@ -20,14 +20,16 @@ export interface Decorator {
 export interface ClassProperty {
   readonly name: string
   readonly decorators: readonly Decorator[]
-  /** Its TypeScript type. */
+  /** The TypeScript type. */
   readonly type: string
-  /** The class that the compiler writes as its type. */
+  /** The class that the compiler emits as the property's type. */
   readonly design: Function
   readonly isOptional: boolean
 }
 
-/** An entity class: the source of its module and the class itself are made from this. */
+/**
+ * The description of an entity class, from which the source of its module and the class itself are created.
+ */
 export interface EntityClass {
   readonly name: string
   readonly decorators: readonly Decorator[]

@@ -6,13 +6,13 @@ import { type Catalog, type CatalogTable, tableName } from './database-catalog.j
 import { schemaSql } from './schema-sql.js'
 
 export interface WrittenMigration {
-  /** Such as `0002_existing_tables`. */
+  /** The name, such as `0002_existing_tables`. */
   readonly name: string
   readonly files: readonly string[]
   readonly notes: readonly string[]
 }
 
-/** Notes on the columns that the database has, and that no earlier migration seems to make. */
+/** Returns notes on columns in the database that no earlier migration appears to create. */
 export async function columnNotes(
   folder: string,
   chosen: readonly CatalogTable[],
@@ -33,7 +33,7 @@ export async function columnNotes(
 
 const filesOf = (folder: string): string => join(folder, manifestOf(folder)?.ashlar?.files ?? 'migrations')
 
-/** Writes the migration that makes the tables which no earlier one makes; undefined if there are none. */
+/** Writes the migration for tables that no earlier migration creates; undefined if there are none. */
 export async function writeMigration(
   folder: string,
   catalog: Catalog,
@@ -65,7 +65,7 @@ export async function writeMigration(
   }
 }
 
-/** A comment that accepts what lint finds in tables that exist and stay as they are. */
+/** Returns a comment that disables the lint rules violated by existing tables, which stay unchanged. */
 async function acceptedRules(up: string): Promise<string> {
   const findings = await lintFiles(
     { '0002_tables.up.sql': up, '0002_tables.down.sql': '-- none' },

@@ -7,18 +7,18 @@ import type {
   Needed,
 } from './database-catalog.js'
 
-/** The SQL that makes tables in an empty database, and the SQL that drops them. */
+/** The SQL that creates tables in an empty database, and the SQL that drops them. */
 export interface SchemaSql {
   readonly up: string
   readonly down: string
-  /** The foreign keys to tables that it does not make. */
+  /** Notes on foreign keys to tables that are not created. */
   readonly notes: readonly string[]
 }
 
 /**
- * Writes the DDL of tables from the catalog, with the types, sequences, functions, indexes and triggers that
+ * Returns the DDL of tables from the catalog, with the types, sequences, functions, indexes and triggers that
  * they need.
- * @param before - tables that an earlier migration makes, with what they need.
+ * @param before - tables that an earlier migration creates, with what they need.
  */
 export function schemaSql(
   catalog: Catalog,
@@ -148,7 +148,7 @@ const MAXIMA: Readonly<Record<string, string>> = {
   bigint: '9223372036854775807',
 }
 
-/** The options of a sequence that are not the defaults. */
+/** Returns the options of a sequence that differ from the defaults. */
 function sequenceOptions({
   type,
   start,
@@ -219,7 +219,7 @@ function columnText(
   ].join(' ')
 }
 
-/** The partitions of tables, each after the one that it is a part of. */
+/** Returns the partitions of tables, each after its parent. */
 function partitionsOf({ tables }: Catalog, parents: readonly CatalogTable[]): readonly CatalogTable[] {
   const found = tables.filter(
     ({ isPartition, parent }) => isPartition && parents.some(({ id }) => id === parent),

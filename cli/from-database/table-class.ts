@@ -17,32 +17,32 @@ import {
 } from './entity-class.js'
 import { setByTriggers } from './trigger-columns.js'
 
-/** The context of a table: the other tables, and the choices of a user. */
+/** The other tables and the user's choices. */
 export interface TableContext {
   readonly catalog: Catalog
-  /** The class of each table that gets one, by the table's id. */
+  /** The class of each table, by the table's id. */
   readonly names: ReadonlyMap<string, string>
-  /** The tenant column; undefined without tenants. */
+  /** The tenant column; undefined if there are no tenants. */
   readonly tenant: string | undefined
 }
 
-/** A table, its class, and what the class lacks. */
+/** A table and its class, with the columns and features that the class does not represent. */
 export interface TableClass {
   readonly table: CatalogTable
   readonly entity: EntityClass
   /** The property of each column. */
   readonly properties: ReadonlyMap<string, string>
   readonly leftOut: readonly { readonly property: string; readonly reason: string }[]
-  /** The properties that TypeORM alone reads and writes. */
+  /** The properties that only TypeORM reads and writes. */
   readonly internal: ReadonlySet<string>
-  /** Why it cannot be a resource. */
+  /** The reason why the table cannot be a resource. */
   readonly refusal: string | undefined
-  /** The columns without a field that a new row needs. */
+  /** Required columns without a field. */
   readonly unfilled: readonly string[]
   readonly notes: readonly string[]
 }
 
-/** The entity class of a table. */
+/** Returns the entity class of a table. */
 export function tableClass(table: CatalogTable, context: TableContext): TableClass {
   const { catalog, names, tenant } = context
   const named = propertyNames(columnNames(table, tenant))
@@ -95,11 +95,14 @@ export function tableClass(table: CatalogTable, context: TableContext): TableCla
   }
 }
 
-/** The tenant's column comes first, so that no other one takes its property. */
+/** Returns the column names with the tenant's first, so that no other column takes its property. */
 const columnNames = ({ columns }: CatalogTable, tenant: string | undefined): readonly string[] =>
   columns.map(({ name }) => name).toSorted((a, b) => Number(b === tenant) - Number(a === tenant))
 
-/** Why a key that the database generates cannot be one: no index keeps it unique across tenants. */
+/**
+ * Returns the reason why a generated key cannot be a resource's key: no index guarantees that it is unique
+ * across tenants.
+ */
 function unsharedKey(table: CatalogTable, tenant: string | undefined): string | undefined {
   const key = keyOf(table)
   const [own = '', ...more] = key.filter((one) => one !== tenant)
@@ -124,7 +127,7 @@ function entityDecorator({ schema, name, comment }: CatalogTable): Decorator {
   return { name: 'Entity', args: [name, ...(Object.keys(options).length === 0 ? [] : [options])] }
 }
 
-/** True if an INSERT without the column fails. */
+/** Returns true if an INSERT without the column fails. */
 const isNeeded = (column: CatalogColumn): boolean =>
   column.isRequired && column.default === null && column.computed === null && column.identity === ''
 
@@ -211,7 +214,7 @@ function columnProperty(
 
 const timeColumn = (column: CatalogColumn): [string] => [timeKind(column)]
 
-/** TypeORM's decorator of a time that it sets, or `Column`. */
+/** Returns TypeORM's decorator for a timestamp that TypeORM sets, or `Column`. */
 function timeKind({ name, type, element, isRequired, modifier, default: sql }: CatalogColumn): string {
   if (!TIMES.has(type) || element !== null) return 'Column'
   const plain = name.toLowerCase().replaceAll('_', '')
@@ -224,13 +227,13 @@ function timeKind({ name, type, element, isRequired, modifier, default: sql }: C
 
 const MILLISECONDS = 3
 
-/** True if only triggers set the column: a time, or a value that no field can hold. */
+/** Returns true if only triggers set the column: a timestamp, or a value that no field can contain. */
 function isSetByTrigger(column: CatalogColumn, { isStorable }: ColumnType, table: CatalogTable): boolean {
   const set = setByTriggers(table).get(column.name)
   return set !== undefined && (TIMES.has(column.type) || !isStorable) && (set.onInsert || !isNeeded(column))
 }
 
-/** The name of a collation as TypeORM quotes it. */
+/** Returns the name of a collation, which TypeORM quotes itself. */
 const plainCollation = (collation: string): string => collation.replace(/^\w+\./, '').replaceAll('"', '')
 
 interface Reference {
@@ -249,7 +252,9 @@ interface ClassColumns {
 
 const ON_DELETE: Readonly<Record<string, string>> = { c: 'CASCADE', n: 'SET NULL', r: 'RESTRICT' }
 
-/** A relation, if a foreign key refers to the key of another table; otherwise the foreign key alone. */
+/**
+ * Returns a relation if a foreign key refers to the key of another table, and otherwise only the foreign key.
+ */
 function referenceOf(
   { columns, target, targetColumns, onDelete, isDeferrable }: CatalogConstraint,
   table: CatalogTable,
@@ -290,7 +295,7 @@ function referenceOf(
   }
 }
 
-/** `customer_id` is `customer`. */
+/** Returns the relation's name: `customer_id` becomes `customer`. */
 const relationName = (column: string): string =>
   propertyNames([column.replace(/_?(id|uuid|code|key|no|number|fk)$/i, '') || column])
     .values()
@@ -337,7 +342,7 @@ function constraintDecorators(
   })
 }
 
-/** The indexes that TypeORM can declare: those on columns alone. */
+/** Returns the indexes that TypeORM can declare, which contain only columns. */
 function indexDecorators(
   { indexes }: CatalogTable,
   properties: ReadonlyMap<string, string>,
@@ -353,7 +358,7 @@ function indexDecorators(
   })
 }
 
-/** Notes on triggers of a table, and on columns that need care. */
+/** Returns notes on a table's triggers and on columns that need attention. */
 function notesOf(table: CatalogTable, { catalog, tenant }: TableContext): readonly string[] {
   const set = [...setByTriggers(table)]
   const without = table.columns.filter(({ type }) => type === 'timestamp').map(({ name }) => name)
@@ -377,7 +382,7 @@ function notesOf(table: CatalogTable, { catalog, tenant }: TableContext): readon
   ]
 }
 
-/** True if the tenant column of a table is a foreign key to this one. */
+/** Returns true if the tenant column of another table is a foreign key to this table. */
 const refersTo = ({ tables }: Catalog, tenant: string, { id }: CatalogTable): boolean =>
   tables.some(({ constraints }) =>
     constraints.some(

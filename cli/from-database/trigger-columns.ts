@@ -7,8 +7,8 @@ export interface SetBy {
 }
 
 /**
- * The columns that functions of triggers assign: `NEW.updated_at := now()`, and the argument of
- * `moddatetime`.
+ * Returns the columns that trigger functions assign, for example with `NEW.updated_at := now()` or as the
+ * argument of `moddatetime`.
  */
 export function setByTriggers({ triggers, columns }: CatalogTable): ReadonlyMap<string, SetBy> {
   const found = new Map<string, SetBy>()
@@ -34,6 +34,6 @@ export function setByTriggers({ triggers, columns }: CatalogTable): ReadonlyMap<
   return found
 }
 
-/** False inside a condition: `IF NEW.state = 'paid'` compares. */
+/** Returns true for an assignment, and false inside a condition: `IF NEW.state = 'paid'` compares. */
 const isStatement = (source: string, at: number): boolean =>
   /(^|;|\b(BEGIN|THEN|ELSE|LOOP))\s*$/i.test(source.slice(0, at))

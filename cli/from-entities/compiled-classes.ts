@@ -8,15 +8,15 @@ import { type ClassDescriptions, classDescriptions } from './decorated-source.js
 import { type EntityFacts, entityClasses, lineage, unexportedClasses } from './entity-classes.js'
 import type { ShownEntity } from './shown-fields.js'
 
-/** An entity class, and the source file that exports it, as a path from the folder of the project. */
+/** An entity class and the source file that exports it, as a path from the project's folder. */
 export interface LoadedEntity {
   readonly facts: EntityFacts
   readonly source: string
   /** The doc comments of the class and its properties. */
   readonly descriptions?: ClassDescriptions
-  /** Why it gets no resource, as far as the class does not show it. */
+  /** The reason why it gets no resource, if the class itself does not show it. */
   readonly refusal?: string | undefined
-  /** The columns of the table that get no field, as far as the class does not show it. */
+  /** The table's columns that get no field, if the class itself does not show it. */
   readonly lacks?: Pick<ShownEntity, 'leftOut' | 'unfilled'>
   /** Further notes of the report. */
   readonly notes?: readonly string[]
@@ -30,7 +30,10 @@ export interface LoadedEntities {
   readonly resources: ReadonlySet<string>
 }
 
-/** Runs the build of a project. @throws {Failure} with the first lines of what it prints. */
+/**
+ * Runs the build of a project.
+ * @throws {Failure} with the first lines of its output.
+ */
 export async function buildProject(folder: string): Promise<void> {
   const manifest = manifestOf(folder)
   if (manifest === undefined)
@@ -73,7 +76,7 @@ export async function compiledEntities(folder: string): Promise<LoadedEntities> 
   }
 }
 
-/** The doc comments of a class, and of what it inherits from classes of the same source. */
+/** Returns the doc comments of a class, including those inherited from classes of the same source. */
 function descriptionsOf(folder: string, source: string, { entity, name }: EntityFacts): ClassDescriptions {
   const path = join(folder, source)
   const classes = existsSync(path) ? classDescriptions(readFileSync(path, 'utf8')) : new Map<string, never>()
@@ -83,7 +86,10 @@ function descriptionsOf(folder: string, source: string, { entity, name }: Entity
   }
 }
 
-/** Modules that start a server or a connection are not loaded. */
+/**
+ * Returns true if a module declares an entity. Other modules may start a server or a connection and are not
+ * loaded.
+ */
 const declaresEntity = (text: string): boolean => text.includes('typeorm') && /\bEntity\)?\(/.test(text)
 
 function outputFolder(folder: string): string {
@@ -97,7 +103,7 @@ function outputFolder(folder: string): string {
   return 'dist'
 }
 
-/** The source of a compiled module. */
+/** Returns the source path of a compiled module. */
 function sourceOf(folder: string, path: string): string {
   const stem = path.replace(/\.([mc]?)js$/, '.$1ts')
   return [join('src', stem), stem].find((one) => existsSync(join(folder, one))) ?? join('src', stem)

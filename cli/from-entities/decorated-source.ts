@@ -8,13 +8,13 @@ export interface AddedDecorators {
   readonly decorators: readonly string[]
   /** The properties that get `@Internal()`. */
   readonly internal: readonly string[]
-  /** The fields of the properties that get `@ProtoField()`. */
+  /** The field names for properties that get `@ProtoField()`. */
   readonly fields?: ReadonlyMap<string, string>
-  /** Names by the module that exports them. */
+  /** The imported names, by module. */
   readonly imports: ReadonlyMap<string, readonly string[]>
 }
 
-/** A source with decorators, or why they cannot be added. */
+/** A source with decorators, or the problem that prevents adding them. */
 export type DecoratedSource = { readonly text: string } | { readonly problem: string }
 
 /** A class or property that can have decorators. */
@@ -22,7 +22,7 @@ interface Decorable {
   readonly start: number
   /** The names of its decorators. */
   readonly has: ReadonlySet<string>
-  /** The text of its doc comment; undefined without one. */
+  /** The text of its doc comment; undefined if there is none. */
   readonly description: string | undefined
 }
 
@@ -32,7 +32,7 @@ export interface ClassDescriptions {
   readonly properties: ReadonlyMap<string, string>
 }
 
-/** The doc comments of a module's classes, by class; empty if it cannot be parsed. */
+/** Returns the doc comments of a module's classes, by class name; empty if the module cannot be parsed. */
 export function classDescriptions(source: string): ReadonlyMap<string, ClassDescriptions> {
   const module = parsed(source)
   if ('problem' in module) return new Map()
@@ -62,7 +62,7 @@ function parsed(source: string): Module | { readonly problem: string } {
   }
 }
 
-/** The text of the doc comment that ends at a place, without its tags. */
+/** Returns the text of the doc comment that ends at a position, without its tags. */
 function descriptionAt(source: string, at: number): string | undefined {
   const before = source.slice(0, at).trimEnd()
   const start = before.endsWith('*/') ? before.lastIndexOf('/*') : -1
@@ -90,9 +90,9 @@ interface Module {
 }
 
 /**
- * Adds decorators above classes and `@Internal()` above properties, and their imports behind those of the
- * file. Everything else stays as it is. A class that has one of the decorators keeps it. A name that the file
- * uses for something else is imported under another one: `Resource as AshlarResource`.
+ * Adds decorators above classes, `@Internal()` above properties, and imports after those of the file.
+ * Everything else is unchanged. Existing decorators are kept. If the file uses an imported name for something
+ * else, the import is renamed: `Resource as AshlarResource`.
  */
 export function decoratedSource(source: string, added: readonly AddedDecorators[]): DecoratedSource {
   const module = parsed(source)
@@ -201,7 +201,7 @@ const decorable = (
   }
 }
 
-/** Import lines with the quotes and semicolons of the file. */
+/** Returns import lines in the file's style of quotes and semicolons. */
 function importEdit(source: string, at: number, imports: ReadonlyMap<string, ReadonlySet<string>>): TextEdit {
   const before = source.slice(0, at)
   const quote = before.includes('"') && !before.includes("'") ? '"' : "'"

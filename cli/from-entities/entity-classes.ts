@@ -4,7 +4,7 @@ import 'reflect-metadata'
 type Storage = ReturnType<typeof getMetadataArgsStorage>
 export type ColumnArgs = Storage['columns'][number]
 
-/** An entity class, as TypeORM's decorators declare it, those of its base classes included. */
+/** An entity class as declared by TypeORM's decorators, including those of base classes. */
 export interface EntityFacts {
   readonly entity: Function
   readonly name: string
@@ -12,20 +12,20 @@ export interface EntityFacts {
   /** Properties whose values the database generates. */
   readonly generated: ReadonlySet<string>
   readonly relations: Storage['relations']
-  /** The column property that holds the key of a related row, by the property of the relation. */
+  /** The property of the column that contains the key of a related row, by the relation's property. */
   readonly references: ReadonlyMap<string, string>
-  /** The relations whose key is in the table of the class. */
+  /** The relations whose key column is in the class's table. */
   readonly owners: ReadonlySet<string>
   readonly embedded: readonly string[]
-  /** The relations that refer to another column than the key. */
+  /** The relations that refer to a column other than the key. */
   readonly offKey: ReadonlySet<string>
-  /** The names of the related classes, by the property of the relation. */
+  /** The names of related classes, by the relation's property. */
   readonly targets: ReadonlyMap<string, string>
 }
 
 /**
- * The entity classes among the exports of modules, by name. Views and the children of a table with several
- * classes are left out.
+ * Returns the entity classes among the exports of modules, by name. Views and the child classes of
+ * single-table inheritance are excluded.
  */
 export function entityClasses(exports: readonly unknown[]): readonly EntityFacts[] {
   const storage = getMetadataArgsStorage()
@@ -41,7 +41,7 @@ function factsOf(entity: Function, storage: Storage): EntityFacts {
   const line = lineage(entity)
   const own = <T extends { readonly target: unknown; readonly propertyName: string }>(all: readonly T[]) => {
     const byProperty = new Map<string, T>()
-    // A base class comes first, so that a property keeps its place when a class declares it again.
+    // Base classes come first, so that a property keeps its position if a class declares it again.
     for (const target of line)
       for (const one of all) if (one.target === target) byProperty.set(one.propertyName, one)
     return [...byProperty.values()]
@@ -97,7 +97,7 @@ const nameOf = (target: unknown): string => (typeof target === 'function' ? targ
 
 const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** The property that is the key of a related class; `id` if it has several. */
+/** Returns the key property of a related class; `id` if it has several. */
 function keyOf(relation: RelationArgs, { columns }: Storage): string {
   const target = targetOf(relation)
   const line: readonly unknown[] = typeof target === 'function' ? lineage(target) : []
@@ -105,7 +105,7 @@ function keyOf(relation: RelationArgs, { columns }: Storage): string {
   return key === undefined || others.length > 0 ? 'id' : key.propertyName
 }
 
-/** The class and its base classes, base classes first. */
+/** Returns the class and its base classes, base classes first. */
 export function lineage(entity: Function): readonly Function[] {
   const line: Function[] = []
   for (
@@ -117,13 +117,13 @@ export function lineage(entity: Function): readonly Function[] {
   return line
 }
 
-/** The type that the compiler wrote for a property; undefined without decorator metadata. */
+/** Returns the type that the compiler emitted for a property; undefined without decorator metadata. */
 export const designType = ({ target, propertyName }: ColumnArgs): unknown =>
   typeof target === 'function'
     ? Reflect.getMetadata('design:type', target.prototype as object, propertyName)
     : undefined
 
-/** The names of the loaded entity classes that are not among the exports. */
+/** Returns the names of loaded entity classes that are not exported. */
 export const unexportedClasses = (exports: readonly unknown[]): readonly string[] =>
   getMetadataArgsStorage()
     .tables.filter(

@@ -1,7 +1,7 @@
 import type { Paint } from '../output/paint.js'
 import type { EntityReport, FromEntities } from './entity-resources.js'
 
-/** The written files, the decorators to add, and what was left out. */
+/** Returns the lines for written files, decorators to add, and omitted properties. */
 export function reportLines({ entities, written }: FromEntities, paint: Paint): readonly string[] {
   return [
     ...written.map(

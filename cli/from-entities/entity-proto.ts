@@ -11,11 +11,14 @@ export interface EntityNames {
   readonly snakes: string
   /** The collection in paths (AIP-122). */
   readonly collection: string
-  /** The file of the .proto, without its ending. */
+  /** The name of the .proto file without its extension. */
   readonly file: string
 }
 
-/** @param name - of the resource, such as `LineItem`. */
+/**
+ * Returns the names for a resource.
+ * @param name - the resource, such as `LineItem`.
+ */
 export function namesOf(name: string): EntityNames {
   const snake = snakeCase(name)
   const snakes = pluralOf(snake)
@@ -29,7 +32,7 @@ export function namesOf(name: string): EntityNames {
   }
 }
 
-/** The names of a resource's messages and service, which no other .proto of the package can have. */
+/** Returns the names of a resource's messages and service, which must be unique in the package. */
 export const symbolsOf = ({ type, types }: EntityNames): readonly string[] => [
   ...[type, `${type}Service`, `List${types}Request`, `List${types}Response`],
   ...['Get', 'Create', 'Update', 'Delete', 'Undelete'].map((verb) => `${verb}${type}Request`),
@@ -42,8 +45,8 @@ export interface Methods {
 }
 
 /**
- * The .proto of an entity, with the standard methods (AIP-131 to AIP-135).
- * @param numbers - of the fields that the message already has: a field keeps its number.
+ * Returns the .proto of an entity with the standard methods (AIP-131 to AIP-135).
+ * @param numbers - the numbers of existing fields, which are kept.
  */
 export function entityProto(
   shown: ShownEntity,
@@ -62,7 +65,7 @@ ${serviceText(shown, names, methods)}
 ${requestsText(shown, names, methods)}`
 }
 
-/** The numbers of the fields of a message in the text of a .proto. */
+/** Parses the field numbers of a message in a .proto file. */
 export function fieldNumbers(text: string, message: string): ReadonlyMap<string, number> {
   const start = new RegExp(`^message ${message} \\{$`, 'm').exec(text)
   if (start === null) return new Map()
@@ -106,7 +109,7 @@ ${lines.join('')}${enums.join('')}}
 `
 }
 
-/** A line break in a comment would end it. */
+/** Removes line breaks, which would end a comment. */
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 function fieldText(

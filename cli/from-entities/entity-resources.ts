@@ -21,12 +21,12 @@ import {
 } from './shown-fields.js'
 import { withReferences } from './shown-references.js'
 
-/** The choices of a user about the classes. */
+/** The user's choices about classes. */
 export interface ResourceChoices {
   readonly folder: string
   readonly tenant: string | undefined
   readonly withoutTenants: boolean
-  /** The classes to write; all if it is empty. */
+  /** The classes to write; empty for all. */
   readonly only: readonly string[]
   readonly readOnly: readonly string[]
   readonly shared: readonly string[]
@@ -37,16 +37,16 @@ export interface ResourceChoices {
 /** The parsed flags of `generate from-entities`. */
 export interface FromEntitiesFlags extends ResourceChoices {
   readonly builds: boolean
-  /** Adds the decorators to the sources. */
+  /** True to add the decorators to the sources. */
   readonly write: boolean
 }
 
-/** The origin of the classes: the compiled modules of a project, or a database. */
+/** The source of the classes: the compiled modules of a project, or a database. */
 export interface ClassOrigin extends LoadedEntities {
   readonly usesPostgres: boolean
   /** Returns the advice for a class without a tenant's property. */
   readonly noTenant: (tenant: string) => string
-  /** Writes the classes' sources with the decorators, by the path of the source. */
+  /** Adds the decorators to the classes' sources. Returns the sources by path. */
   readonly decorate: (files: WrittenFiles, additions: Additions) => DecoratedSources
 }
 
@@ -61,18 +61,18 @@ export interface DecoratedSources {
 /** The files of a run. */
 export interface WrittenFiles {
   readonly files: ChangedFiles
-  /** Writes a file, or its new version beside it. */
+  /** Writes a file, or its new version next to an edited one. */
   readonly write: (path: string, text: string, comment?: string) => void
 }
 
-/** A class, and what was written for it. */
+/** A class and the files that were written for it. */
 export interface EntityReport {
   readonly entity: string
   /** Undefined if the class gets no resource. */
   readonly resource: string | undefined
   readonly fields: readonly string[]
   readonly leftOut: readonly LeftOut[]
-  /** Why it gets no resource, or no Create. */
+  /** Reasons why it gets no resource or no Create. */
   readonly notes: readonly string[]
   readonly source: string
   /** The lines to add above the class. */
@@ -85,7 +85,10 @@ export interface FromEntities {
   readonly notes: readonly string[]
 }
 
-/** Writes the .proto files and the registration of a project's entity classes. @throws {Failure} */
+/**
+ * Writes the .proto files and the registration of a project's entity classes.
+ * @throws {Failure}
+ */
 export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntities> {
   const folder = resolve(flags.folder)
   if (flags.builds) await buildProject(folder)
@@ -110,7 +113,10 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
 const chosenOf = ({ only }: ResourceChoices, entities: readonly LoadedEntity[]): readonly LoadedEntity[] =>
   entities.filter(({ facts }) => only.length === 0 || only.includes(facts.name))
 
-/** Writes the .proto files, the registration and the sources of classes. @throws {Failure} */
+/**
+ * Writes the .proto files, the registration and the sources of classes.
+ * @throws {Failure}
+ */
 export async function writtenResources(choices: ResourceChoices, origin: ClassOrigin): Promise<FromEntities> {
   const folder = resolve(choices.folder)
   const { entities, unexported, resources } = origin
@@ -182,7 +188,7 @@ export async function writtenResources(choices: ResourceChoices, origin: ClassOr
   const decorated = origin.decorate({ files, write }, additions)
   files.write()
   try {
-    // Always: an earlier run may have been killed before it.
+    // Runs even without changes, because an earlier run may have been interrupted before this step.
     if (registered.length > 0) await generateCode(folder)
   } catch (error) {
     files.restore()
@@ -212,11 +218,14 @@ const registeredAs = ({ facts, source }: LoadedEntity): RegisteredEntity => ({
   source,
 })
 
-/** True if an earlier run has written a class's .proto file. */
+/** Returns true if an earlier run has written the class's .proto file. */
 const isWritten = (files: ChangedFiles, { facts }: LoadedEntity): boolean =>
   files.text(protoPath(namesOf(resourceName(facts.name)))) !== undefined
 
-/** Why a key of the type char prevents a resource: PostgreSQL compares it without trailing spaces. */
+/**
+ * Returns the reason why a key of the type char prevents a resource: PostgreSQL ignores its trailing spaces
+ * in comparisons.
+ */
 function paddedKey({ facts }: LoadedEntity, padded: ReadonlySet<string>): string | undefined {
   if (padded.has(facts.name)) return 'its key has the type char: use varchar, which keeps trailing spaces'
   const [property, target] = [...facts.targets].find(([, name]) => padded.has(name)) ?? []
@@ -230,7 +239,7 @@ function usesPostgres(folder: string): boolean {
   return 'pg' in dependencies && !('mysql2' in dependencies)
 }
 
-/** A resource with the references of its relations, and those of its relations that lead to none. */
+/** Returns a resource with the references of its relations, and the relations without a target resource. */
 function withRelations(
   made: MadeResource,
   keyOf: (entity: string) => ShownField | undefined,
@@ -267,11 +276,11 @@ interface MadeResource {
   readonly isReadOnly: boolean
   readonly isShared: boolean
   readonly canCreate: boolean
-  /** The relations that are left to TypeORM, because they lead to classes that are not resources. */
+  /** The relations that only TypeORM manages, because their targets are not resources. */
   readonly unmanaged: readonly string[]
 }
 
-/** The resource of a class, or why it gets none. */
+/** Returns the resource of a class, or the reason why it gets none. */
 function resourceOf(
   { facts, lacks, refusal, descriptions }: LoadedEntity,
   { tenant, withoutTenants, shared, show, readOnly }: ResourceChoices,
@@ -318,7 +327,7 @@ const refused = ({ facts, source, notes = [] }: LoadedEntity, why: string): Enti
   notes: [`no resource: ${why}`, ...notes],
 })
 
-/** The decorators of a class, and their imports. */
+/** Returns the decorators of a class and their imports. */
 function additionOf(
   { facts, source }: LoadedEntity,
   { names, shown, isShared, unmanaged }: MadeResource,
@@ -327,7 +336,7 @@ function additionOf(
 ): AddedDecorators {
   const isScoped = tenant !== undefined && !isShared
   const schema = `${names.type}Schema`
-  // The runtime finds `customerId` of the field customer_id, and not `customerID`.
+  // At runtime, the field customer_id is matched with `customerId` but not with `customerID`.
   const fields = new Map(
     shown.fields
       .filter(({ name, property }) => ![name, camelOf(name)].includes(property))
@@ -356,7 +365,7 @@ function additionOf(
   }
 }
 
-/** The path of generated code, as a source imports it. */
+/** Returns the import path of generated code for a source. */
 function generatedFrom(source: string, file: string): string {
   const path = relative(dirname(source), join('src/gen', file)).replaceAll('\\', '/')
   return path.startsWith('.') ? path : `./${path}`
@@ -386,7 +395,7 @@ const reportOf = (
   ],
 })
 
-/** Adds the decorators to the sources, as far as their classes are found there. */
+/** Adds the decorators to the sources in which their classes are found. */
 function addDecorators(files: ChangedFiles, additions: Additions): DecoratedSources {
   const sources = new Set<string>()
   const notes: string[] = []
@@ -430,7 +439,7 @@ export function checkNames(
       }
 }
 
-/** @throws {Failure} unless the user has said whose the rows are. */
+/** @throws {Failure} unless the user has specified the tenant of the rows. */
 function checkTenant({ tenant, withoutTenants }: ResourceChoices, entities: readonly LoadedEntity[]): void {
   const having = (property: string) =>
     entities.filter(({ facts }) => facts.columns.some(({ propertyName }) => propertyName === property)).length
@@ -447,7 +456,7 @@ function checkTenant({ tenant, withoutTenants }: ResourceChoices, entities: read
   throw new Failure('input', `say whose the rows are: ${[...found, '--without-tenants'].join(', or ')}`)
 }
 
-/** `@acme/web-shop` → `web_shop.v1`. */
+/** Returns the proto package of a project: `@acme/web-shop` becomes `web_shop.v1`. */
 function packageOf(folder: string): string {
   const name = relative(resolve(folder, '..'), folder)
   const plain = name

@@ -5,7 +5,7 @@ import { Failure } from '../errors/failure.js'
 import { manifestOf } from './project-manifest.js'
 import type { ChangedFiles } from '../generate/changed-files.js'
 
-/** The result of writing a file. `beside`: the file was edited, and its new version is beside it. */
+/** The result of writing a file. `beside`: the file was edited, so its new version is next to it. */
 export type FileState = 'new' | 'changed' | 'unchanged' | 'beside'
 
 const MARK = /^(?:\/\/|#) Written by ashlar generate\. Checksum: ([0-9a-f]{16})\n/
@@ -15,16 +15,13 @@ const checksum = (text: string): string => createHash('sha256').update(text).dig
 const marked = (text: string, comment: string): string =>
   `${comment} Written by ashlar generate. Checksum: ${checksum(text)}\n${text}`
 
-/** True if the text is as a run wrote it. */
+/** Returns true if the text is unchanged since a run wrote it. */
 const isAsWritten = (text: string): boolean => {
   const mark = MARK.exec(text)
   return mark !== null && checksum(text.slice(mark[0].length)) === mark[1]
 }
 
-/**
- * Writes a file, unless it was edited by hand: then the new version is written beside it, with the ending
- * `.new`.
- */
+/** Writes a file. If it was edited manually, writes the new version next to it with the extension `.new`. */
 export function writeMarked(files: ChangedFiles, path: string, text: string, comment = '//'): FileState {
   const next = marked(text, comment)
   const before = files.text(path)
@@ -43,17 +40,17 @@ export function writeMarked(files: ChangedFiles, path: string, text: string, com
 
 const ANNOTATIONS = 'node_modules/ashlar-annotations/proto'
 
-/** A `buf.yaml`, and its place as a path from the folder of the project. */
+/** A `buf.yaml` and its path from the project's folder. */
 export interface BufYaml {
   readonly path: string
   readonly text: string
-  /** The module of the project in it. */
+  /** The project's module in it. */
   readonly module: string
 }
 
 /**
- * The `buf.yaml` of a project. In a monorepo it is beside the `node_modules` that all packages share, because
- * buf reads no module outside of its folder.
+ * Returns the `buf.yaml` of a project. In a monorepo it is next to the shared `node_modules`, because buf
+ * reads no module outside its folder.
  * @throws {Failure} if ashlar-annotations is not installed.
  */
 export function bufYaml(folder: string): BufYaml {
@@ -90,6 +87,6 @@ plugins:
       - rewrite_imports=./google/**/*_pb.js:ashlar-annotations
 `
 
-/** The extension of imports in the sources of a project: ES modules need one. */
+/** Returns the extension of imports in a project's sources. ES modules require one. */
 export const importExtension = (folder: string): 'js' | 'none' =>
   manifestOf(folder)?.type === 'module' ? 'js' : 'none'

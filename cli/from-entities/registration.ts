@@ -3,11 +3,11 @@ import type { EntityNames } from './entity-proto.js'
 export interface RegisteredEntity {
   readonly names: EntityNames
   readonly entity: string
-  /** The path of its source from the folder of the project. */
+  /** The path of its source from the project's folder. */
   readonly source: string
 }
 
-/** The module that registers the services of entities. */
+/** Returns the source of the module that registers the entities' services. */
 export function registrationText(
   entities: readonly RegisteredEntity[],
   extension: 'js' | 'none',

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 
-/** A flag that may be repeated, each time with one value. */
+/** Returns a flag that may be repeated, with one value each time. */
 export const several = (summary: string, helpValue: string) =>
   Flags.string({
     ...{ summary: `${summary} May be repeated.`, helpValue, default: [] },

@@ -1,16 +1,16 @@
 import { snakeCase } from '../../lib/text/snake-case.js'
 
-/** Words of properties that hold secrets. */
+/** Words in names of properties that contain secrets. */
 const SECRET_WORDS: ReadonlySet<string> = new Set([
   ...['password', 'passwd', 'pwd', 'pin', 'otp', 'token', 'hash', 'salt'],
   ...['secret', 'key', 'credential', 'private', 'refresh'],
 ])
-/** `tokenCount` is a number of tokens. */
+/** Words that mark a number: `tokenCount` is a number of tokens. */
 const COUNTING_WORDS: ReadonlySet<string> = new Set(['count', 'length'])
 
 /**
- * The word of a property's name that says it holds a secret: `apiKey` does, `keyboard` and `tokenCount` do
- * not.
+ * Returns the word in a property's name that indicates a secret: `apiKey` has one, `keyboard` and
+ * `tokenCount` have none.
  */
 export function secretWord(property: string): string | undefined {
   const words = snakeCase(property).split(/[^a-z]+/)

@@ -4,25 +4,25 @@ import type { ClassDescriptions } from './decorated-source.js'
 import { type ColumnArgs, designType, type EntityFacts } from './entity-classes.js'
 import { secretWord } from './secret-words.js'
 
-/** The choices of a user. */
+/** The user's choices. */
 export interface Choices {
-  /** The property that holds the tenant; undefined without tenants. */
+  /** The property that contains the tenant; undefined without tenants. */
   readonly tenant: string | undefined
-  /** `Class.property` of what is shown although its name says that it holds a secret. */
+  /** Properties to show although their name indicates a secret, as `Class.property`. */
   readonly show: ReadonlySet<string>
   readonly descriptions: ClassDescriptions | undefined
 }
 
-/** A field of the message of an entity. */
+/** A field in an entity's message. */
 export interface ShownField {
   readonly name: string
   readonly property: string
-  /** Such as `string`, `google.protobuf.Timestamp` or the name of `enumeration`. */
+  /** The proto type, such as `string` or `google.protobuf.Timestamp`, or the name of `enumeration`. */
   readonly type: string
   readonly isList: boolean
   readonly isOptional: boolean
   readonly behaviors: readonly ('OUTPUT_ONLY' | 'IMMUTABLE' | 'REQUIRED')[]
-  /** The labels of an enum, as the column holds them. */
+  /** The labels of an enum as stored in the column. */
   readonly enumeration: readonly string[] | undefined
   readonly comment: string | undefined
 }
@@ -33,23 +33,23 @@ export interface LeftOut {
   readonly reason: string
 }
 
-/** The message of an entity, as far as its columns can be shown. */
+/** The message of an entity, with the columns that can be shown. */
 export interface ShownEntity {
   readonly facts: EntityFacts
   readonly description: string | undefined
   /** The name of the message and of the resource. */
   readonly name: string
   readonly key: ShownField
-  /** True if the database or the repository chooses the key of a new row. */
+  /** True if the database or the repository generates the key of a new row. */
   readonly isKeyGenerated: boolean
   readonly fields: readonly ShownField[]
   readonly leftOut: readonly LeftOut[]
-  /** The columns that a new row needs, and no client can send. */
+  /** The columns that a new row needs but no client can send. */
   readonly unfilled: readonly string[]
   readonly isSoftDeletable: boolean
 }
 
-/** Why a class gets no resource. */
+/** The reason why a class gets no resource. */
 export type Refusal = string
 
 export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity | Refusal {
@@ -110,20 +110,23 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
   }
 }
 
-/** An Undelete needs times with milliseconds. */
+/** The precision in digits that timestamps need for Undelete. */
 const MILLISECONDS = 3
 
-/** `OrderEntity` is the resource `Order`. */
+/** Returns the resource name of an entity: `OrderEntity` becomes `Order`. */
 export const resourceName = (entity: string): string =>
   entity.length > 'Entity'.length ? entity.replace(/Entity$/, '') : entity
 
-/** True if the key has a type that PostgreSQL compares without its trailing spaces. */
+/** Returns true if the key has a type whose trailing spaces PostgreSQL ignores in comparisons. */
 export const hasPaddedKey = ({ columns }: EntityFacts): boolean =>
   columns.some(({ options }) => options.primary === true && PADDED.has(options.type))
 
 const PADDED = new Set<unknown>(['char', 'character', 'nchar'])
 
-/** True if an INSERT without the column fails. The table fills a column that TypeORM does not write. */
+/**
+ * Returns true if an INSERT without the column fails. A column that TypeORM does not write is filled by the
+ * table.
+ */
 const isNeeded = ({ mode, options }: ColumnArgs): boolean =>
   mode === 'regular' &&
   options.insert !== false &&
@@ -132,7 +135,7 @@ const isNeeded = ({ mode, options }: ColumnArgs): boolean =>
   options.asExpression === undefined &&
   options.generated === undefined
 
-/** The field of a column, or why it has none. */
+/** Returns the field of a column, or the reason why it has none. */
 function fieldOf(column: ColumnArgs, facts: EntityFacts, choices: Choices): ShownField | string {
   const { mode, options, propertyName } = column
   const name = snakeCase(propertyName)
@@ -207,7 +210,7 @@ const TIMES = new Set<unknown>([
 ])
 const JSON_TYPES = new Set<unknown>(['json', 'jsonb', 'simple-json'])
 
-/** The type of the field of a column, or why it has none. */
+/** Returns the field type of a column, or the reason why it has none. */
 function typeIn(column: ColumnArgs): FieldType | string {
   const { mode, options } = column
   const design = designType(column)
@@ -246,13 +249,15 @@ function scalarIn(type: unknown, design: unknown): string | undefined {
   return JSON_TYPES.has(type) ? 'google.protobuf.Value' : undefined
 }
 
-/** The names that a field takes in its message: its own, that in JSON, and those of its enum's values. */
+/**
+ * Returns the names that a field uses in its message: its own, its JSON name, and those of its enum's values.
+ */
 const namesIn = ({ name, type, enumeration }: ShownField): readonly string[] => [
   ...[name, camelOf(name)],
   ...(enumeration ?? []).map((label) => `${labelName(type)}_${labelName(label)}`),
 ]
 
-/** An enum with a value for each label, which is derived from it (AIP-126). */
+/** Returns an enum with a value for each label (AIP-126). */
 function enumIn({ options, propertyName }: ColumnArgs): FieldType | string {
   const given = options.enum ?? []
   const labels = (Array.isArray(given) ? given : Object.values(given as object)).map(String)
@@ -268,7 +273,7 @@ function enumIn({ options, propertyName }: ColumnArgs): FieldType | string {
   }
 }
 
-/** `in progress` → `IN_PROGRESS`. */
+/** Converts `in progress` to `IN_PROGRESS`. */
 export const labelName = (label: string): string =>
   snakeCase(label)
     .replaceAll(/[\s-]+/g, '_')

@@ -2,8 +2,9 @@ import { snakeCase } from '../../lib/text/snake-case.js'
 import type { ShownEntity, ShownField } from './shown-fields.js'
 
 /**
- * Adds a field for each relation whose class has no column property for its key: `owner` is `owner_id`.
- * @param keyOf - the key of a class that is a resource; undefined of another class.
+ * Adds a field for each relation whose class has no column property for its key: the relation `owner` gets
+ * the field `owner_id`.
+ * @param keyOf - returns the key of a class; undefined if it is not a resource.
  */
 export function withReferences(
   shown: ShownEntity,

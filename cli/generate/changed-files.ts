@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js'
 
-/** Files that are written together, and put back together where what follows fails. */
+/** Files that are written together and restored together if a later step fails. */
 export class ChangedFiles {
   readonly #texts = new Map<string, string>()
   readonly #before = new Map<string, string | undefined>()
 
   constructor(private readonly folder: string) {}
 
-  /** The text that a file has, or will have; undefined where there is none. */
+  /** Returns the current or new text of a file; undefined if it does not exist. */
   text(path: string): string | undefined {
     const full = join(this.folder, path)
     return this.#texts.get(path) ?? (existsSync(full) ? readFileSync(full, 'utf8') : undefined)
@@ -20,14 +20,17 @@ export class ChangedFiles {
     if (text !== this.text(path)) this.#texts.set(path, text)
   }
 
-  /** A file that must not be there yet. @throws {Failure} when it is. */
+  /**
+   * Adds a new file.
+   * @throws {Failure} if it exists.
+   */
   add(path: string, text: string): void {
     if (this.text(path) !== undefined)
       throw new Failure('input', `${path} already exists: move it away, or choose another name`)
     this.#texts.set(path, text)
   }
 
-  /** The files, new ones and changed ones. */
+  /** The new and the changed files. */
   get paths(): readonly { readonly path: string; readonly isNew: boolean }[] {
     return [...this.#texts.keys()].sort().map((path) => ({
       path,
@@ -35,7 +38,10 @@ export class ChangedFiles {
     }))
   }
 
-  /** Writes all of them. @throws {Failure} when one cannot be written; then all are as they were. */
+  /**
+   * Writes all files.
+   * @throws {Failure} if one cannot be written. Then all are restored.
+   */
   write(): void {
     try {
       for (const [path, text] of this.#texts) {
@@ -50,7 +56,7 @@ export class ChangedFiles {
     }
   }
 
-  /** Puts back what was there before `write`. */
+  /** Restores the files as they were before `write`. */
   restore(): void {
     for (const [path, text] of this.#before) {
       const full = join(this.folder, path)
@@ -65,7 +71,7 @@ export class ChangedFiles {
   }
 }
 
-/** The permissions of a file, which it keeps. */
+/** Returns the permissions of a file, which are kept. */
 const modeOf = (full: string): number => {
   const mode = statSync(full, { throwIfNoEntry: false })?.mode
   return mode === undefined ? FOR_EVERYBODY : mode & 0o777

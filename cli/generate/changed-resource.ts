@@ -9,7 +9,7 @@ import type { ResourceNames } from './resource-names.js'
 import { withoutSample, withSamples } from './test-file.js'
 import { camelOf } from './words.js'
 
-/** Changed files, and what is left for a person. */
+/** The changed files, and notes on the remaining manual steps. */
 export interface ChangedResource {
   readonly files: ChangedFiles
   readonly changes: FieldChanges
@@ -17,8 +17,8 @@ export interface ChangedResource {
 }
 
 /**
- * The files of an existing resource, with fields added and removed. @throws {Failure} if that would break
- * clients.
+ * Returns the files of an existing resource with added and removed fields.
+ * @throws {Failure} if that would break clients.
  */
 export function changedResource(
   project: Project,
@@ -44,7 +44,7 @@ export function changedResource(
       'input',
       `the class ${message.name} is not found in ${entity}: change the .proto and the entity manually`,
     )
-  // A property that someone removed already is not found.
+  // The property may have been removed manually already.
   for (const name of removed) text = withoutProperty(text, message.name, name) ?? text
   files.set(entity, text)
 
@@ -119,7 +119,7 @@ function checkNew(message: DescMessage, spec: FieldSpec): void {
   checkValues(message, spec, spec.values)
 }
 
-/** The values of all enums of a message share one namespace. */
+/** Checks enum values, because all enums of a message share one namespace. */
 function checkValues(message: DescMessage, spec: FieldSpec, values: readonly string[]): void {
   for (const { name, values: taken } of message.nestedEnums) {
     const both = values.find((value) => taken.some((one) => one.name === value))
@@ -134,7 +134,7 @@ function checkValues(message: DescMessage, spec: FieldSpec, values: readonly str
 const typeText = ({ type, presence }: FieldSpec): string =>
   `${presence === 'optional' ? 'optional ' : ''}${type.proto}${presence === 'required' ? ' (required)' : ''}`
 
-/** The type of an existing field, as `typeText` writes it. */
+/** Returns the type of an existing field in the notation of `typeText`. */
 function writtenType(field: DescField): string {
   const { proto } = field
   const label = field.fieldKind === 'list' ? 'repeated ' : proto.proto3Optional ? 'optional ' : ''
@@ -145,7 +145,7 @@ function writtenType(field: DescField): string {
   return `${label}${type}${isRequired(field) ? ' (required)' : ''}`
 }
 
-/** By `FieldDescriptorProto.Type`. */
+/** The scalar types by `FieldDescriptorProto.Type`. */
 const SCALARS: Readonly<Record<number, string>> = {
   1: 'double',
   2: 'float',

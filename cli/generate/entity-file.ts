@@ -4,14 +4,14 @@ import type { ResourceNames } from './resource-names.js'
 import { camelOf } from './words.js'
 
 export interface EntityContext {
-  /** The path of the .proto's generated code, from the folder of the entity: `../gen/shop/v1/task_pb.js`. */
+  /** The path of the generated code from the entity's folder, such as `../gen/shop/v1/task_pb.js`. */
   readonly generated: string
   readonly key: KeyType
   readonly parent?:
     { readonly names: ResourceNames; readonly key: KeyType; readonly pattern: string } | undefined
 }
 
-/** The entity of a new resource. */
+/** Returns the source of a new resource's entity. */
 export function entityFile(
   names: ResourceNames,
   fields: readonly FieldSpec[],
@@ -63,7 +63,7 @@ ${reference}${fields.map((field) => `  ${propertyLine(type, field)}\n`).join('')
 const keyLine = ({ generated, column, property }: KeyType): string =>
   `${generated === undefined ? `@PrimaryColumn(${column})` : `@PrimaryGeneratedColumn(${generated})`} id!: ${property}`
 
-/** The key of an entity, as whatever refers to it declares it; a string where it is of no known form. */
+/** Returns the key type in an entity's source; a string if it is not recognized. */
 export function keyIn(text: string): KeyType {
   const [, generated, declared = '', property] =
     /@Primary(Generated)?Column\(([^)]*)\)\s*(?:readonly )?id!?: (string|number|bigint)\b/.exec(text) ?? []
@@ -96,13 +96,13 @@ export function propertyLine(entity: string, field: FieldSpec): string {
   return `${column} ${camelOf(name)}${presence === 'optional' ? '?' : '!'}: ${property}`
 }
 
-/** The type of an optional property, which a compiler does not emit. */
+/** Returns the `type` option for an optional property, whose type the compiler does not emit. */
 const typeOf = (property: string): readonly string[] =>
   property === 'number' ? ['type: Number'] : property === 'bigint' ? ["type: 'bigint'"] : []
 
 /**
- * The entity with more properties: before what the server sets, or at the end of the class. Undefined where
- * the class is not found.
+ * Adds properties to an entity's source, before those that the server sets or at the end of the class.
+ * Undefined if the class is not found.
  */
 export function withProperties(
   text: string,
@@ -130,7 +130,7 @@ export function withProperties(
   return lines.join('\n')
 }
 
-/** The entity without a property. Undefined where it is not found on lines of its own. */
+/** Removes a property from an entity's source. Undefined if it is not found on separate lines. */
 export function withoutProperty(text: string, entity: string, field: string): string | undefined {
   const lines = text.split('\n')
   const body = bodyOf(lines, entity)
@@ -149,7 +149,7 @@ export function withoutProperty(text: string, entity: string, field: string): st
   return lines.join('\n')
 }
 
-/** The lines of a class between its braces, which stand where a formatter puts them. */
+/** Returns the lines of a class between its braces, in the positions that formatters use. */
 function bodyOf(
   lines: readonly string[],
   entity: string,

@@ -4,7 +4,7 @@ import { fieldLines } from './proto-file.js'
 import { type ProtoSource, spanOf } from './proto-source.js'
 import { edited, type TextEdit } from './text-edit.js'
 
-/** The parts of a path in a descriptor. */
+/** Field numbers in descriptor.proto, which occur in the path of a declaration. */
 const IMPORTS = 3
 const MESSAGES = 4
 const FIELDS = 2
@@ -15,19 +15,20 @@ const FIRST_OF_THE_IMPLEMENTATION = 19_000
 const LAST_OF_THE_IMPLEMENTATION = 19_999
 const LAST_NUMBER = 536_870_911
 
-/** The changes of a message. */
+/** The changes to a message. */
 export interface FieldChanges {
   readonly added: readonly FieldSpec[]
-  /** Names. */
+  /** The names of removed fields. */
   readonly removed: readonly string[]
   /** New values of existing enums, by the name of the enum. */
   readonly values: readonly { readonly enumeration: string; readonly added: readonly string[] }[]
 }
 
 /**
- * The text of the file with the changes of one message. Everything else in it stays as it is, comments too. A
- * new field gets the number after the highest that the message has used, so that no number is used twice.
- * @throws {Failure} where the place of a change cannot be found.
+ * Returns the text of a file with changes to one message. Everything else is unchanged, including comments. A
+ * new field gets the number after the highest that the message has ever used, so that numbers are never
+ * reused.
+ * @throws {Failure} if the position of a change cannot be found.
  */
 export function withFields(source: ProtoSource, message: string, changes: FieldChanges): string {
   const index = source.file.messageType.findIndex(({ name }) => name === message)
@@ -80,8 +81,8 @@ const highestNumber = ({
   )
 
 /**
- * Lines after what ends at `after`, which may have a comment behind it; at the end of the block where there
- * is nothing.
+ * Returns an edit that inserts lines after the declaration that ends at `after`, and after a comment on the
+ * same line. If `after` is undefined, inserts them at the end of the block.
  */
 function insertion(
   text: string,
@@ -125,7 +126,7 @@ function addedValues(
   )
   const highest = Math.max(
     ...values.value.map(({ number }) => number),
-    // The end of a range of an enum is in it.
+    // The end of an enum's reserved range is inclusive.
     ...values.reservedRange.map(({ end }) => end).filter((last) => last < 2 ** 31 - 1),
   )
   return insertion(
@@ -153,7 +154,7 @@ function removal(source: ProtoSource, index: number, name: string): TextEdit {
   return { start, end: eol, text: reserved.map((line) => `${indent}${line}`).join(newlineOf(text)) }
 }
 
-/** The start of the comments directly above a line. */
+/** Returns the start of the comments directly above a line. */
 function commentStart(text: string, lineStart: number): number {
   let start = lineStart
   let inBlock = false
@@ -197,8 +198,8 @@ function endOfLine(text: string, from: number): number {
 }
 
 /**
- * The indentation of the line that contains `at`. All lines of a declaration use the indentation of its first
- * line.
+ * Returns the indentation of the line that contains `at`. All lines of a declaration use the indentation of
+ * its first line.
  */
 const indentAt = (text: string, at: number): string =>
   /^\s*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))?.[0] ?? ''

@@ -3,12 +3,12 @@ import { Failure } from '../errors/failure.js'
 import { FIELD_TYPES, type FieldType, KEY_TYPES, type KeyType } from './field-types.js'
 import { pascalOf } from './words.js'
 
-/** One field of `--fields`. */
+/** A field in `--fields`. */
 export interface FieldSpec {
-  /** As in the .proto, such as `due_time`. */
+  /** The name in the .proto, such as `due_time`. */
   readonly name: string
   readonly type: FieldType
-  /** The values of an enum without the one for unspecified; empty for other types. */
+  /** The values of an enum without the unspecified value; empty for other types. */
   readonly values: readonly string[]
   readonly presence: 'plain' | 'required' | 'optional'
 }
@@ -16,13 +16,19 @@ export interface FieldSpec {
 const TYPES = [...Object.keys(FIELD_TYPES), 'enum']
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const VALUE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
-/** Every resource has these, or they mean something else to the framework or to generated code. */
+/**
+ * Names that every resource already has, or that have a special meaning in the framework or in generated
+ * code.
+ */
 const TAKEN = new Set([
   ...['name', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time', 'account_id', 'parent'],
   ...['constructor', 'to_string', 'to_json', 'value_of'],
 ])
 
-/** @throws {Failure} that names the field, what is wrong with it, and what to write. */
+/**
+ * Parses `--fields`.
+ * @throws {Failure} with the field, the problem and advice.
+ */
 export function parseFields(text: string): readonly FieldSpec[] {
   const parts = partsOf(text).filter((part) => !KEY.test(part))
   if (parts.length > 200) throw new Failure('input', '--fields has more than 200 fields')
@@ -34,8 +40,8 @@ export function parseFields(text: string): readonly FieldSpec[] {
 }
 
 /**
- * The type of `id`; undefined if `--fields` does not state it. @throws {Failure} for a type that is not a key
- * type.
+ * Returns the type of `id`; undefined if `--fields` does not state it.
+ * @throws {Failure} for a type that cannot be a key.
  */
 export function parseKey(text: string): KeyType | undefined {
   const [spec, another] = partsOf(text).filter((part) => KEY.test(part))
@@ -117,5 +123,5 @@ function enumField(
   return { name, type, values, presence }
 }
 
-/** The value 0 of an enum (AIP-126). */
+/** Returns the name of an enum's value 0 (AIP-126). */
 export const unspecifiedOf = (field: string): string => `${field.toUpperCase()}_UNSPECIFIED`

@@ -1,18 +1,18 @@
-/** The forms of a `--fields` type in the .proto, in the entity and in a test. */
+/** The representations of a `--fields` type in the .proto, the entity and a test. */
 export interface FieldType {
   readonly proto: string
-  /** The TypeScript type of the property of the entity. */
+  /** The TypeScript type of the entity's property. */
   readonly property: string
-  /** The options of `@Column()`; `nullable` comes on top. */
+  /** The options of `@Column()`, without `nullable`. */
   readonly column: string
-  /** A value in JSON, as TypeScript text. */
+  /** Returns an example JSON value as TypeScript source. */
   readonly sample: (field: string) => string
   /**
-   * True if a client can leave it out so that the server knows. Numbers and bools without `?` are 0 and false
-   * then.
+   * True if the server can detect that a client has omitted it. Numbers and bools without `?` are then 0 and
+   * false.
    */
   readonly canBeRequired: boolean
-  /** Nothing is like nothing, so `!` or `?` has to be said. */
+  /** Present if the type has no zero value, so that `!` or `?` is required. */
   readonly needsPresence?: true
   readonly isList?: true
   /** The imports that it needs in the .proto. */
@@ -52,7 +52,7 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
     proto: 'google.protobuf.Timestamp',
     property: 'Date',
     column: '',
-    // An end is after its start.
+    // The end of a period must be after its start.
     sample: (field) => (/(^|_)(end|until|to)(_|$)/.test(field) ? LATER : "'2026-01-31T12:00:00Z'"),
     canBeRequired: true,
     needsPresence: true,
@@ -69,19 +69,22 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   },
 }
 
-/** The forms of an `id` type of `--fields` in the entity and in a test. */
+/** The representations of an `id` type of `--fields` in the entity and in a test. */
 export interface KeyType {
-  /** The TypeScript type of the property and of properties that refer to it. */
+  /** The TypeScript type of the property and of references to it. */
   readonly property: string
   /** The argument of `@PrimaryColumn()`, and of `@Column()` in references. */
   readonly column: string
   /** The argument of `@PrimaryGeneratedColumn()`; undefined if the database does not generate the keys. */
   readonly generated?: string
-  /** A key of a test, as a text. @param name - says which one. */
+  /**
+   * Returns a key for a test as source text.
+   * @param name - selects the key.
+   */
   readonly sample: (name: SampleKey) => string
 }
 
-/** The keys that a test names. */
+/** The names of keys in a test. */
 export type SampleKey = 'one' | 'secret' | 'missing' | 'kept' | 'first' | 'second'
 
 const NUMBERS: Readonly<Record<SampleKey, number>> = {

@@ -14,7 +14,7 @@ import { type Project, projectIn } from './project.js'
 import { resourceNames } from './resource-names.js'
 import { pascalOf, snakeOf } from './words.js'
 
-/** The request of a user. */
+/** The user's request. */
 export interface ResourceRequest {
   readonly name: string
   readonly plural?: string | undefined
@@ -24,7 +24,7 @@ export interface ResourceRequest {
   readonly remove: readonly string[]
 }
 
-/** The result. */
+/** The result of generating a resource. */
 export interface GeneratedResource {
   readonly name: string
   readonly isNew: boolean
@@ -41,8 +41,8 @@ interface Prepared {
 }
 
 /**
- * Writes the files of resources, or adds and removes fields of existing ones, and generates their code. If
- * one of them cannot be written, or buf rejects the .proto files afterwards, all files are restored.
+ * Writes the files of resources, or adds and removes fields of existing ones, and generates their code. If a
+ * file cannot be written, or if buf rejects the .proto files, all files are restored.
  * @throws {Failure}
  */
 export async function generateResources(
@@ -62,8 +62,9 @@ export async function generateResources(
 }
 
 /**
- * Reads the project once for all requests that need nothing of one another, such as all parents, and not
- * once for each of them. @param written - gets the files.
+ * Writes resources in groups. Requests that do not depend on each other, such as all parents, share one
+ * reading of the project.
+ * @param written - receives the files.
  */
 async function writeAll(
   folder: string,
@@ -95,7 +96,10 @@ async function writeAll(
   return requests.flatMap((request) => done.get(request) ?? [])
 }
 
-/** True if a request is for what another one writes, for a resource in it, or for the same .proto file. */
+/**
+ * Returns true if a request depends on another one: it needs its resource or parent, or uses the same .proto
+ * file.
+ */
 function needs(project: Project, request: ResourceRequest, other: ResourceRequest): boolean {
   const { name, parent = name } = request
   const file = messageOf(project, request)?.file.name
@@ -157,7 +161,7 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
   }
 }
 
-/** A resource does not move: its names would be others. */
+/** Checks the parent of an existing resource, which cannot change because its names would change. */
 function checkParent(pattern: string, { name, parent }: ResourceRequest): void {
   if (parent === undefined) return
   const above = /\{([^}]+)\}\/[^/]+\/\{[^}]+\}$/.exec(pattern)?.[1]
@@ -195,7 +199,10 @@ const fieldsOf = ({ file }: FileDescriptorSet): ReadonlyMap<string, string> =>
     ),
   )
 
-/** The module of the entities, compiled. @throws {Failure} with the first mistakes of the compiler. */
+/**
+ * Compiles the project and returns the entity module.
+ * @throws {Failure} with the first errors of the compiler.
+ */
 export async function compiledEntities(folder: string): Promise<string> {
   const { exit, stdout } = await runTool(toolOf(folder, 'tsc', 'typescript'), [], folder)
   if (exit !== 0) {
@@ -208,7 +215,7 @@ export async function compiledEntities(folder: string): Promise<string> {
   return projectOption('entities') ?? join(folder, 'dist/src/entities.js')
 }
 
-/** True if the project has migrations. Without them SQLite makes its tables by itself. */
+/** Returns true if the project has migrations. Without them, SQLite creates its tables automatically. */
 export const hasMigrations = (): boolean => existsSync(migrationsFolder())
 
 export const migrationsFolder = (): string => projectOption('files') ?? 'migrations'

@@ -19,27 +19,27 @@ import { type Registration, REGISTRATIONS } from './service-file.js'
 /** The folder of a project's own .proto files. */
 export const PROTO_FOLDER = 'proto'
 
-/** A project as `ashlar new` writes it. */
+/** A project in the layout of `ashlar new`. */
 export interface Project {
   readonly folder: string
   readonly registration: Registration
   readonly set: FileDescriptorSet
   readonly registry: FileRegistry
-  /** The resources of its own files: messages with a pattern of names. */
+  /** The resources in its own .proto files: messages with a name pattern. */
   readonly resources: readonly Resource[]
-  /** The packages of its own files. */
+  /** The packages of its own .proto files. */
   readonly packages: readonly string[]
 }
 
 export interface Resource {
   readonly message: DescMessage
-  /** `shop.example.com/Task` */
+  /** The type, such as `shop.example.com/Task`. */
   readonly type: string
   readonly pattern: string
   readonly plural: string
 }
 
-/** @throws {Failure} for a folder that is not such a project, and if its .proto files do not compile. */
+/** @throws {Failure} for a folder that is not such a project, or if its .proto files do not compile. */
 export async function projectIn(folder: string): Promise<Project> {
   const registration = REGISTRATIONS.find(({ list }) => existsSync(join(folder, list)))
   if (registration === undefined || !existsSync(join(folder, 'src/entities.ts')))
@@ -66,11 +66,14 @@ function resourceOf(message: DescMessage): readonly Resource[] {
   return [{ message, type, pattern: pattern[0] ?? '', plural }]
 }
 
-/** The text of one of the project's own .proto files. */
+/** Returns the text of one of the project's own .proto files. */
 export const protoText = ({ folder }: Project, name: string): string =>
   readFileSync(join(folder, PROTO_FOLDER, name), 'utf8')
 
-/** The resource of that name. @throws {Failure} when there is none, or when several packages have one. */
+/**
+ * Returns the resource with that name.
+ * @throws {Failure} if there is none, or if several packages have one.
+ */
 export function resourceNamed({ resources }: Project, name: string): Resource {
   const found = resources.filter(
     ({ message }) => message.name === name || message.name.toLowerCase() === name.toLowerCase(),
@@ -92,11 +95,11 @@ export function resourceNamed({ resources }: Project, name: string): Resource {
   return only
 }
 
-/** True if a client has to send the field. */
+/** Returns true if a client must send the field. */
 export const isRequired = (field: DescField): boolean =>
   getOption(field, field_behavior).includes(FieldBehavior.REQUIRED)
 
-/** True if only the server writes the field, or it is the name. */
+/** Returns true if only the server writes the field, or if it is the name. */
 export const isSetByServer = (field: DescField): boolean => {
   const behavior = getOption(field, field_behavior)
   return behavior.includes(FieldBehavior.OUTPUT_ONLY) || behavior.includes(FieldBehavior.IDENTIFIER)

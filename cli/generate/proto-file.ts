@@ -2,22 +2,22 @@ import { type FieldSpec, unspecifiedOf } from './field-spec.js'
 import type { KeyType } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 
-/** The parts of a new resource's .proto besides its fields. */
+/** The parts of a new resource's .proto other than its fields. */
 export interface ProtoContext {
-  /** `shop.v1` */
+  /** The package, such as `shop.v1`. */
   readonly package: string
-  /** `shop.example.com` */
+  /** The domain, such as `shop.example.com`. */
   readonly domain: string
   readonly key: KeyType
-  /** Of a resource in another one. */
+  /** The parent of a nested resource. */
   readonly parent?:
     { readonly names: ResourceNames; readonly type: string; readonly pattern: string } | undefined
 }
 
-/** Numbers of new fields begin after those that every resource has. */
+/** The first number of new fields, after the fields that every resource has. */
 const FIRST = 5
 
-/** The lines of a field and of its enum, without indentation. */
+/** Returns the lines of a field and of its enum, without indentation. */
 export function fieldLines(
   { name, type, values, presence }: FieldSpec,
   number: number,
@@ -35,7 +35,7 @@ export function fieldLines(
   return { field: `${label}${type.proto} ${name} = ${number}${rule};`, enumeration }
 }
 
-/** The .proto of a new resource with its standard methods (AIP-131 to AIP-135). */
+/** Returns the .proto of a new resource with its standard methods (AIP-131 to AIP-135). */
 export function protoFile(names: ResourceNames, fields: readonly FieldSpec[], context: ProtoContext): string {
   const { type, snake, camels, camel } = names
   const { domain, parent } = context
@@ -84,7 +84,10 @@ const importsOf = (fields: readonly FieldSpec[]): string =>
     .map((name) => `import "${name}";\n`)
     .join('')
 
-/** Returns the text of a method with its route and its rule. @param resource - of the rule. */
+/**
+ * Returns a function that formats a method with its route and its rule.
+ * @param resource - the resource in the rule.
+ */
 export const methodsOf =
   (resource: string) =>
   (verb: string, of: string, request: string, response: string, http: string): string =>

@@ -1,12 +1,12 @@
 import type { FileDescriptorProto } from '@bufbuild/protobuf/wkt'
 
-/** A .proto file as it is written, and what buf read in it. */
+/** The text of a .proto file and its descriptor. */
 export interface ProtoSource {
   readonly text: string
   readonly file: FileDescriptorProto
 }
 
-/** A range in the text, in characters. */
+/** A range of characters in the text. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -14,8 +14,8 @@ export interface Span {
 }
 
 /**
- * The place of a declaration, by its path in the descriptor: `[4, 0, 2, 1]` is the second field of the first
- * message. Undefined where the descriptor does not say it.
+ * Returns the position of a declaration by its path in the descriptor: `[4, 0, 2, 1]` is the second field of
+ * the first message. Undefined if the descriptor does not contain it.
  */
 export function spanOf({ text, file }: ProtoSource, path: readonly number[]): Span | undefined {
   const location = file.sourceCodeInfo?.location.find(
@@ -32,10 +32,10 @@ export function spanOf({ text, file }: ProtoSource, path: readonly number[]): Sp
   return undefined
 }
 
-/** The tab widths to try: current buf's, and the widths of protoc and earlier versions. */
+/** The tab widths to try: that of the current buf, and those of protoc and earlier versions. */
 const TABS = [4, 8]
 
-/** Lines and columns count from 0, and a column is a character or what a tab fills. */
+/** Converts a line and column to an offset. Both start at 0, and a tab counts as several columns. */
 function offsetOf(text: string, line: number, column: number, tab: number): number {
   let at = 0
   for (let skipped = 0; skipped < line; skipped++) {

@@ -1,27 +1,30 @@
 import { Failure } from '../errors/failure.js'
 import { camelOf, pascalOf, pluralOf, snakeOf } from './words.js'
 
-/** The names of a resource, as each place spells them. */
+/** The forms of a resource's name. */
 export interface ResourceNames {
-  /** `LineItem`: message, entity. */
+  /** For messages and entities, such as `LineItem`. */
   readonly type: string
-  /** `LineItems` */
+  /** For example `LineItems`. */
   readonly types: string
-  /** `line_item`: fields, rules, variables of patterns, the file of the .proto. */
+  /** For fields, rules, pattern variables and the .proto file, such as `line_item`. */
   readonly snake: string
-  /** `line_items`: the table, the field of a List. */
+  /** For the table and the field of a List, such as `line_items`. */
   readonly snakes: string
-  /** `lineItem` */
+  /** For example `lineItem`. */
   readonly camel: string
-  /** `lineItems`: paths and resource names (AIP-122). */
+  /** For paths and resource names (AIP-122), such as `lineItems`. */
   readonly camels: string
-  /** `line-item`: files */
+  /** For files, such as `line-item`. */
   readonly file: string
-  /** `line-items`: the folder */
+  /** For the folder, such as `line-items`. */
   readonly folder: string
 }
 
-/** @throws {Failure} for a name that is not in PascalCase. */
+/**
+ * Returns the forms of a name.
+ * @throws {Failure} for a name that is not in PascalCase.
+ */
 export function resourceNames(type: string, plural?: string): ResourceNames {
   if (!/^[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*$/.test(type) || type.length > 60)
     throw new Failure(
@@ -47,7 +50,7 @@ export function resourceNames(type: string, plural?: string): ResourceNames {
   }
 }
 
-/** Imported by the files of an entity and of its module. */
+/** Names that the files of an entity and its module import. */
 const TAKEN = new Set([
   'Column',
   'Date',

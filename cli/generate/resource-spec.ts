@@ -1,17 +1,14 @@
 import { Failure } from '../errors/failure.js'
 
-/**
- * A resource as it is named on the command line: `Task`, `Project/Task`,
- * `'Project/Task(title:string! size:int32)'`.
- */
+/** A resource on the command line: `Task`, `Project/Task`, or `'Project/Task(title:string! size:int32)'`. */
 export interface ResourceSpec {
   readonly name: string
   readonly parent?: string
-  /** Undefined where it has no parentheses. */
+  /** The fields in parentheses; undefined without parentheses. */
   readonly fields?: string
 }
 
-/** @throws {Failure} for a text of another form. */
+/** @throws {Failure} for any other format. */
 export function parseResource(text: string): ResourceSpec {
   const [, parent, name, fields] =
     /^(?:([A-Za-z][A-Za-z0-9]*)\/)?([A-Za-z][A-Za-z0-9]*)\s*(?:\((.*)\))?$/s.exec(text.trim()) ?? []

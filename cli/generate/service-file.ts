@@ -1,11 +1,11 @@
 import type { ResourceNames } from './resource-names.js'
 
-/** The registration of a project's services: a function for the builder, or a Nest module. */
+/** The way in which a project registers its services: a function for the builder, or a Nest module. */
 export interface Registration {
-  /** The file of one service, beside its entity. */
+  /** Returns the path of a service's file, next to its entity. */
   readonly fileOf: (names: ResourceNames) => string
   readonly textOf: (names: ResourceNames, generated: string) => string
-  /** The file that lists them all, by exports. */
+  /** The file that exports all services. */
   readonly list: string
   readonly exportOf: (names: ResourceNames) => string
 }
@@ -46,6 +46,6 @@ export class ${types}Module {}
 
 export const REGISTRATIONS: readonly Registration[] = [PLAIN, NEST]
 
-/** The text with a line at its end, unless it has it. */
+/** Appends a line unless the text contains it. */
 export const withLine = (text: string, line: string): string =>
   text.split('\n').includes(line) ? text : `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`

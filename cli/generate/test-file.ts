@@ -3,15 +3,15 @@ import { KEY_TYPES, type KeyType, type SampleKey } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 import { camelOf } from './words.js'
 
-/** The rows that a test creates before the resource itself: a parent, with the fields that it needs. */
+/** The rows that a test creates before the resource: a parent with the fields that it needs. */
 export interface ParentSample {
   readonly names: ResourceNames
   readonly key: KeyType
-  /** TypeScript text of an object. */
+  /** The TypeScript source of an object. */
   readonly body: string
 }
 
-/** The test of a new resource: the standard methods, and that tenants and parents stay apart. */
+/** Returns the test of a new resource: the standard methods, and isolation between tenants and parents. */
 export function testFile(
   names: ResourceNames,
   fields: readonly FieldSpec[],
@@ -103,7 +103,7 @@ const parentPath = ({ names, key }: ParentSample, owner: SampleKey): string =>
     ? `/v1/\${${owner}}`
     : `/v1/${names.camels}/${key.sample(owner)}`
 
-/** The database generates the keys of the parents, and the first tenant's are used. */
+/** Declarations for parents whose keys the database generates. The test uses the first tenant's. */
 const GENERATED_PARENTS = `  let first: string
   let second: string
 `
@@ -128,7 +128,7 @@ const parentsMade = ({ names: { camels, snake }, key, body }: ParentSample): str
 
 const sampleLine = ({ name, type }: FieldSpec): string => `${camelOf(name)}: ${type.sample(name)},`
 
-/** The test with samples of more fields. Undefined without \`const sample\` as it was written. */
+/** Adds samples of fields to a test. Undefined if the generated \`const sample\` is not found. */
 export function withSamples(text: string, fields: readonly FieldSpec[]): string | undefined {
   const lines = text.split('\n')
   const start = lines.indexOf('const sample = {')
@@ -138,7 +138,7 @@ export function withSamples(text: string, fields: readonly FieldSpec[]): string 
   return lines.join('\n')
 }
 
-/** The test without the sample of a field. */
+/** Removes the sample of a field from a test. */
 export function withoutSample(text: string, field: string): string {
   const lines = text.split('\n')
   const start = lines.indexOf('const sample = {')

@@ -5,7 +5,7 @@ export interface TextEdit {
   readonly text: string
 }
 
-/** The text with all edits, which do not overlap. Of several at one place the first comes first. */
+/** Applies edits, which must not overlap. Several edits at the same position are applied in order. */
 export function edited(text: string, edits: readonly TextEdit[]): string {
   let made = text
   for (const { start, end, text: replacement } of edits.toReversed().sort((a, b) => b.start - a.start))

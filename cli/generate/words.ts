@@ -1,20 +1,23 @@
-/** `LineItem` or `lineItem` → `line_item`. */
+/** Converts `LineItem` or `lineItem` to `line_item`. */
 export const snakeOf = (name: string): string => name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase()
 
-/** `line_item` → `LineItem`. */
+/** Converts `line_item` to `LineItem`. */
 export const pascalOf = (snake: string): string =>
   snake
     .split('_')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-/** `line_item` → `lineItem`. */
+/** Converts `line_item` to `lineItem`. */
 export const camelOf = (snake: string): string => {
   const pascal = pascalOf(snake)
   return pascal.charAt(0).toLowerCase() + pascal.slice(1)
 }
 
-/** `line_item` → `line_items`, `category` → `categories`, `shelf` → `shelves`. */
+/**
+ * Returns the plural: `line_item` becomes `line_items`, `category` becomes `categories`, `shelf` becomes
+ * `shelves`.
+ */
 export const pluralOf = (snake: string): string => {
   if (/[^aeiou]y$/.test(snake)) return `${snake.slice(0, -1)}ies`
   if (/(l|ea|oa|ar)f$/.test(snake)) return `${snake.slice(0, -1)}ves`
@@ -35,7 +38,10 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map([
   ...(['news', 'series', 'data', 'media', 'staff', 'gas'].map((one) => [one, one]) as [string, string][]),
 ])
 
-/** `line_items` → `line_item`, `categories` → `category`, `status` → `status`. */
+/**
+ * Returns the singular: `line_items` becomes `line_item`, `categories` becomes `category`, `status` is
+ * unchanged.
+ */
 export function singularOf(snake: string): string {
   const at = snake.lastIndexOf('_') + 1
   const last = snake.slice(at)

@@ -1,4 +1,4 @@
-/** The topics and commands of `ashlar`, by what people want to do. */
+/** The topics and commands of `ashlar`, grouped by task. */
 export const ROOT_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'write a service': ['new', 'dev', 'check', 'generate'],
   'change its tables': ['migrate', 'search'],
@@ -7,10 +7,10 @@ export const ROOT_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'set up your machine': ['idp', 'completion'],
 }
 
-/** Whose first examples the help of `ashlar` shows. */
+/** The commands whose first example is shown in the help of `ashlar`. */
 export const FIRST_STEPS: readonly string[] = ['new', 'dev', 'migrate:plan', 'security-check']
 
-/** The commands of a topic that has many, by what they are for. */
+/** The commands of large topics, grouped by purpose. */
 export const GROUPS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   migrate: {
     'every day': ['new', 'plan', 'up', 'status', 'verify'],

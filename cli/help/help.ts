@@ -3,8 +3,8 @@ import { FIRST_STEPS, GROUPS, ROOT_GROUPS } from './groups.js'
 import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
 
 /**
- * oclif's help, with examples on every level and the exit statuses. A topic shows the first example of each
- * of its commands, and its commands in groups where it has many.
+ * oclif's help with examples on every level and the exit statuses. A topic shows the first example of each
+ * command. The commands of a large topic are grouped.
  */
 export class ExampledHelp extends Help {
   override formatRoot(): string {
@@ -72,11 +72,11 @@ export class ExampledHelp extends Help {
   }
 }
 
-/** Of `migrate:up` it is `migrate`. */
+/** Returns the topic of a command: `migrate` for `migrate:up`. */
 const topicOf = (command: Command.Loadable | undefined): string =>
   command?.id.split(':').slice(0, -1).join(':') ?? ''
 
-/** The exit statuses that a command can have. */
+/** Returns the exit statuses of a command. */
 function exitMeanings(command: Command.Loadable, bin: string): [Exit, string][] {
   const { differs } = command as { readonly differs?: string }
   const isOfDaemon = bin === 'idp' || command.id.startsWith('idp')
@@ -99,7 +99,7 @@ function firstExample(
   return [exampleText(first, { bin: config.bin, id })]
 }
 
-/** Returns an example as a user types it, with the program and the command in place of their placeholders. */
+/** Returns an example with the program and the command in place of their placeholders. */
 export function exampleText(example: Command.Example, { bin, id }: { bin: string; id: string }): string {
   const template = typeof example === 'string' ? example : example.command
   return template

@@ -76,7 +76,7 @@ interface Page {
 const shownFlags = ({ flags }: Command.Loadable): readonly Command.Flag.Cached[] =>
   Object.values(flags).filter(({ hidden }) => hidden !== true)
 
-/** The flags that several commands have in the same words, in the order of their names, each name once. */
+/** Returns the flags that several commands describe identically, sorted by name. */
 function commonFlags(commands: readonly Command.Loadable[]): ReadonlySet<string> {
   const flags = commands.flatMap(shownFlags)
   const uses = (line: string) => flags.filter((flag) => flagLine(flag) === line).length
@@ -88,7 +88,7 @@ function commonFlags(commands: readonly Command.Loadable[]): ReadonlySet<string>
   return new Set(lines.filter((line) => uses(line) >= COMMON))
 }
 
-/** The number of commands that have a flag that is described once. */
+/** The number of commands from which a flag is described only once. */
 const COMMON = 3
 
 function commandSection(command: Command.Loadable, { bin, topics, common }: Page): string {

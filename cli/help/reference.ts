@@ -5,8 +5,7 @@ import { loadOptions } from '../loading/load-options.js'
 import { referencePage } from './reference-page.js'
 
 /**
- * Writes docs/reference/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of
- * date.
+ * Writes docs/reference/cli.md. With `--check` it writes nothing and exits with 1 if the page is out of date.
  */
 const page = packageFile('docs/reference/cli.md')
 settings.enableAutoTranspile = false

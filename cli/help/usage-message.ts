@@ -2,7 +2,7 @@ import { Config, type Errors } from '@oclif/core'
 import { loadOptions, type Program } from '../loading/load-options.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 
-/** A usage error in one line. For an unknown command or flag it names the nearest known one. */
+/** Returns a usage error in one line. For an unknown command or flag it suggests the nearest known one. */
 export async function usageMessage(program: Program, error: Errors.CLIError): Promise<string> {
   const [, unknown] = /^command (\S+) not found\.?$/i.exec(error.message) ?? []
   if (unknown !== undefined) {
@@ -19,7 +19,7 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
   return inOurWords(error.message).replace(/\n+See more help with --help$/, '; see --help')
 }
 
-/** The problem of a flag's value. A flag with its own parser words it itself. */
+/** Rewrites oclif's message about a flag's value. A flag with its own parser has its own message. */
 const inOurWords = (message: string): string =>
   message
     .replace(NO_INTEGER, '$1 takes a whole number, and “$2” is none')
@@ -32,7 +32,10 @@ const TOO_SMALL =
   /^Parsing (--\S+) \n\tExpected an integer greater than or equal to (-?\d+) but received: (.*)/
 const TOO_LARGE = /^Parsing (--\S+) \n\tExpected an integer less than or equal to (-?\d+) but received: (.*)/
 
-/** Within an existing topic, such as `migrate`, only the rest of the name is compared. */
+/**
+ * Returns the message for an unknown command. Within an existing topic such as `migrate`, only the rest of
+ * the name is compared.
+ */
 function unknownCommand(program: Program, unknown: string, commandIDs: readonly string[]): string {
   const [first = '', ...rest] = unknown.split(':')
   const ofTopic = commandIDs.filter((id) => id.startsWith(`${first}:`))
@@ -42,7 +45,7 @@ function unknownCommand(program: Program, unknown: string, commandIDs: readonly 
     unknown.slice(prefix.length),
     (isInTopic ? ofTopic : commandIDs).map((id) => id.slice(prefix.length)),
   )
-  // A command that takes no arguments, and has got one.
+  // A known command without arguments that was called with one.
   const known = commandIDs.find((id) => unknown.startsWith(`${id}:`))
   const intended = known ?? (near === undefined ? undefined : prefix + near)
   const words = (id: string) => id.replaceAll(':', ' ')
@@ -51,8 +54,8 @@ function unknownCommand(program: Program, unknown: string, commandIDs: readonly 
 }
 
 /**
- * The missing inputs: arguments with their description, flags with the environment variable that also sets
- * them.
+ * Returns the missing inputs: arguments with their description, and flags with the environment variable that
+ * also sets them.
  */
 function missing(error: Errors.CLIError): readonly string[] {
   const { args = [], parse } = error as Partial<MissingArguments & ParsedFlags>
@@ -79,7 +82,7 @@ interface ParsedFlags {
   readonly parse: { readonly input: { readonly flags: Readonly<Record<string, { readonly env?: string }>> } }
 }
 
-/** The part of oclif's error for unknown flags that is read here. */
+/** The part of oclif's error for unknown flags that is used. */
 interface UnknownFlags {
   readonly flags: readonly string[]
   readonly parse: { readonly input: { readonly flags: object } }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from './clients.js'
 
-/** The changes by `client_id` when `after` is written over a file with `before`. */
+/** The changes by `client_id` when a file is overwritten. */
 export interface ClientsDiff {
   readonly added: readonly string[]
-  /** With the names of the changed fields, never their values: one of them is a secret. */
+  /** The names of the changed fields. Values are omitted, because one of them is a secret. */
   readonly changed: readonly { readonly client_id: string; readonly fields: readonly string[] }[]
   readonly removed: readonly string[]
 }

@@ -3,7 +3,7 @@ import { byCodeUnit } from './code-units.js'
 import { isAddress } from './routes/host.js'
 import type { Route } from './routes/route.js'
 
-/** One entry of the clients file. */
+/** An entry of the clients file. */
 export interface Client {
   readonly client_id: string
   readonly client_secret: string
@@ -16,14 +16,14 @@ export interface Client {
   }
 }
 
-/** Printed whenever client secrets are written. */
+/** The warning printed whenever client secrets are written. */
 export const GUESSABLE =
   'Its client secrets are guessable on purpose (dev-secret-<name>): never use it outside development.'
 
 /**
- * One client for each app of the HTTP routes, ordered by `client_id`. Routes of the same project are one app;
- * a route without a project is named by its host. The order of the routes does not matter.
- * @throws Failure when two hosts would become the same client and no project says so.
+ * Returns one client for each app of the HTTP routes, sorted by `client_id`. Routes of the same project
+ * belong to one app; a route without a project is named by its host. The order of the routes has no effect.
+ * @throws Failure if two hosts without a project would become the same client.
  */
 export function clientsOf(routes: readonly Route[]): readonly Client[] {
   return appsOf(routes).map(({ name, routes: ofApp }) => toClient(name, defaultRoute(ofApp)))
@@ -35,7 +35,7 @@ export interface App {
   readonly routes: readonly [Route, ...Route[]]
 }
 
-/** The apps of the HTTP routes, ordered by name. */
+/** Returns the apps of the HTTP routes, sorted by name. */
 export function appsOf(routes: readonly Route[]): readonly App[] {
   const byName = new Map<string, [Route, ...Route[]]>()
   for (const route of routes) {
@@ -52,8 +52,8 @@ export function appsOf(routes: readonly Route[]): readonly App[] {
 }
 
 /**
- * The routes whose apps have a name that a sign-in can use. Others are left out, and `leftOut` receives the
- * reason.
+ * Returns the routes whose app has a name that a sign-in can use. `leftOut` receives the reason for each
+ * omitted route.
  */
 export const nameableRoutes = (routes: readonly Route[], leftOut: (why: string) => void): readonly Route[] =>
   routes.filter(({ project, host, protocol }) => {
@@ -68,7 +68,10 @@ function appName({ project, host }: Route): string {
   return host.slice(0, host.indexOf('.'))
 }
 
-/** Hosts are one app only when a project says so, never because their first labels are equal. */
+/**
+ * Rejects hosts that would form one app only because their first labels are equal. Only a project combines
+ * hosts.
+ */
 function refuseChanceMeeting({ name, routes }: App): void {
   const hosts = [...new Set(routes.map(({ host }) => host))].sort(byCodeUnit)
   const [first, second] = hosts
@@ -84,7 +87,8 @@ function refuseChanceMeeting({ name, routes }: App): void {
 }
 
 /**
- * The route by which people open the app: one with a tile, then one without a path, then by host and path.
+ * Returns the route by which users open the app: preferably one with a tile, then one without a path, then by
+ * host and path.
  */
 function defaultRoute(routes: readonly [Route, ...Route[]]): Route {
   return routes.reduce((best, route) => (byEntrance(route, best) < 0 ? route : best))
@@ -115,7 +119,7 @@ function toClient(name: string, { host, tile }: Route): Client {
   }
 }
 
-/** `notes-app` → `Notes App`. */
+/** Converts `notes-app` to `Notes App`. */
 export function titleOf(name: string): string {
   const words = name.split(/[-_\s]+/u).filter((word) => word !== '')
   if (words.length === 0) return name

@@ -3,9 +3,7 @@ import { GUESSABLE } from './clients.js'
 import { CLIENTS_FILE, type StarterReport } from './starter.js'
 import { PROVIDER, upstreamAt } from './route-provider.js'
 
-/**
- * The steps for setting up a development identity provider. `run` is the user's way to call these commands.
- */
+/** Returns the steps for setting up a development identity provider. `run` is the prefix of the commands. */
 export function guidanceLines(run: string, paint: Paint): readonly string[] {
   return [
     'A development identity provider is a separate program. These commands give it a host and its clients.',
@@ -32,7 +30,7 @@ export function guidanceLines(run: string, paint: Paint): readonly string[] {
   ]
 }
 
-/** The result of `--emit`. */
+/** Formats the result of `--emit`. */
 export function starterLines({ files }: StarterReport, run: string, paint: Paint): readonly string[] {
   const [routes = '', clients = ''] = files.map(({ file }) => file)
   return [

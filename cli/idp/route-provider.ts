@@ -12,18 +12,18 @@ export interface UpRequest {
   /** Overrides `port`. */
   readonly upstream?: string | undefined
   readonly addresses: readonly DaemonAddress[]
-  /** Milliseconds for each call to the daemon. Default 5,000. */
+  /** Milliseconds for each call to the daemon. Default: 5,000. */
   readonly timeoutMs?: number
 }
 
-/** The route as it stands now, and what it was before. */
+/** The route after the call, and its previous state. */
 export interface UpReport {
   readonly url: string
   readonly host: string
   readonly upstream: string
   readonly daemon: string
   readonly state: 'registered' | 'renewed' | 'moved'
-  /** The previous upstream of the host, when it `moved`. */
+  /** The previous upstream of the host if it was `moved`. */
   readonly previousUpstream?: string
 }
 
@@ -53,5 +53,5 @@ export async function routeProvider(request: UpRequest): Promise<UpReport> {
   return { ...report, state: 'moved', previousUpstream: known.upstream }
 }
 
-/** The upstream of a provider on this machine. */
+/** Returns the upstream of a provider on this machine. */
 export const upstreamAt = (port: number): string => `http://127.0.0.1:${port}`

@@ -16,7 +16,8 @@ export interface StarterReport {
 }
 
 /**
- * The files that `idp new --emit` writes: a route to the provider, and the clients that a sync makes of it.
+ * Returns the files that `idp new --emit` writes: a route to the provider, and the clients that a sync
+ * creates from it.
  */
 export function starterFiles(): Readonly<Record<string, string>> {
   const routes = starterRoutes()
@@ -27,8 +28,8 @@ export function starterFiles(): Readonly<Record<string, string>> {
 }
 
 /**
- * Writes the starter files into the folder `dir`, which is created when it does not exist.
- * @throws Failure, before anything is written, when a file differs from the starter and `force` is not set.
+ * Writes the starter files into the folder `dir`, which is created if it does not exist.
+ * @throws Failure, before anything is written, if a file differs from the starter and `force` is not set.
  */
 export function emitStarter(
   dir: string,

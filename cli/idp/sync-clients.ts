@@ -11,17 +11,17 @@ import type { Route } from './routes/route.js'
 import { findRegistry, type Registry, usableRoutes } from './routes/route-registry.js'
 
 export interface SyncRequest {
-  /** The folder that relative paths start from. */
+  /** The base folder of relative paths. */
   readonly folder: string
   /** A file of routes. Default: the `LOCAL_FILES` of the folder. */
   readonly config?: string | undefined
   readonly out: string
-  /** Only compares; writes nothing. */
+  /** True to only compare the file and write nothing. */
   readonly check: boolean
   readonly addresses: readonly DaemonAddress[]
-  /** Gets the notes of the local files also when the sync fails. */
+  /** Receives the notes on local files, even if the sync fails. */
   readonly fileNotes?: string[]
-  /** Milliseconds for each call to the daemon. Default 5,000. */
+  /** Milliseconds for each call to the daemon. Default: 5,000. */
   readonly timeoutMs?: number
 }
 
@@ -31,14 +31,14 @@ export interface SyncReport extends ClientsDiff {
   /** `differs`: the file is out of date and was not written. */
   readonly state: 'written' | 'unchanged' | 'differs'
   readonly clients: readonly string[]
-  /** The sources of the apps, with their apps. */
+  /** The sources with their apps. */
   readonly sources: readonly { readonly source: string; readonly apps: readonly string[] }[]
   readonly notes: readonly string[]
 }
 
 /**
- * Makes the clients file list the apps of the daemon and of the local files. It replaces the whole file, with
- * the same bytes for the same apps. Everything is read and checked before anything is written.
+ * Writes the apps of the daemon and of local files to the clients file. It replaces the whole file and
+ * produces the same bytes for the same apps. Everything is read and checked before anything is written.
  */
 export async function syncClients(request: SyncRequest): Promise<SyncReport> {
   const { folder, out, addresses, fileNotes = [] } = request

@@ -3,7 +3,7 @@ import { terminalLine } from '../output/terminal-line.js'
 import { GUESSABLE } from './clients.js'
 import type { SyncReport } from './sync-clients.js'
 
-/** The report as lines for a person. */
+/** Formats the report. */
 export function syncLines(report: SyncReport, paint: Paint): readonly string[] {
   const { added, changed, removed, state } = report
   return [

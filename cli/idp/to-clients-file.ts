@@ -2,8 +2,8 @@ import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml'
 import type { Client } from './clients.js'
 
 /**
- * The clients file: a YAML list without a header. Text that YAML 1.1 or 1.2 would read as another type is
- * quoted.
+ * Returns the clients file: a YAML list without a header. Strings that YAML 1.1 or 1.2 would read as another
+ * type are quoted.
  */
 export function toClientsFile(clients: readonly Client[]): string {
   const document = new Document(
@@ -29,7 +29,7 @@ export function toClientsFile(clients: readonly Client[]): string {
   return document.toString({ lineWidth: 0 }).replaceAll(LINE_ENDS_OF_1_1, (end) => ESCAPES[end] ?? end)
 }
 
-/** The clients of an existing file, by `client_id`. Undefined when the file is not such a list. */
+/** Returns the clients in an existing file by `client_id`; undefined if the file is not such a list. */
 export function readClientsFile(text: string): ReadonlyMap<string, unknown> | undefined {
   const entries = parsed(text)
   if (!Array.isArray(entries)) return undefined
@@ -52,10 +52,13 @@ function parsed(text: string): unknown {
 }
 
 /**
- * `=` is a type of its own in YAML 1.1. Anything but letters, signs and plain spaces is safe only in quotes.
+ * Matches strings that must be quoted. `=` has a special meaning in YAML 1.1, and only letters, signs and
+ * plain spaces are safe without quotes.
  */
 const READ_DIFFERENTLY = /^=$|[^\P{C}\n]|[^\P{Z} ]/u
-/** In YAML 1.1 these end a line, even in quotes, and a byte order mark may get lost. */
+/**
+ * Matches characters that end a line in YAML 1.1 even in quotes, and byte order marks, which may get lost.
+ */
 const LINE_ENDS_OF_1_1 = /[\u0085\u2028\u2029\uFEFF]/g
 const ESCAPES: Readonly<Record<string, string>> = {
   '\u0085': '\\N',

@@ -2,7 +2,7 @@ import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import type { UpReport } from './route-provider.js'
 
-/** The report as lines for a person. */
+/** Formats the report. */
 export function upLines(report: UpReport, paint: Paint): readonly string[] {
   const { state, url, upstream, daemon, previousUpstream = '' } = report
   return [

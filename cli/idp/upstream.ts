@@ -1,6 +1,9 @@
 import { Failure } from '../errors/failure.js'
 
-/** The upstream as written. @throws Failure when it is not an http or https URL, or has a password. */
+/**
+ * Returns the upstream unchanged.
+ * @throws Failure if it is not an http or https URL, or if it contains a password.
+ */
 export function httpUpstream(text: string, where: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.username !== undefined && `${url.username}${url.password}` !== '')

@@ -8,8 +8,8 @@ const url = {
   env: 'ASHLAR_DATABASE_URL',
 }
 
-/** The database of a command that connects to one. */
+/** The flag of a command that requires a database. */
 export const databaseUrlFlag = Flags.string({ ...url, required: true })
 
-/** The database of a command that does more where it may connect to one. */
+/** The flag of a command that can use a database. */
 export const optionalUrlFlag = Flags.string(url)

@@ -6,7 +6,7 @@ import { projectOption } from './project-option.js'
 
 const SUMMARY = 'The compiled module that exports the entities.'
 
-/** Of a command that does something else without it. */
+/** The flag of a command that can also run without entities. */
 export const givenEntitiesFlag = pathFlag({ summary: SUMMARY })
 
 const ofProject = {
@@ -18,8 +18,8 @@ export const entitiesFlag = defaultedPathFlag(ofProject)
 export const requiredEntitiesFlag = pathFlag({ ...ofProject, required: true })
 
 /**
- * Returns the result of `read` for the entities that a module exports. @throws Failure if there is none, or
- * if an entity's declaration is invalid.
+ * Returns the result of `read` for the entities that a module exports.
+ * @throws Failure if there are none, or if a declaration is invalid.
  */
 export async function fromEntities<T>(
   module: string,
@@ -34,11 +34,11 @@ export async function fromEntities<T>(
   }
 }
 
-/** For a module that exports other things only. */
+/** Returns the failure for a module that exports no entities. */
 export const noEntities = (module: string): Failure =>
   new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
 
-/** The failure for a module of existing tables. */
+/** Returns the failure for a module that contains only existing tables. */
 export const noneToMake = (module: string): Failure =>
   new Failure(
     'input',

@@ -5,11 +5,11 @@ import { Failure } from '../errors/failure.js'
 
 let loaded = false
 
-/** True if a user's module was loaded: its pools, timers and watches may keep the process alive. */
+/** Returns true if a user's module was loaded. Its pools, timers and watches may keep the process alive. */
 export const foreignModuleLoaded = (): boolean => loaded
 
 /**
- * The exports of a compiled module that the command line names.
+ * Returns the exports of a compiled module that the command line names.
  * @throws Failure if the file does not exist, or if loading it fails.
  */
 export async function foreignModule(module: string): Promise<Exports> {

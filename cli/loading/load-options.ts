@@ -8,9 +8,9 @@ import { packageFile } from '../../lib/files/package-file.js'
 export type Program = 'ashlar' | 'idp'
 
 /**
- * The options that oclif starts with: the `oclif` key of package.json, with the commands that were compiled
- * together with this file. `idp` gets only the commands of its topic, so that its help says `idp up` and not
- * `ashlar idp up`.
+ * Returns the options with which oclif starts: the `oclif` key of package.json, with the commands compiled
+ * together with this file. `idp` receives only the commands of its topic, so that its help contains `idp up`
+ * rather than `ashlar idp up`.
  */
 export function loadOptions(program: Program): Interfaces.LoadOptions {
   const root = fileURLToPath(packageFile('.'))

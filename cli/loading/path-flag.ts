@@ -9,8 +9,8 @@ const path = {
   },
 }
 
-/** A flag that takes a path. An empty path is an error, not the working directory. */
+/** A flag that accepts a path. An empty path is an error rather than the working directory. */
 export const pathFlag = Flags.custom<string>(path)
 
-/** The same with a default that can be undefined, which the types of oclif do not see. */
+/** The same flag with a default that may be undefined, which oclif's types do not express. */
 export const defaultedPathFlag = Flags.custom<string | undefined>(path)

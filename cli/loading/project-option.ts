@@ -2,13 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
-/** The flags that the `ashlar` key of a package.json can set for every command that has them. */
+/** The flags that the `ashlar` key of a package.json can set for all commands. */
 const OPTIONS = ['distribute', 'entities', 'files', 'module', 'server'] as const
 type ProjectOption = (typeof OPTIONS)[number]
 
 /**
- * The value of a flag in the `ashlar` key of the nearest package.json; undefined where it has none. A path is
- * one from the folder of that file. @throws {Failure} for a key that cannot be used.
+ * Returns the value of a flag in the `ashlar` key of the nearest package.json; undefined if there is none.
+ * Paths are relative to that file's folder.
+ * @throws {Failure} for an invalid key.
  */
 export function projectOption(name: ProjectOption): string | undefined {
   const file = nearestManifest(process.cwd())
@@ -27,7 +28,10 @@ export function projectOption(name: ProjectOption): string | undefined {
     : relative('.', join(dirname(file), value)) || '.'
 }
 
-/** The extension that distributes the tables of the project. @throws {Failure} for another one. */
+/**
+ * Returns the extension that distributes the project's tables.
+ * @throws {Failure} for an unknown one.
+ */
 export function distributeOption(): 'citus' | undefined {
   const value = projectOption('distribute')
   if (value === undefined || value === 'citus') return value

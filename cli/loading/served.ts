@@ -10,13 +10,13 @@ export type Served =
   | { readonly kind: 'server'; readonly server: Server }
   | { readonly kind: 'services'; readonly services: Services }
 
-/** The export names of a builder, a server, or a function that makes one. */
+/** The export names of a builder, a server, or a function that creates one. */
 const NAMES = ['default', 'builder', 'server']
 
 /**
- * Loads a module and finds its services: the export of that name, or one of `preferred`, or `default`,
- * `builder` or `server`, or its only builder or server, or its generated services, in this order. A function
- * is called without arguments and awaited.
+ * Loads a module and finds its services. It uses, in this order: the export of that name; one of `preferred`;
+ * `default`, `builder` or `server`; its only builder or server; its generated services. A function is called
+ * without arguments and awaited.
  * @throws Failure if the module cannot be loaded or exports none of these.
  */
 export async function servedBy(
@@ -68,7 +68,10 @@ async function call(module: string, name: string, fn: () => unknown): Promise<un
   }
 }
 
-/** Checks for methods and not for the class: the module may have its own copy of the package. */
+/**
+ * Returns true for a builder. It checks methods rather than the class, because the module may use its own
+ * copy of the package.
+ */
 const isBuilder = (value: unknown): value is ServerBuilder =>
   has(value, 'build') && has(value, 'register') && has(value, 'allowDevelopment')
 

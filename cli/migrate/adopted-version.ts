@@ -6,7 +6,10 @@ import { adoptedIn, hasVersions, type NextVersion } from './next-files.js'
 
 const DOWN = '-- nothing to undo: another tool made what is here, before it was taken over\n'
 
-/** The text of a schema dump. @throws {Failure} for a file that cannot be read, or is empty. */
+/**
+ * Returns the text of a schema dump.
+ * @throws {Failure} for a file that is empty or cannot be read.
+ */
 export function dumpIn(file: string, command: CommandLine): string {
   const text = textOf(file)
   if (text.trim() !== '') return text
@@ -16,7 +19,7 @@ export function dumpIn(file: string, command: CommandLine): string {
   )
 }
 
-/** @throws {Failure} for a folder that has versions already. */
+/** @throws {Failure} for a folder that already contains migrations. */
 export function refuseVersions(files: string, dialect: Dialect, command: CommandLine): void {
   if (!hasVersions(files, dialect)) return
   const adopted = adoptedIn(files, dialect)
@@ -29,9 +32,9 @@ export function refuseVersions(files: string, dialect: Dialect, command: Command
 }
 
 /**
- * The version that holds the schema of another tool, from the text of its dump.
+ * Returns a migration that contains another tool's schema, from the text of its dump.
  * @param file - the name of the dump, for messages.
- * @throws {Failure} for a dump that cannot be used.
+ * @throws {Failure} for an unusable dump.
  */
 export async function adoptedVersion(
   { tool, dialect, schema, table, tables, dump, head }: AdoptableTool,

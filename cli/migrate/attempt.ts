@@ -2,17 +2,17 @@ import type { CommandLine, MigrationProblem, RunFacts, VersionStatus } from '../
 import { Failure } from '../errors/failure.js'
 import { problemsText } from '../errors/problems-text.js'
 
-/** Reports the errors of a migrator. */
+/** The context in which a migrator's errors are reported. */
 export interface Reporter {
   readonly command: CommandLine
-  /** True if it says that nothing is changed, where that is so. */
+  /** True if the error should state that nothing was changed, when that is the case. */
   readonly mayChange?: boolean
-  /** The versions of the database, whatever is wrong with the files. */
+  /** Returns the migrations of the database, even if the files are invalid. */
   readonly versions?: () => Promise<readonly VersionStatus[]>
 }
 
 /**
- * Returns the result of `work`, or throws the migrator's error as a `Failure`: of the files and flags, or of
+ * Returns the result of `work`, or throws the migrator's error as a `Failure` of the files and flags, or of
  * the database.
  */
 export async function attempt<T>(work: () => Promise<T>, reporter: Reporter): Promise<T> {
@@ -46,11 +46,14 @@ async function failureOf(error: unknown, reporter: Reporter): Promise<unknown> {
   })
 }
 
-/** Without a connection nothing can be changed, and what the server refused says itself what is done. */
+/**
+ * Returns true if no statement about changes is needed: without a connection nothing can have changed, and
+ * the error of a rejecting server contains it.
+ */
 const saysWhatIsDone = (problem: MigrationProblem): boolean =>
   problem.kind === 'noConnection' || (problem.kind === 'serverRefused' && problem.isUndone)
 
-/** Of two files with one number, those that the database has. */
+/** Marks the applied files among those with the same number. */
 async function withApplied(
   problems: readonly MigrationProblem[],
   { versions }: Reporter,

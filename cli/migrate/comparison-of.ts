@@ -2,8 +2,9 @@ import type { SchemaComparison, TableNote } from '../../lib/migrations/index.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 
 /**
- * The comparison of a database with the entities of a module. @param note - receives differences that tables
- * of other applications may have. @throws {Failure} if the module cannot be used.
+ * Returns the comparison of a database with the entities of a module.
+ * @param note - receives the permitted differences of other applications' tables.
+ * @throws {Failure} if the module is unusable.
  */
 export async function comparisonOf(
   module: string,
@@ -11,7 +12,7 @@ export async function comparisonOf(
 ): Promise<SchemaComparison> {
   const { schemaComparison, tableMigrations } = await import('../../lib/persistence/index.js')
   return fromEntities(module, (exports) => {
-    tableMigrations(exports) // It refuses what no table can be made of.
+    tableMigrations(exports) // Rejects entities without a possible table.
     const comparison = schemaComparison(exports, { note })
     if (comparison.resources.length === 0) throw noEntities(module)
     return comparison

@@ -1,11 +1,11 @@
 import { Failure } from '../errors/failure.js'
 
 /**
- * The connection string itself, read once from the file that an `fsnotify://` one names. A file name, which
- * only SQLite has, gets the scheme of its driver, so that the migration runner refuses it by name.
- * @param variable - the environment variable that holds it.
- * @throws {Failure} for an empty one, and for a file that cannot be read; without any part of the string: it
- * may hold a password.
+ * Returns the connection string, which an `fsnotify://` URL names as a file. A file name, which only SQLite
+ * supports, gets the scheme of its driver, so that the migration runner can reject it with a clear error.
+ * @param variable - the environment variable that contains it.
+ * @throws {Failure} for an empty string or an unreadable file. The error contains no part of the string,
+ *   because it may contain a password.
  */
 export async function connectionString(dsn: string, variable = 'ASHLAR_DATABASE_URL'): Promise<string> {
   if (dsn.trim() === '')

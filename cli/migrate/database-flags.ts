@@ -11,7 +11,7 @@ const files = {
 
 export const filesFlag = pathFlag(files)
 
-/** The folder for new files; `--dir` is an alias. */
+/** The flag for the folder of new files. `--dir` is an alias. */
 export const folderFlag = pathFlag({ ...files, aliases: ['dir'] })
 
 /** The flags of every command that connects to a database. */
@@ -31,7 +31,7 @@ export const databaseFlags = {
 
 const milliseconds = (summary: string) => Flags.integer({ summary, helpValue: '<ms>', min: 1 })
 
-/** The flags of commands that change a database. The defaults are the migration runner's. */
+/** The flags of commands that change a database. The migration runner determines the defaults. */
 export const timeoutFlags = {
   'lock-timeout': milliseconds('How long a statement waits for table locks. Default: 2000.'),
   'statement-timeout': milliseconds('How long a statement may run. Default: 60000.'),
@@ -41,7 +41,7 @@ export const timeoutFlags = {
   'wait-timeout': milliseconds('How long to wait for another host that is migrating. Default: 3600000.'),
 }
 
-/** The flag of commands that compare in a database of their own. */
+/** The flag of commands that compare in a separate database. */
 export const scratchFlag = Flags.string({
   summary: 'An empty database for the comparison, which is emptied again.',
   helpValue: '<url>',
@@ -50,7 +50,7 @@ export const scratchFlag = Flags.string({
 
 const HIGHEST_VERSION = 9_999
 
-/** The options of a flag that takes the number of a version. */
+/** Returns the options of a flag that accepts a migration's number. */
 export const versionOptions = (summary: string, min = 1) => ({
   summary,
   helpValue: '<version>',

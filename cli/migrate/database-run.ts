@@ -19,15 +19,15 @@ import { type DatabaseFlags, migratorOf, optionsOf } from './migrator-of.js'
 import { emptyFolder, emptyText } from './next-files.js'
 import { runCommandLine } from './run-command-line.js'
 
-/** The database as `--json` prints it; missing if the connection string is not a URL. */
+/** The database as printed by `--json`; missing if the connection string is not a URL. */
 export interface OnDatabase {
   readonly database?: DatabaseAddress
 }
 
 interface RunOptions {
-  /** The first line on stderr, if the command does not work in the given database. */
+  /** The first line on stderr if the command does not work in the given database itself. */
   readonly heading?: Heading
-  /** True if a failure says that nothing is changed, where no version was begun. */
+  /** True if a failure should state that nothing was changed, when no migration was started. */
   readonly mayChange?: boolean
 }
 
@@ -36,11 +36,9 @@ const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisf
 >
 type EndingSignal = keyof typeof SIGNALS
 
-/**
- * The database that a command works on, which it names once: the connection, progress, signals and questions.
- */
+/** The database of a command: the connection, progress, signals and questions. Its name is printed once. */
 export class DatabaseRun {
-  /** Writes commands with the flags of this one. */
+  /** Formats commands with the flags of the current one. */
   readonly command: CommandLine
   #database: DatabaseAddress | undefined
 
@@ -61,8 +59,9 @@ export class DatabaseRun {
   }
 
   /**
-   * @param mayBegin - whether the folder may be missing.
-   * @throws {Failure} for flags that cannot be used.
+   * Connects to the database.
+   * @param mayBegin - true if the folder may be missing.
+   * @throws {Failure} for invalid flags.
    */
   async connect(
     running: Parameters<typeof migratorOf>[1] = {},
@@ -79,14 +78,18 @@ export class DatabaseRun {
     return migrator
   }
 
-  /** The result of `work`, which only reads. A signal ends the process at once. @throws {Failure} */
+  /**
+   * Returns the result of `work`, which only reads. A signal ends the process at once.
+   * @throws {Failure}
+   */
   async read<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     const migrator = await this.connect()
     return this.#attempt(() => work(migrator))
   }
 
   /**
-   * The result of `work`, with its progress on stderr. The first signal cancels its statement on the server.
+   * Returns the result of `work` and prints its progress on stderr. The first signal cancels its statement on
+   * the server.
    * @throws {Failure}
    */
   async change<T>(
@@ -96,10 +99,10 @@ export class DatabaseRun {
     const ending = new AbortController()
     let heard: EndingSignal | undefined
     const hear = (signal: EndingSignal) => {
-      // From now on either signal ends the process at once.
+      // A second signal ends the process at once.
       stopListening()
       heard = signal
-      // The terminal has written ^C.
+      // The terminal has printed ^C.
       const newLine = signal === 'SIGINT' && process.stderr.isTTY ? '\n' : ''
       process.stderr.write(
         `${newLine}${signal}: cancelling the statement that is running in the database; a second signal exits at once\n`,
@@ -124,8 +127,8 @@ export class DatabaseRun {
   }
 
   /**
-   * The versions that `migrate up` applies next; none where it would refuse. It is only help: nothing fails
-   * where it cannot be known.
+   * Returns the migrations that `migrate up` applies next; none if it would fail. This is only a hint, so
+   * errors are ignored.
    */
   async planned(): Promise<readonly string[]> {
     const migrator = await this.connect()
@@ -133,8 +136,8 @@ export class DatabaseRun {
   }
 
   /**
-   * Asks for a confirmation, with the name of the database.
-   * @throws {Failure} with what `otherwise` says when the person says no; without a terminal.
+   * Requests a confirmation that contains the name of the database.
+   * @throws {Failure} with the text of `otherwise` if the user declines, or if there is no terminal.
    */
   async confirm(question: string, otherwise: string): Promise<void> {
     const database = this.#database === undefined ? '' : `${databaseText(this.#database)}: `
@@ -142,26 +145,29 @@ export class DatabaseRun {
       throw new Failure('differs', otherwise)
   }
 
-  /** Asks before a rollback that loses something. @param isConfirmed - then it is only said. */
+  /**
+   * Requests a confirmation before a rollback that loses data.
+   * @param isConfirmed - true if the loss is only reported.
+   */
   async confirmLoss(sentences: readonly string[], isConfirmed: boolean): Promise<void> {
     if (sentences.length === 0) return
     if (isConfirmed) this.verb.note([sentences.join('. ')])
     else await this.confirm(`${sentences.join('. ')}.`, 'nothing is rolled back')
   }
 
-  /** The result with the database that it is of. */
+  /** Adds the database to a result. */
   onDatabase<T extends object>(result: T): T & OnDatabase {
     return { ...result, ...(this.#database !== undefined && { database: this.#database }) }
   }
 
-  /** Says when the folder has no version, because it may be the wrong one. */
+  /** Prints a note if the folder contains no migration, because it may be the wrong one. */
   async noteEmpty(): Promise<void> {
     const { dialect } = this.#database ?? (await this.connect()).database ?? {}
     const empty = dialect && emptyFolder(this.flags.files, dialect)
     if (empty !== undefined) this.verb.note([emptyText(empty)])
   }
 
-  /** The parts that its errors need. */
+  /** The context in which its errors are reported. */
   get reporter(): Reporter {
     const { mayChange = false } = this.options
     return { command: this.command, mayChange, versions: () => this.#versionsThere() }

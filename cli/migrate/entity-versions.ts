@@ -5,17 +5,17 @@ import { fromEntities, noEntities, noneToMake } from '../loading/entities.js'
 import { attempt } from './attempt.js'
 import { foldersOf, type NextVersion } from './next-files.js'
 
-/** The versions that create the tables of a module's entities, and notes about them. */
+/** The migrations that create the tables of a module's entities, and notes about them. */
 export interface EntityVersions {
   readonly versions: readonly NextVersion[]
-  /** Which files create the other tables already. */
+  /** The files that already create the other tables. */
   readonly createdBefore: readonly string[]
   readonly notes: readonly string[]
 }
 
 /**
- * One version for each table that no file of the folder creates; none where files create them all.
- * @throws {Failure} when the module cannot be used.
+ * Returns a migration for each table that no file in the folder creates.
+ * @throws {Failure} if the module is unusable.
  */
 export async function entityVersions(
   module: string,
@@ -46,7 +46,7 @@ export async function entityVersions(
   }
 }
 
-/** Table → the version that creates it, for any of the engines. */
+/** Maps each table to the migration that creates it, for any engine. */
 async function createdIn(
   folder: string,
   dialect: Dialect | undefined,

@@ -3,7 +3,7 @@ import { commandLine } from '../../lib/text/command-line.js'
 import { attempt } from './attempt.js'
 import { connectionString } from './connection-string.js'
 
-/** The first line on stderr of a command that connects to a database. */
+/** The first line that a command with a database prints on stderr. */
 export type Heading = (database: DatabaseAddress) => string
 
 interface Compared {
@@ -11,28 +11,28 @@ interface Compared {
   readonly scratch?: string | undefined
 }
 
-/** `Database shop on localhost:5432, schema inventory`; MySQL has no schemas. */
+/** Formats a database: `Database shop on localhost:5432, schema inventory`. MySQL has no schemas. */
 export const databaseText: Heading = ({ name, server, schema }) =>
   `Database ${name} on ${server}${schema === undefined ? '' : `, schema ${schema}`}`
 
-/** Of a command that changes a copy. */
+/** The heading of a command that changes a copy. */
 export const copyText: Heading = (database) => `${databaseText(database)}: the copy, which is changed`
 
-/** Of `migrate check`, which works in scratch databases. */
+/** Returns the heading of `migrate check`, which works in scratch databases. */
 export async function checkHeading({ files, scratch }: Compared): Promise<Heading> {
   const place = await scratchPlace(scratch)
   return (database) =>
     `Checks the files of ${files} for ${database.dialect} in ${place(database)}. ${unchanged(database)}`
 }
 
-/** Of `migrate lint`, where a database is named. */
+/** Returns the heading of `migrate lint` with a database. */
 export async function emptyCopyHeading({ files, scratch }: Compared): Promise<Heading> {
   const place = await scratchPlace(scratch)
   return (database) =>
     `Applies the files of ${files} to an empty copy in ${place(database)}. ${unchanged(database)}`
 }
 
-/** Of `migrate diff`, which says what is compared with what. */
+/** Returns the heading of `migrate diff`, which names both sides of the comparison. */
 export async function diffHeading({
   files,
   entities,
@@ -48,7 +48,7 @@ export async function diffHeading({
 
 const unchanged = (database: DatabaseAddress): string => `${databaseText(database)}: not changed`
 
-/** The databases for the two sides of a comparison. */
+/** Returns the description of the databases used for a comparison. */
 async function scratchPlace(scratch: string | undefined): Promise<Heading> {
   if (scratch === undefined)
     return ({ server }) => `scratch databases on ${server}, which are dropped afterwards`

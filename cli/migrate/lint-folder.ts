@@ -4,10 +4,10 @@ import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/fi
 import type { Finding } from '../../lib/migrations/index.js'
 import { attempt, type Reporter } from './attempt.js'
 
-/** A finding. The file's name has the folder of its engine, where there are such folders. */
+/** A lint finding. The file name includes the engine's folder if there are such folders. */
 export type FolderFinding = Finding & { readonly dialect: Dialect }
 
-/** The engines whose files are looked at, and their folders. */
+/** Returns the engines whose files are checked, with their folders. */
 export function lintedFolders(
   folder: string,
   dialect: Dialect | undefined,
@@ -17,14 +17,14 @@ export function lintedFolders(
   return asked.map((one) => ({ dialect: one, folder: join(folder, ...(there.includes(one) ? [one] : [])) }))
 }
 
-/** A finding in the file of a folder. */
+/** Adds the folder to a finding. */
 export const inFolder = (finding: Finding, dialect: Dialect, folder: string): FolderFinding => ({
   ...finding,
   dialect,
   file: join(folder, finding.file),
 })
 
-/** The findings in the files of a folder, for one engine or for every engine that has files. */
+/** Returns the findings in the files of a folder, for one engine or for every engine that has files. */
 export function lintFolder(
   folder: string,
   dialect: Dialect | undefined,

@@ -6,7 +6,7 @@ import { hasFolder } from './next-files.js'
 export interface DatabaseFlags {
   readonly url: string
   readonly files: string
-  /** True if the folder, or the engine's folder, may be missing, because the command creates it. */
+  /** True if the folder, or the engine's folder, may be missing because the command creates it. */
   readonly mayBegin?: boolean | undefined
   readonly module?: string | undefined
   readonly schema?: string | undefined
@@ -16,7 +16,10 @@ export interface DatabaseFlags {
   readonly 'wait-timeout'?: number | undefined
 }
 
-/** The options in the flags. @throws {Failure} for an invalid connection string. */
+/**
+ * Returns the migrator's options in the flags.
+ * @throws {Failure} for an invalid connection string.
+ */
 export async function optionsOf(flags: DatabaseFlags): Promise<MigrateOptions> {
   const given = {
     module: flags.module,
@@ -30,7 +33,7 @@ export async function optionsOf(flags: DatabaseFlags): Promise<MigrateOptions> {
   return { url: await connectionString(flags.url), files: flags.files, ...said }
 }
 
-/** @throws what `migrate` throws, for flags that cannot be used. */
+/** @throws the errors of `migrate` for invalid flags. */
 export async function migratorOf(
   flags: DatabaseFlags,
   running: Pick<MigrateOptions, 'onProgress' | 'signal'> = {},
@@ -42,9 +45,7 @@ export async function migratorOf(
   return isMissing ? migrate({ ...options, files: {} }) : migrator
 }
 
-/**
- * The engine of a connection string; undefined for one that cannot be read, or whose engine has no versions.
- */
+/** Returns the engine of a connection string; undefined if it is invalid or its engine has no migrations. */
 export async function dialectIn(url: string): Promise<Dialect | undefined> {
   const { migrate } = await import('../../lib/migrations/index.js')
   try {

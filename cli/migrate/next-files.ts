@@ -6,16 +6,16 @@ import { nextSearchVersion } from '../../lib/migrations/files/search-migrations.
 import { Failure } from '../errors/failure.js'
 import { reasonOf } from '../output/whole-file.js'
 
-/** One version to write: its description, such as `add_colour`, and its SQL for each engine. */
+/** A migration to write: its description, such as `add_colour`, and its SQL for each engine. */
 export interface NextVersion {
   readonly description: string
-  /** True if it has the next number of `search generate`, and not of hand-written files. */
+  /** Present if it gets a number of the range used by `search generate`. */
   readonly isSearch?: true
   readonly sqlFor: (dialect: Dialect) => { readonly up: string; readonly down: string }
 }
 
 export interface NextFiles {
-  /** `0007_add_colour`; each once, where the engines are at the same number. */
+  /** The names, such as `0007_add_colour`. A name that several engines share occurs once. */
   readonly names: readonly string[]
   /** The files that were written. */
   readonly files: readonly string[]
@@ -23,9 +23,9 @@ export interface NextFiles {
 
 const DESCRIPTION = /^[a-z0-9]+(_[a-z0-9]+)*$/
 const NOTHING = { up: '', down: '' }
-/** 0001 is the framework's. */
+/** The first free number. 0001 belongs to the framework. */
 const FIRST = 2
-/** The last number of a hand-written version. */
+/** The highest number of a hand-written migration. */
 export const LAST = 7999
 
 /** @throws {Failure} for an invalid name. */
@@ -37,15 +37,15 @@ export function checkDescription(description: string): void {
     )
 }
 
-/** Empty files for a person to fill in. */
+/** Returns a migration with empty files to fill in. */
 export const emptyVersion = (description: string): NextVersion => ({
   description,
   sqlFor: () => NOTHING,
 })
 
 /**
- * The folders with each engine's files. A folder with its own files is for `dialect` only. Otherwise they are
- * the existing engine folders, or every engine's if none exists.
+ * Returns the folders with each engine's files. If the folder itself contains files, they are for `dialect`.
+ * Otherwise these are the existing engine folders, or all engines' folders if there are none.
  */
 export function foldersOf(
   folder: string,
@@ -57,7 +57,7 @@ export function foldersOf(
   return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
 }
 
-/** True if there is a folder for the files of an engine. */
+/** Returns true if there is a folder for the files of an engine. */
 export function hasFolder(folder: string, dialect: Dialect | undefined): boolean {
   const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
   return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
@@ -72,11 +72,11 @@ export function refuseMissing(folder: string, command: CommandLine): void {
     )
 }
 
-/** True if the engine has no folder where another one has. */
+/** Returns true if the engine has no folder although another one has. */
 export const isLeftOut = (folder: string, dialect: Dialect): boolean =>
   existsSync(folder) && !hasFolder(folder, dialect)
 
-/** The folder of an engine's files that has none; undefined where there are some. */
+/** Returns the folder of an engine if it contains no files; undefined if it does. */
 export function emptyFolder(folder: string, dialect: Dialect): string | undefined {
   const own = join(folder, dialect)
   const there = existsSync(own) ? own : folder
@@ -87,8 +87,8 @@ export const emptyText = (folder: string): string =>
   `${folder} has no .sql file: only the framework’s own migrations exist`
 
 /**
- * Writes the next versions, up and down; all of them or none.
- * @throws {Failure} when no number is left, or when a folder cannot be written.
+ * Writes the up and down files of the next migrations, either all or none.
+ * @throws {Failure} if no number is left, or if a folder cannot be written.
  */
 export function writeNextFiles(
   folder: string,
@@ -129,12 +129,12 @@ export function writeNextFiles(
   return { names: [...new Set(named.map(({ name }) => name))], files: written }
 }
 
-/** Takes back what was written. */
+/** Removes files that were written. */
 export function removeFiles(files: readonly string[]): void {
   for (const file of files) unlinkSync(file)
 }
 
-/** The numbers of new files in a folder, one after another. */
+/** Returns a function that returns consecutive numbers for new files in a folder. */
 function numbering(folder: string): (isSearch: boolean) => number {
   let [byHand, search] = [nextNumber(folder), nextSearchVersion(sqlIn(folder))]
   return (isSearch) => {
@@ -144,7 +144,10 @@ function numbering(folder: string): (isSearch: boolean) => number {
   }
 }
 
-/** Each engine has numbers of its own without gaps: one may need a change that another does not. */
+/**
+ * Returns the next number of an engine. Each engine has its own numbers without gaps, because one may need a
+ * change that another does not.
+ */
 const nextNumber = (folder: string): number =>
   Math.max(FIRST, ...sqlIn(folder).map((file) => numberOf(file) + 1))
 
@@ -162,22 +165,25 @@ function sqlIn(folder: string): readonly string[] {
   }
 }
 
-/** True if the folder has a hand-written version of the engine. */
+/** Returns true if the folder contains a hand-written migration of the engine. */
 export const hasVersions = (folder: string, dialect: Dialect): boolean =>
   hasFolder(folder, dialect) &&
   foldersOf(folder, dialect).some((one) => sqlIn(one.folder).some((file) => isByHand(file)))
 
-/** The version of the engine that holds what another tool made: `0002_adopted_knex`. */
+/**
+ * Returns the name of the engine's migration that contains another tool's schema, such as
+ * `0002_adopted_knex`.
+ */
 export const adoptedIn = (folder: string, dialect: Dialect): string | undefined =>
   foldersOf(folder, dialect)
     .flatMap((one) => sqlIn(one.folder))
     .map((file) => /^(0002_adopted_\w+)\.up\.sql$/.exec(file)?.[1])
     .find((name) => name !== undefined)
 
-/** True if a version is hand-written, by its name: `0002_widgets`. */
+/** Returns true if a name such as `0002_widgets` belongs to a hand-written migration. */
 export const isByHand = (name: string): boolean => numberOf(name) >= FIRST
 
-/** The number of a hand-written file; 0 for any other. */
+/** Returns the number of a hand-written file; 0 for any other. */
 export function numberOf(file: string): number {
   const number = Number(/^(\d{4})_/.exec(file)?.[1] ?? 0)
   return number <= LAST ? number : 0

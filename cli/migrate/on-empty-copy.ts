@@ -8,7 +8,7 @@ import { type FolderFinding, inFolder, lintedFolders } from './lint-folder.js'
 import { type DatabaseFlags, dialectIn } from './migrator-of.js'
 import { emptyFolder } from './next-files.js'
 
-/** Why the files of an engine were not applied to an empty copy, where a database was named. */
+/** The reason why the files of an engine were not applied to an empty copy of the given database. */
 export interface NotApplied {
   readonly dialect: Dialect
   /** The folder of the files. */
@@ -31,8 +31,8 @@ type LintFlags = Omit<DatabaseFlags, 'url'> & {
 }
 
 /**
- * Applies the files to an empty copy of the schema. Without `url` and `scratch` nothing is done.
- * @param linted - what lint has found: files that it refuses are not run.
+ * Applies the files to an empty copy of the schema. Does nothing without `url` and `scratch`.
+ * @param linted - the lint findings. Rejected files are not run.
  */
 export async function onEmptyCopy(
   verb: Pick<Verb, 'note' | 'beside' | 'paint'>,

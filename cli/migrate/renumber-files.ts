@@ -7,21 +7,21 @@ import { readingReasonOf, reasonOf } from '../output/whole-file.js'
 import { namesText } from './lines/names-text.js'
 import { foldersOf, isByHand, LAST, numberOf, refuseMissing } from './next-files.js'
 
-/** A version that got another number. */
+/** A renumbered migration. */
 export interface Renumbered {
   readonly folder: string
   readonly from: string
   readonly to: string
-  /** Other versions that ran behind it, and run before it now. */
+  /** Other migrations that ran after it and now run before it. */
   readonly overtaken: readonly string[]
 }
 
 const FILE = /^(\d{4}_.+)\.(?:(?:up|down)\.sql|up\.m?[jt]s)$/
 
 /**
- * Gives versions the numbers behind all other hand-written ones, in the order in which they are named, in the
- * folder of each engine that has them.
- * @throws {Failure} for a version that no folder has, that is not hand-written, or that would leave a gap.
+ * Renumbers migrations after all other hand-written ones, in the given order, in the folder of each engine
+ * that contains them.
+ * @throws {Failure} for a migration that does not exist or is not hand-written, and if a gap would remain.
  */
 export function renumber(
   folder: string,
@@ -45,7 +45,7 @@ export function renumber(
   return folders.flatMap((one) => renumberIn(one.folder, one.files, [...new Set(names)]))
 }
 
-/** @throws {Failure} for a version whose number would be free while later versions keep theirs. */
+/** @throws {Failure} if a number would become free although later migrations keep theirs. */
 function refuseGap(folder: string, there: ReadonlySet<string>, names: readonly string[]): void {
   const others = [...there].filter((name) => isByHand(name) && !names.includes(name))
   const numbers = others.map(numberOf)
@@ -72,7 +72,7 @@ function renumberIn(
     .map((from, index) => ({ from, to: `${String(next + index).padStart(4, '0')}_${from.slice(5)}` }))
     .filter(({ from, to }) => from !== to)
   if (next + moved.length - 1 > LAST) throw new Failure('input', `${LAST} is the last possible number`)
-  // Two may have one description: by way of names that no version has, none is written over another.
+  // Two migrations may have the same description, so files are renamed via unused names to avoid overwriting.
   const steps = files.flatMap((file) => {
     const found = plan.find(({ from }) => from === nameOf(file))
     return found === undefined ? [] : [{ file, to: `${found.to}${file.slice(found.from.length)}` }]

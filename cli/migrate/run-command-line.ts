@@ -2,7 +2,8 @@ import type { CommandLine } from '../../lib/migrations/index.js'
 import { flagsOf } from '../../lib/text/command-line.js'
 
 /**
- * Flags that the next command needs as well. The connection string is not among them: it may hold a password.
+ * Flags that are repeated in suggested commands. The connection string is excluded, because it may contain a
+ * password.
  */
 export interface KeptFlags {
   readonly files?: string | undefined
@@ -15,7 +16,8 @@ const DEFAULT_FOLDER = 'migrations'
 const ON_FILES = ['migrate lint', 'migrate renumber']
 
 /**
- * Writes a command of `migrate` with the flags of the run that prints it. One that names a schema keeps that.
+ * Returns a function that formats a `migrate` command with the flags of the current run. An explicit schema
+ * is kept.
  */
 export const runCommandLine =
   ({ files = DEFAULT_FOLDER, module, schema }: KeptFlags): CommandLine =>

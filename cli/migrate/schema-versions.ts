@@ -34,26 +34,26 @@ export interface ComparisonFlags {
   readonly contract: boolean
 }
 
-/** The versions that a comparison asks for, for the engine of the connection string. */
+/** The migrations that result from a comparison, for the connection string's engine. */
 export interface SchemaVersions {
   readonly dialect: Dialect
   readonly versions: readonly NextVersion[]
   /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
-  /** Columns that have to be filled before the contract that is written. */
+  /** Columns that must be filled before the written contract migration. */
   readonly fill: readonly UnfilledColumn[]
   /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
   readonly leftovers: readonly string[]
-  /** The differences between the live database and its files. If there are any, no versions are written. */
+  /** The differences between the live database and its files. If there are any, no migrations are written. */
   readonly drift: readonly TableDifference[]
-  /** The statements that bring it back, for each change of the drift. */
+  /** The statements that revert each change of the drift. */
   readonly bringsBack: readonly string[]
-  /** True if the files make the tables that the versions change. */
+  /** True if the files create the tables that the migrations change. */
   readonly isOfFiles: boolean
 }
 
-/** The result of a comparison, as `--json` prints it: as lines, and as values. */
+/** The result of a comparison as lines and as values, for `--json`. */
 export interface ShownChanges extends Readonly<
   Record<'fill' | 'left' | 'byHand' | 'leftovers' | 'drift' | 'bringsBack', readonly string[]>
 > {
@@ -79,7 +79,10 @@ export function shownChanges({
   }
 }
 
-/** @throws {Failure} if the contract is requested and expanding changes are missing. */
+/**
+ * Returns the migrations that bring the tables in line with the entities.
+ * @throws {Failure} if the contract is requested while expanding changes are missing.
+ */
 export async function schemaVersions(
   name: string,
   migrator: Migrator,
@@ -98,7 +101,10 @@ export async function schemaVersions(
   return { dialect, versions, fill, left, byHand, leftovers, drift: [], bringsBack: [], isOfFiles }
 }
 
-/** Other databases do not have it: a version for it would fail there. */
+/**
+ * Returns a result without migrations. Other databases do not have the drift, so that a migration for it
+ * would fail there.
+ */
 const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges) => ({
   versions: [],
   fill,
@@ -110,7 +116,7 @@ const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges)
   ),
 })
 
-/** Compares and writes the versions, as `diff` and `new --entities` do. Throws what both steps throw. */
+/** Compares and writes the migrations, for `diff` and `new --entities`. Throws the errors of both steps. */
 export async function writtenVersions(
   name: string,
   migrator: Migrator,
@@ -127,10 +133,10 @@ interface WritingFlags extends Pick<ComparisonFlags, 'files' | 'scratch'> {
 }
 
 /**
- * Writes the versions of a comparison for the engine of the connection string, and says which other engines
- * lack them. They are tried in a scratch database.
- * @throws {Failure} when the connection string is of another engine than `dialect`, when a folder cannot be
- * written, or when a version fails in the scratch database. Then nothing is written.
+ * Writes the migrations of a comparison for the connection string's engine, and reports which other engines
+ * lack them. They are tested in a scratch database.
+ * @throws {Failure} if the connection string is for an engine other than `dialect`, if a folder cannot be
+ *   written, or if a migration fails in the scratch database. Then nothing is written.
  */
 async function writeVersions(
   migrator: Migrator,
@@ -152,7 +158,10 @@ async function writeVersions(
   return { ...written, notes: elsewhere }
 }
 
-/** @throws {Failure} if a written file cannot be run; then all of them are removed. */
+/**
+ * Tests the written files.
+ * @throws {Failure} if one fails. Then all of them are removed.
+ */
 async function tryWritten(
   migrator: Migrator,
   { files, names }: NextFiles,
@@ -171,8 +180,8 @@ async function tryWritten(
 }
 
 /**
- * If the folder had no version, everything would be new.
- * @throws {Failure} if the database has versions: then it is not the folder of their files.
+ * Checks the folder. If it contained no migrations, the comparison would report everything as new.
+ * @throws {Failure} if the database contains migrations, so that this is not their folder.
  */
 async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<void> {
   const { database } = migrator
@@ -187,8 +196,8 @@ async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<vo
 }
 
 /**
- * The live database lacks what a pending version makes: that would be written a second time.
- * @throws {Failure} where a hand-written version is not applied.
+ * Rejects pending migrations. The live database lacks their changes, which would be written a second time.
+ * @throws {Failure} if a hand-written migration is not applied.
  */
 async function refusePending(migrator: Migrator, command: CommandLine): Promise<void> {
   const versions = await knownVersions(migrator)
@@ -207,20 +216,20 @@ async function refusePending(migrator: Migrator, command: CommandLine): Promise<
 
 const knownVersions = (migrator: Migrator): Promise<readonly VersionStatus[]> =>
   migrator.status().catch((error: unknown) => {
-    // The tables of another tool are compared before they are taken over; and without a right to read
-    // versions, none is known.
+    // Before adoption, the tables of another tool are compared as well. Without the permission to read
+    // migrations, none is known.
     if (['foreign', 'denied'].includes((error as { readonly stop?: string }).stop ?? '')) return []
     throw error
   })
 
-/** The changes from the schema of the files, or the live one, to the entities'. */
+/** Returns the changes from the schema of the files, or the live one, to that of the entities. */
 export async function schemaChanges(
   migrator: Migrator,
   { entities, live, scratch }: Pick<ComparisonFlags, 'entities' | 'live' | 'scratch'>,
 ): Promise<DiffResult<SchemaChanges>> {
   const { schemaComparison, schemaModel, tableMigrations } = await import('../../lib/persistence/index.js')
   const model = await fromEntities(entities, (exports) => {
-    // No file creates existing tables, and they are not a reason to fail.
+    // Existing tables are created by no file and are not a reason to fail.
     if (tableMigrations(exports).length === 0 && schemaComparison(exports).resources.length === 0)
       throw noEntities(entities)
     return schemaModel(exports, { distribute: distributeOption() })

@@ -1,7 +1,4 @@
-/**
- * The Markdown with the columns of its tables aligned, as formatters write them. The values of a template
- * have any length.
- */
+/** Aligns the columns of Markdown tables, as formatters do. Template values have different lengths. */
 export const alignedTables = (markdown: string): string =>
   markdown.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
     const rows = table
@@ -24,5 +21,5 @@ export const alignedTables = (markdown: string): string =>
       .join('')
   })
 
-/** The line between the heads and the rest. */
+/** Returns true for the line between a table's head and body. */
 const isRule = (row: readonly string[]): boolean => row.every((cell) => /^-+$/.test(cell))

@@ -10,16 +10,16 @@ export interface Choices {
   readonly database: DatabaseName
   /**
    * The authentication of callers: by headers that are trusted in development, by tokens of an identity
-   * provider, or by a page that signs in at one.
+   * provider, or by a page for signing in at one.
    */
   readonly authentication: (typeof AUTHENTICATIONS)[number]
   readonly nest: boolean
 }
 
-/** The package of the .proto files, such as `task_board`. */
+/** Returns the package of the .proto files, such as `task_board`. */
 export const protoPackage = (name: string): string => name.replaceAll('-', '_')
 
-/** @throws {Failure} for a name that is not valid as an npm package and a protobuf package. */
+/** @throws {Failure} for a name that is not a valid npm package and protobuf package. */
 export function checkName(name: string): void {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60)
     throw new Failure(
@@ -33,5 +33,5 @@ export function checkName(name: string): void {
     )
 }
 
-/** npm packages that the project installs, and protobuf packages that its files import. */
+/** Names of npm packages that the project installs, and of protobuf packages that its files import. */
 const RESERVED = new Set(['ashlar', 'ashlar_annotations', 'buf', 'google', 'pg', 'typeorm', 'typescript'])

@@ -1,12 +1,12 @@
-/** The needs of a project with this database, in addition to the templates with the database's name. */
+/** The needs of a project with this database, in addition to the templates with its name. */
 interface DatabaseFacts {
   readonly packages: readonly string[]
   readonly developmentPackages: readonly string[]
-  /** Packages whose install scripts have to run. */
+  /** Packages whose install scripts must run. */
   readonly built: readonly string[]
-  /** True if a server has to run, and files of migrations make the tables. */
+  /** True if the database is a server and migration files create the tables. */
   readonly isServer: boolean
-  /** The folder of the files that INDEXED search needs, where the engine has it. */
+  /** The folder for the files of INDEXED search, if the engine supports it. */
   readonly searchFolder: string | undefined
 }
 
@@ -36,5 +36,5 @@ export const DATABASE_FACTS = {
 
 export type DatabaseName = keyof typeof DATABASE_FACTS
 
-/** The first one is the default. */
+/** The supported databases. The first one is the default. */
 export const DATABASES = Object.keys(DATABASE_FACTS) as [DatabaseName, ...DatabaseName[]]

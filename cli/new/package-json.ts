@@ -12,23 +12,26 @@ interface Manifest {
   readonly overrides: Readonly<Record<string, unknown>>
 }
 
-/** Compile `.proto` files; nothing of them is in this package. */
+/** The tools that compile `.proto` files. They are not part of this package. */
 const PROTO_TOOLS = { '@bufbuild/buf': '^1.75.0', '@bufbuild/protoc-gen-es': '~2.13.0' }
 
 /**
- * The compiler leaves what it made of a test that was deleted, and that would run on. What `ashlar dev` runs,
- * `dist/src`, stays: it may be running.
+ * The script that removes the output of deleted tests, which would otherwise still run. `dist/src` is kept,
+ * because `ashlar dev` may be running it.
  */
 const CLEAN = `node -e "['dist/test', 'dist/.tsbuildinfo'].map((old) => fs.rmSync(old, { recursive: true, force: true }))"`
 
-/** Before build, test and start, also where no search is INDEXED: it is cheap, and changes nothing there. */
+/** Runs before build, test and start. Without INDEXED search it takes little time and changes nothing. */
 const SEARCH = 'npm run --silent search'
 
-/** Writes what INDEXED search needs to a folder that git ignores, and copies it to the committed files. */
+/**
+ * Returns the script that writes the files of INDEXED search to an ignored folder and copies them to the
+ * committed files.
+ */
 const searchScript = (migrations: string): string =>
   `ashlar search generate --out generated --migrations ${migrations} && ashlar search sync --from generated --to ${migrations}`
 
-/** The `package.json` of a new project. Its versions are those that this package is tested with. */
+/** Returns the `package.json` of a new project, with the versions that this package is tested with. */
 export function packageJson({ name, database, nest, authentication }: Choices): string {
   const own = manifest()
   const known: Readonly<Record<string, string | undefined>> = {
@@ -72,24 +75,25 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
           ...(hasLogin ? ['ashlar-idp'] : []),
         ]),
       }),
-      // Flags that the commands of ashlar need not be given.
+      // Default values for flags of the `ashlar` commands.
       ashlar: {
         entities: 'dist/src/entities.js',
         files: 'migrations',
         ...(!nest && { server: 'dist/src/server.js' }),
       },
-      // The install scripts that an npm with confirmation may run.
+      // The install scripts that an npm version with confirmation may run.
       allowScripts: {
         ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),
         '@scarf/scarf': false,
         protobufjs: false,
       },
-      // As they are, NATS warns on Node.js 20, and openapi-typescript conflicts with this TypeScript.
+      // Without these, NATS prints a warning on Node.js 20, and openapi-typescript conflicts with this
+      // version of TypeScript.
       overrides: {
         '@nats-io/nuid': own.overrides['@nats-io/nuid'],
         'openapi-typescript': own.overrides['openapi-typescript'],
       },
-      // swagger-ui-dist depends on it, and it reports installs.
+      // A dependency of swagger-ui-dist that reports installs.
       scarfSettings: { enabled: false },
     },
     null,
@@ -97,7 +101,7 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
   )}\n`
 }
 
-/** The values of `{{word}}` that come from names and versions. */
+/** Returns the values of `{{word}}` that are derived from names and versions. */
 export const namesOf = ({ name }: Choices): Readonly<Record<string, string>> => ({
   name,
   package: protoPackage(name),

@@ -4,10 +4,10 @@ import { DATABASE_FACTS } from './databases.js'
 import { namesOf, packageJson } from './package-json.js'
 import { filled, layered } from './templates.js'
 
-/** Parts of files that a layer has. */
+/** The partial files that a layer may contain. */
 const PARTS = { begin: 'README.begin.sh', readme: 'README.part.md', environment: 'environment.part.yaml' }
 
-/** The files of a new project, from path to text. */
+/** Returns the files of a new project by path. */
 export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
   const { database, authentication, nest } = choices
   const names = namesOf(choices)
@@ -37,7 +37,10 @@ export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
   return files
 }
 
-/** The port of HTTP, and how curl says who is calling. The identity provider of development has 8080. */
+/**
+ * Returns the HTTP port and curl's options for identifying the caller. The development identity provider uses
+ * port 8080.
+ */
 const callersOf = ({ authentication, name }: Choices): { readonly port: string; readonly caller: string } =>
   authentication === 'dev-login'
     ? {

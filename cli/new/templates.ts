@@ -3,15 +3,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packageFile } from '../../lib/files/package-file.js'
 
-/** Beside the sources: templates are not compiled, and the package has them as they are. */
+/**
+ * Templates are in the source folder, because they are not compiled and the package contains them unchanged.
+ */
 const FOLDER = fileURLToPath(packageFile('cli/new/templates/'))
-/** Keeps compilers, and npm with its own meaning of `.gitignore`, away from templates. */
+/**
+ * The suffix of templates. It hides them from compilers and from npm, which gives `.gitignore` a special
+ * meaning.
+ */
 const SUFFIX = '.tmpl'
 
-/**
- * The files of the layers, from path to text. A later layer replaces what an earlier one has at the same
- * path.
- */
+/** Returns the files of the layers by path. A later layer replaces files of earlier ones. */
 export function layered(layers: readonly string[]): Map<string, string> {
   const files = new Map<string, string>()
   for (const layer of layers) {
@@ -26,7 +28,10 @@ export function layered(layers: readonly string[]): Map<string, string> {
   return files
 }
 
-/** The text with `{{word}}` replaced. @throws TypeError for a word that has no value. */
+/**
+ * Replaces `{{word}}` in a template.
+ * @throws TypeError for a word without a value.
+ */
 export function filled(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{\{(\w+)\}\}/g, (_, word: string) => {
     const value = values[word]

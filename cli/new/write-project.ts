@@ -26,9 +26,9 @@ export function checkEmpty(folder: string, shown: string): void {
 }
 
 /**
- * Writes the files into a folder that is empty or not there, all of them or none: they get their names when
- * all are written.
- * @throws {Failure} when they cannot be written.
+ * Writes the files into an empty or new folder, either all or none: they are renamed after all have been
+ * written.
+ * @throws {Failure} if they cannot be written.
  */
 export function writeProject(folder: string, files: ReadonlyMap<string, string>, shown: string): void {
   const wasThere = existsSync(folder)

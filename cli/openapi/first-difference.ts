@@ -1,9 +1,9 @@
-/** The longest part of a line that is shown. */
+/** The maximum length of a line in the message. */
 const LONGEST = 120
 
 /**
- * The first line in which a file is another text, in words; undefined when it is the same. @param found -
- * undefined for no file.
+ * Describes the first line in which a file differs; undefined if it does not.
+ * @param found - undefined if the file does not exist.
  */
 export function firstDifference(found: string | undefined, wanted: string): string | undefined {
   if (found === wanted) return undefined

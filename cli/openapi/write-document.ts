@@ -9,21 +9,21 @@ export interface DocumentOptions {
   /** The compiled module of a server, a builder or generated services. */
   readonly module: string
   readonly exportName: string | undefined
-  /** The file of an image of buf. */
+  /** The file of a buf image. */
   readonly image: string | undefined
   readonly out: string | undefined
-  /** Compares with the file instead of writing it. */
+  /** If true, compares the file instead of writing it. */
   readonly check: boolean
 }
 
 export interface WrittenDocument {
-  /** With a newline at its end. */
+  /** The document, followed by a newline. */
   readonly text: string
-  /** The first line that differs in the file to check. */
+  /** The first line that differs in the compared file. */
   readonly difference: string | undefined
 }
 
-/** Makes the document of a module, and writes it or compares it. */
+/** Creates the document of a module, and writes or compares it. */
 export async function document(options: DocumentOptions): Promise<WrittenDocument> {
   const { module, exportName, image, out, check } = options
   const info = image === undefined ? {} : { image: bytesOf(image) }
@@ -41,7 +41,7 @@ export async function document(options: DocumentOptions): Promise<WrittenDocumen
   }
 }
 
-/** Nothing listens, so a builder needs no address yet. */
+/** Returns the source of the document. The server does not listen, so it needs no address. */
 function sourceOf(served: Served) {
   if (served.kind === 'services') return served.services
   return served.kind === 'server'

@@ -2,7 +2,7 @@ import type { CursorStatus, OutboxStatus } from '../../lib/events/index.js'
 import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
 
-/** @throws {Failure} where no relay and no consumer has that name. */
+/** @throws {Failure} if no relay or consumer has that name. */
 export function cursorIn({ cursors }: OutboxStatus, name: string): CursorStatus {
   const found = cursors.find((one) => one.name === name)
   if (found !== undefined) return found

@@ -3,7 +3,10 @@ import { counted } from '../output/counted.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { type KeptFlags, outboxCommand } from './outbox-command.js'
 
-/** For people. @param limit - how many there are at most. */
+/**
+ * Formats dead letters.
+ * @param limit - the maximum number of lines.
+ */
 export function deadLetterLines(
   letters: readonly DeadLetter[],
   limit: number,
@@ -28,7 +31,7 @@ const lineOf = ({ id, cursor, eventId, eventType, givenUpAt, isWaiting, reason }
       `${isWaiting ? `, is retried when ${cursor} runs` : ''}: ${reason}`,
   )
 
-/** The result of requesting a retry of dead letters. */
+/** Formats the result of a retry request. */
 export function replayedLines(
   replayed: number,
   cursor: string,

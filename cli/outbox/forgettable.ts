@@ -6,13 +6,13 @@ import { cursorIn } from './cursor-in.js'
 
 /** A cursor to delete. */
 export interface Forgettable {
-  /** The question before it. */
+  /** The confirmation before it is deleted. */
   readonly question: string
-  /** The message after it. */
+  /** The message afterwards. */
   readonly done: string
 }
 
-/** @throws {Failure} where no relay and no consumer has the name, or one works under it. */
+/** @throws {Failure} if no relay or consumer has the name, or if one is running. */
 export function forgettable(status: OutboxStatus, name: string): Forgettable {
   const cursor = cursorIn(status, name)
   const { isRunning, lag, deadLetters } = cursor
@@ -34,7 +34,7 @@ export function forgettable(status: OutboxStatus, name: string): Forgettable {
   }
 }
 
-/** The position at which a worker of that name would begin. */
+/** Describes the position at which a new worker of that name would begin. */
 function beginningOf({ kept }: OutboxStatus, { lag }: CursorStatus): string {
   if (lag === undefined)
     return `${AGAIN} the oldest event of its stream, and processes it and later events again.`
@@ -43,7 +43,7 @@ function beginningOf({ kept }: OutboxStatus, { lag }: CursorStatus): string {
   return `${AGAIN} ${events} in the outbox, and processes what it already processed again.`
 }
 
-/** A running worker is known only by its lease. */
+/** Advice for a running worker, which is known only by its lease. */
 const ENDED =
   'stop the processes that run it first. A killed one counts as running until its lease expires (15 seconds by default)'
 

@@ -1,13 +1,14 @@
 import { shellWord } from '../../lib/text/shell-word.js'
 
 /**
- * Flags that the next command needs as well. The connection string is not among them: it may hold a password.
+ * Flags that are repeated in suggested commands. The connection string is excluded, because it may contain a
+ * password.
  */
 export interface KeptFlags {
   readonly schema?: string | undefined
 }
 
-/** `ashlar outbox replay --cursor consumer:mails --schema shop`. */
+/** Formats a command such as `ashlar outbox replay --cursor consumer:mails --schema shop`. */
 export const outboxCommand = (
   verb: 'status' | 'dead-letters' | 'replay',
   cursor: string | undefined,

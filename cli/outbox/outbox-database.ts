@@ -3,19 +3,22 @@ import { Failure } from '../errors/failure.js'
 import { connectionString } from '../migrate/connection-string.js'
 import type { Purpose } from './with-outbox.js'
 
-/** The database of an outbox, and the meaning of its server's errors. */
+/** The database of an outbox, with functions that interpret its server's errors. */
 export interface OutboxDatabase {
   /**
-   * Undefined if the connection string is not a URL. Its schema is the one that is read, also if none was
-   * named.
+   * Undefined if the connection string is not a URL. Its schema is the one that is read, even if none was
+   * given.
    */
   readonly address: DatabaseAddress | undefined
-  /** @returns what to do about it, too. */
+  /** Returns the failure, with advice. */
   readonly connectionFailed: (error: unknown) => Failure
   readonly failureOf: (error: unknown) => SessionFailure
 }
 
-/** Opens no connection. @throws {Failure} for a URL or a schema that cannot be used. */
+/**
+ * Returns the database without connecting to it.
+ * @throws {Failure} for an invalid URL or schema.
+ */
 export async function outboxDatabase(
   dsn: string,
   schema: string | undefined,

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { databaseUrlFlag } from '../loading/database-url-flag.js'
 
-/** The flags of every command that looks at an outbox. */
+/** The flags of every command that reads an outbox. */
 export const outboxFlags = {
   url: databaseUrlFlag,
   schema: Flags.string({

@@ -16,7 +16,7 @@ export interface RelayFlags {
   readonly lease?: number | undefined
 }
 
-/** Relays until SIGINT or SIGTERM, and finishes what it has begun. */
+/** Relays events until SIGINT or SIGTERM, and completes the current work. */
 export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): Promise<void> {
   const { nats, stream, prefix, replicas, lease: leaseMs, 'listen-url': listenDsn } = flags
   const maxAttempts = flags['max-attempts'] ?? flags.tries
@@ -34,10 +34,13 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   await worker.drain()
 }
 
-/** The flags of options that are not called as they are. */
+/** The flags whose names differ from the options. */
 const FLAGS: Readonly<Record<string, string>> = { servers: 'nats', listenDsn: 'listen-url' }
 
-/** @throws {Failure} for options that mean nothing, by the names of their flags. */
+/**
+ * Runs `made` and replaces option names in errors by the names of flags.
+ * @throws {Failure} for invalid options.
+ */
 function inFlags<T>(made: () => T): T {
   try {
     return made()
@@ -50,8 +53,8 @@ function inFlags<T>(made: () => T): T {
 }
 
 /**
- * Reports that no server accepts a connection now. The relay continues to try. An invalid URL is reported by
- * the NATS client.
+ * Reports that no server accepts a connection at present. The relay continues to try. The NATS client itself
+ * reports an invalid URL.
  */
 async function sayUnreached(servers: readonly string[]): Promise<void> {
   if (!servers.every((server) => URL.canParse(urlOf(server)))) return
@@ -77,7 +80,7 @@ const REACH_MS = 2_000
 
 const urlOf = (server: string): string => (server.includes('://') ? server.trim() : `nats://${server.trim()}`)
 
-/** Without user and password. */
+/** Returns the address of a server without user and password. */
 function addressOf(server: string): {
   readonly hostname: string
   readonly port: string
@@ -88,11 +91,11 @@ function addressOf(server: string): {
   return { hostname, port: number, host: `${hostname}:${number}` }
 }
 
-/** Without the flags that were left out. */
+/** Removes flags that were not given. */
 const said = (flags: object): object =>
   Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 
-/** The second signal ends the process at once. */
+/** Resolves at the first signal. The second signal ends the process at once. */
 const ended = (): Promise<void> =>
   new Promise((resolve) => {
     const hear = (signal: NodeJS.Signals) => {

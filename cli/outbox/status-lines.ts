@@ -4,7 +4,7 @@ import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { type KeptFlags, outboxCommand } from './outbox-command.js'
 
-/** For people. */
+/** Formats the status of an outbox. */
 export function statusLines(status: OutboxStatus, paint: Paint, flags: KeptFlags): string[] {
   const { cursors } = status
   return [
@@ -16,7 +16,10 @@ export function statusLines(status: OutboxStatus, paint: Paint, flags: KeptFlags
   ]
 }
 
-/** True if anybody is to do the events of this outbox. A consumer of a stream has others. */
+/**
+ * Returns true if a worker processes the events of this outbox. A consumer of a stream processes other
+ * events.
+ */
 const isFollowed = ({ cursors }: OutboxStatus): boolean => cursors.some(({ lag }) => lag !== undefined)
 
 function eventsLine(status: OutboxStatus, paint: Paint): string {
@@ -43,10 +46,10 @@ function cursorLine(
   ].join(', ')
 }
 
-/** The command has the database of the cursor, and no connection to NATS. */
+/** Explains a missing lag: the command reads the cursor's database but does not connect to NATS. */
 const IN_STREAM = 'its lag is in a NATS stream, not in this database'
 
-/** Why an outbox is not as `--max-lag` asks, one line each; none where it is. */
+/** Returns a line for each reason why an outbox exceeds `--max-lag`; none if it does not. */
 export function reasonsOf(status: OutboxStatus, most: number): readonly string[] {
   const above = (count: number) => count > most
   const unfollowed =

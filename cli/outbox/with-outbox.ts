@@ -6,7 +6,7 @@ import { databaseText } from '../migrate/headings.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { type OutboxDatabase, outboxDatabase } from './outbox-database.js'
 
-/** The parsed flags of a command that looks at an outbox. */
+/** The parsed flags of a command that reads an outbox. */
 export interface OutboxFlags {
   readonly url: string
   readonly schema?: string | undefined
@@ -14,12 +14,12 @@ export interface OutboxFlags {
 
 /** The purpose of a connection. */
 export interface Purpose {
-  /** The options of the DataSource besides its address. */
+  /** The options of the DataSource apart from its address. */
   readonly declared: Pick<HotOptions, 'entities' | 'entityPrefix' | 'namingStrategy'>
   readonly isFor: 'catalog' | 'outbox' | 'secrets'
 }
 
-/** As `connectedTo`, for an outbox whose tables are there. */
+/** Runs `work` like `connectedTo`, for an outbox with existing tables. */
 export const withDataSource = <T>(
   flags: OutboxFlags,
   work: (dataSource: DataSource) => Promise<T>,
@@ -27,7 +27,7 @@ export const withDataSource = <T>(
 
 /**
  * Runs `work` with a connected DataSource.
- * @throws {Failure} for a URL that cannot be used, and what the database refuses.
+ * @throws {Failure} for an invalid URL, and for the database's errors.
  */
 export async function connectedTo<T>(
   flags: OutboxFlags,
@@ -57,7 +57,7 @@ export async function connectedTo<T>(
   }
 }
 
-/** The first line on stderr. The schema is in it where a flag names it. */
+/** Prints the first line on stderr. It contains the schema if a flag names it. */
 function sayDatabase({ address }: OutboxDatabase, schema: string | undefined): void {
   if (address === undefined) return
   const { dialect, name, server } = address
@@ -67,7 +67,7 @@ function sayDatabase({ address }: OutboxDatabase, schema: string | undefined): v
 
 const CURSORS = 'outbox_dispatch_cursor'
 
-/** @throws {Failure} where the tables are not there, or are older than this command. */
+/** @throws {Failure} if the tables are missing or older than this command. */
 async function checkOutbox(
   dataSource: DataSource,
   database: OutboxDatabase,
@@ -111,7 +111,7 @@ async function missingText(
 const upCommand = (schema: string | undefined): string =>
   `ashlar migrate up${schema === undefined ? '' : ` --schema ${shellWord(schema)}`}`
 
-/** The errors of `work`: of options, which come from flags, or of the database. */
+/** Runs `work` and converts its errors, which concern options given as flags, or the database. */
 async function asFailure<T>(database: OutboxDatabase, rights: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

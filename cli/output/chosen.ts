@@ -1,11 +1,10 @@
 import { terminalQuestions } from './terminal-questions.js'
 
-/** True if a user at a terminal can be asked. */
+/** Returns true if a user can answer questions at a terminal. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
 /**
- * Asks the person at the terminal for one of the options. An empty line, and the end of the input, mean the
- * first one.
+ * Prompts the user for one of the options. An empty line and the end of the input select the first one.
  * @throws {Failure} on Ctrl-C.
  */
 export async function chosen<T extends string>(question: string, options: readonly [T, ...T[]]): Promise<T> {

@@ -5,7 +5,7 @@ import { terminalQuestions } from './terminal-questions.js'
 export const TYPE_YES = 'Type yes to continue: '
 
 /**
- * True if the person at the terminal types `yes`. Anything else, and the end of the input, means no.
+ * Returns true if the user types `yes`. Any other input, and the end of the input, means no.
  * @throws {Failure} without a terminal, or on Ctrl-C.
  */
 export async function confirmed(question: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** Colours for people. Without a terminal, with `NO_COLOR` or on a dumb terminal they do nothing. */
+/** Colors for terminals. Without a terminal, with `NO_COLOR` or on a dumb terminal they have no effect. */
 export interface Paint {
   readonly good: (text: string) => string
   readonly bad: (text: string) => string

@@ -1,4 +1,6 @@
-/** Runs a user's code, whose output goes to stderr, so that stdout has the result of the command alone. */
+/**
+ * Runs a user's code and redirects its output to stderr, so that stdout contains only the command's result.
+ */
 export async function withStdoutOnStderr<T>(work: () => Promise<T>): Promise<T> {
   const { stdout, stderr } = process
   const before = Object.getOwnPropertyDescriptor(stdout, 'write')

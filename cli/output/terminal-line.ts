@@ -1,12 +1,12 @@
 /**
- * `text` on one line of at most `longest` characters, without terminal control codes: the text may be
- * untrusted.
+ * Returns `text` on one line of at most `longest` characters, without terminal control codes, because it may
+ * be untrusted.
  */
 export function terminalLine(text: string, longest = 500): string {
   return cut(withoutControlCodes(text.replaceAll(/\s+/gu, ' ')).trim(), longest)
 }
 
-/** A line of a file without terminal control codes, whose spaces stay. */
+/** Returns a line of a file without terminal control codes. Its spaces are kept. */
 export const sourceLine = (line: string, longest = 500): string =>
   cut(withoutControlCodes(line.replaceAll('\t', '  ')), longest)
 

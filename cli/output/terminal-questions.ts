@@ -1,19 +1,22 @@
 import { createInterface } from 'node:readline/promises'
 import { Failure } from '../errors/failure.js'
 
-/** Questions to the person at the terminal. */
+/** Prompts the user at the terminal. */
 export interface TerminalQuestions {
-  /** The typed text; empty at the end of the input. @throws {Failure} on Ctrl-C. */
+  /**
+   * Returns the typed text; empty at the end of the input.
+   * @throws {Failure} on Ctrl-C.
+   */
   readonly ask: (question: string) => Promise<string>
   readonly close: () => void
 }
 
-/** @param nothing - what a failure says on Ctrl-C, such as `nothing is changed`. */
+/** @param nothing - the end of the failure on Ctrl-C, such as `nothing is changed`. */
 export function terminalQuestions(nothing: string): TerminalQuestions {
   const { stdin: input, stderr: output } = process
   const lines = createInterface({ input, output })
   let isAsking = true
-  // After Ctrl-C, what is printed next would stand behind the question.
+  // After Ctrl-C, the next output would follow the question on the same line.
   const endLine = () => {
     if (isAsking) output.write('\n')
     isAsking = false

@@ -15,12 +15,12 @@ import { basename, dirname, join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
 const ONLY_FOR_THE_OWNER = 0o600
-/** For a file without secrets: the umask decides. */
+/** The mode of a file without secrets, reduced by the umask. */
 export const FOR_EVERYBODY = 0o666
 
 /**
- * The file's content, or undefined when there is none. `shown` is its name in messages. @throws Failure when
- * the file cannot be read.
+ * Returns the file's content; undefined if it does not exist. `shown` is its name in messages.
+ * @throws Failure if the file cannot be read.
  */
 export function readWholeFile(path: string, shown: string): string | undefined {
   return attempt(shown, () => {
@@ -32,9 +32,10 @@ export function readWholeFile(path: string, shown: string): string | undefined {
 }
 
 /**
- * Writes the text to the file, completely or not at all. A reader, a failure and a kill see either the old or
- * the new text. Only its owner can read it, unless `mode` says otherwise. A symbolic link stays a link.
- * @throws Failure when it cannot be written.
+ * Writes the text to the file, completely or not at all. A concurrent reader, a failure or a kill leaves
+ * either the old or the new text. Only the owner can read the file unless `mode` states otherwise. A symbolic
+ * link is kept.
+ * @throws Failure if it cannot be written.
  */
 export function writeWholeFile(path: string, text: string, shown: string, mode = ONLY_FOR_THE_OWNER): void {
   attempt(shown, () => {
@@ -51,7 +52,7 @@ export function writeWholeFile(path: string, text: string, shown: string, mode =
   })
 }
 
-/** Removes the permissions of all users but the owner. Returns true if there were any. */
+/** Removes the permissions of all users except the owner. Returns true if there were any. */
 export function closeToOthers(path: string, shown: string): boolean {
   return attempt(shown, () => {
     const { mode } = statSync(path)
@@ -78,7 +79,7 @@ const draftPrefix = (target: string): string => `.${basename(target)}.`
 const draftOf = (target: string, pid: number): string =>
   join(dirname(target), `${draftPrefix(target)}${pid}${DRAFT}`)
 
-/** Removes the temporary files of writers that were killed. */
+/** Removes the temporary files of killed writers. */
 function sweep(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     if (!name.startsWith(draftPrefix(target)) || !name.endsWith(DRAFT)) continue
@@ -100,7 +101,7 @@ function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // Another process removed it, or it was never created.
+    // Another process has removed it, or it was never created.
   }
 }
 
@@ -121,13 +122,13 @@ function attempt<T>(shown: string, act: () => T): T {
   }
 }
 
-/** Why a file cannot be written, and what to do. */
+/** Returns the reason why a file cannot be written, with advice. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return ADVICE[code ?? ''] ?? message
 }
 
-/** Why a file or a folder cannot be read, and what to do. */
+/** Returns the reason why a file or folder cannot be read, with advice. */
 export function readingReasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return READING[code ?? ''] ?? message

@@ -9,16 +9,16 @@ import { runTool } from './project-tool.js'
 
 const run = promisify(execFile)
 
-/** An image of what is compared with, and how to remove it. */
+/** The image with which files are compared, and a function that removes it. */
 export interface Against {
   readonly image: string
   readonly remove: () => void
 }
 
 /**
- * The image of a file, or of the .proto files as a commit has them. What they import is taken from the
- * `node_modules` of today.
- * @throws {Failure} for neither a file nor a commit, and for a commit whose files do not compile.
+ * Returns the image in a file, or an image of the .proto files in a commit. Their imports come from the
+ * current `node_modules`.
+ * @throws {Failure} if it is neither a file nor a commit, or if the commit's files do not compile.
  */
 export async function againstImage(folder: string, given: string): Promise<Against> {
   const path = resolve(folder, given)
@@ -46,7 +46,10 @@ export async function againstImage(folder: string, given: string): Promise<Again
   }
 }
 
-/** Writes the files of a commit into a folder, with an index of its own: what is staged stays as it is. */
+/**
+ * Writes the files of a commit into a folder. It uses a separate index, so that staged changes are not
+ * affected.
+ */
 async function checkOut(folder: string, commit: string, draft: string, tree: string): Promise<void> {
   const env = { ...process.env, GIT_INDEX_FILE: join(draft, 'index') }
   const gitIn =
@@ -66,7 +69,7 @@ async function checkOut(folder: string, commit: string, draft: string, tree: str
   }
   try {
     await git('read-tree', `${id}:${await git('rev-parse', '--show-prefix')}`)
-    // In a folder of the repository it would take the files of that folder alone.
+    // Runs at the repository's root, because in a subfolder it would check out only that folder.
     await gitIn(await git('rev-parse', '--show-toplevel'))('checkout-index', '--all', `--prefix=${tree}/`)
   } catch (error) {
     throw new Failure('input', `${commit} does not have this folder: compare with a commit that has it`, {

@@ -8,21 +8,24 @@ import { runTool } from './project-tool.js'
 import { ruleOf, textOf } from './surface-change.js'
 import { surfaceChanges } from './surface-changes.js'
 
-/** One change that breaks clients. */
+/** A change that breaks clients. */
 export interface BreakingChange {
   readonly path: string
-  /** Counts from 1. */
+  /** The line number, starting at 1. */
   readonly line: number
-  /** Of buf, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`, or an own one, such as `HTTP_ROUTE_REMOVED`. */
+  /**
+   * The rule: one of buf's, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`, or one of Ashlar's, such as
+   * `HTTP_ROUTE_REMOVED`.
+   */
   readonly rule: string
   readonly message: string
 }
 
-/** The exit status of buf if it found a breaking change. */
+/** buf's exit status if it found a breaking change. */
 const FOUND = 100
 
 /**
- * The changes in a project's .proto files that break clients of an earlier version, in any protocol.
+ * Returns the changes in a project's .proto files that break clients of an earlier version, in any protocol.
  * @param against - a branch, tag or commit, or the file of an image.
  * @throws {Failure} if they cannot be compared.
  */
@@ -67,12 +70,12 @@ export async function breakingChanges(folder: string, against: string): Promise<
   }
 }
 
-/** The changes for which buf has no rules. */
+/** Returns the changes for which buf has no rules. */
 async function changesOfSurface(folder: string, image: string): Promise<readonly BreakingChange[]> {
   const ignored = bufYaml(folder).breaking?.ignore ?? []
   const [now, earlier] = [await describedProtos(folder), await describedProtos(folder, image)]
   const names = new Set(now.file.map(({ name }) => name))
-  // A missing file was the project's own; its imports are compared with themselves.
+  // A missing file was the project's own. Imported files are compared with themselves.
   const isOwn = (file: string) => existsSync(join(folder, 'proto', file)) || !names.has(file)
   return surfaceChanges(now, earlier)
     .filter(({ file }) => isOwn(file))
@@ -85,7 +88,7 @@ async function changesOfSurface(folder: string, image: string): Promise<readonly
     .filter(({ path }) => !ignored.some((one) => path === one || path.startsWith(`${one}/`)))
 }
 
-/** The project's own buf.yaml, with the rules that a JSON API needs. What it leaves out of them stays out. */
+/** Returns the project's own buf.yaml with the rules that a JSON API needs. Its exceptions are kept. */
 function configOf(folder: string): string {
   const config = bufYaml(folder)
   return JSON.stringify({ ...config, breaking: { ...config.breaking, use: ['WIRE_JSON'] } })

@@ -5,15 +5,16 @@ import { runTool, toolOf } from './project-tool.js'
 
 const PACKAGE = '@bufbuild/buf'
 
-/** The first lines of what buf says, on one line: `proto/shop/v1/task.proto:4:3:syntax error`. */
+/** Returns the first lines of buf's output on one line: `proto/shop/v1/task.proto:4:3:syntax error`. */
 const firstLines = (text: string): string => text.trim().split('\n').slice(0, 5).join('; ')
 
 export const bufOf = (folder: string): string => toolOf(folder, 'buf', PACKAGE)
 
 /**
- * The descriptors of a project's .proto files and of what they import, with the places of all declarations.
- * @param image - of an earlier version of them, in their place.
- * @throws {Failure} with what buf says where they do not compile.
+ * Returns the descriptors of a project's .proto files and their imports, with the positions of all
+ * declarations.
+ * @param image - an image of an earlier version to read instead.
+ * @throws {Failure} with buf's output if they do not compile.
  */
 export async function describedProtos(folder: string, image?: string): Promise<FileDescriptorSet> {
   const { exit, stdout, stderr } = await runTool(
@@ -25,7 +26,10 @@ export async function describedProtos(folder: string, image?: string): Promise<F
   return fromBinary(FileDescriptorSetSchema, stdout)
 }
 
-/** Generates code as buf.gen.yaml says. @throws {Failure} with what buf says. */
+/**
+ * Generates code as configured in buf.gen.yaml.
+ * @throws {Failure} with buf's output.
+ */
 export async function generateCode(folder: string): Promise<void> {
   const { exit, stderr } = await runTool(bufOf(folder), ['generate'], folder)
   if (exit !== 0) throw new Failure('input', `buf generate failed: ${firstLines(stderr)}`)

@@ -1,10 +1,7 @@
 import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Declared } from './surface-change.js'
 
-/**
- * The position of a message's, field's, service's or method's declaration; line 1 if the descriptors do not
- * contain it.
- */
+/** Returns the position of a declaration; line 1 if the descriptors do not contain it. */
 export function declaredAt(desc: DescMessage | DescField | DescService | DescMethod): Declared {
   const { proto } = desc.kind === 'message' || desc.kind === 'service' ? desc.file : desc.parent.file
   const path = pathOf(desc)
@@ -14,7 +11,10 @@ export function declaredAt(desc: DescMessage | DescField | DescService | DescMet
   return { file: proto.name, line: (location?.span[0] ?? 0) + 1 }
 }
 
-/** The numbers of the fields of `google.protobuf.FileDescriptorProto`, each with an index, down to it. */
+/**
+ * Returns the path of a declaration in `google.protobuf.FileDescriptorProto`: field numbers, each followed by
+ * an index.
+ */
 function pathOf(desc: DescMessage | DescField | DescService | DescMethod): readonly number[] {
   switch (desc.kind) {
     case 'message':

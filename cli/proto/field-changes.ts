@@ -5,7 +5,7 @@ import { declaredAt } from './declared-at.js'
 import type { SurfaceChange } from './surface-change.js'
 
 /**
- * The changes of `google.api.field_behavior` (AIP-203) in fields that clients of the earlier version send and
+ * The changes to `google.api.field_behavior` (AIP-203) in fields that clients of the earlier version send and
  * receive.
  */
 export class FieldChanges {
@@ -13,7 +13,7 @@ export class FieldChanges {
   readonly #sent = new Set<DescMessage>()
   readonly #received = new Set<DescMessage>()
 
-  /** Looks into the messages of a method, as deep as the earlier version knows them, and into each once. */
+  /** Compares the messages of a method at every depth that the earlier version knows, each message once. */
   ofMethod(method: DescMethod, earlier: DescMethod): void {
     this.#ofRequest(method.input, earlier.input)
     this.#ofResponse(method.output, earlier.output)
@@ -25,7 +25,7 @@ export class FieldChanges {
     for (const field of message.fields) {
       const before = withNumber(earlier, field.number)
       this.found.push(...sentChanges(field, before))
-      // A client does not send a field that it does not know, and an unset message has no fields.
+      // Clients do not send fields that they do not know, and an unset message has no fields.
       if (!isSetByServer(field) && field.message !== undefined && before?.message !== undefined)
         this.#ofRequest(field.message, before.message)
     }
@@ -81,7 +81,10 @@ const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolea
 const isSetByServer = (field: DescField): boolean =>
   behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
 
-/** True if a request without the field is refused: a number or a bool without presence cannot be missing. */
+/**
+ * Returns true if a request without the field is rejected. A number or a bool without presence cannot be
+ * missing.
+ */
 const isRequired = (field: DescField): boolean =>
   behaves(field, 'REQUIRED') &&
   (field.fieldKind !== 'scalar' ||

@@ -10,8 +10,8 @@ import { declaredAt } from './declared-at.js'
 import type { HttpRoute, SurfaceChange } from './surface-change.js'
 
 /**
- * The changes for a method's HTTP clients: missing routes, and routes with other inputs or outputs. A path
- * may become wider, and its variables may have other names.
+ * Returns the changes for a method's HTTP clients: missing routes, and routes with other inputs or outputs. A
+ * path may become more general, and its variables may be renamed.
  */
 export function httpChanges(method: DescMethod, earlier: DescMethod): readonly SurfaceChange[] {
   const routes = routesOf(method)
@@ -39,7 +39,10 @@ const routesOf = (method: DescMethod): readonly HttpRoute[] =>
       responseBody: rule.responseBody,
     }))
 
-/** True if requests of the earlier route have a body, or fields in the query that a body would take. */
+/**
+ * Returns true if requests of the earlier route have a body, or fields in the query that a body would
+ * contain.
+ */
 function sendsMore(method: DescMethod, { path, body }: HttpRoute): boolean {
   const bound = templateOf(path)?.variables.map(({ field }) => field) ?? []
   return body !== '' || method.input.fields.some(({ name }) => !bound.includes(name))
@@ -48,7 +51,7 @@ function sendsMore(method: DescMethod, { path, body }: HttpRoute): boolean {
 const answers = (now: HttpRoute, earlier: HttpRoute): boolean =>
   (now.verb === earlier.verb || now.verb === '*') && takesPaths(now.path, earlier.path)
 
-/** True if each path of the earlier template is one of the template of now, with the same values in it. */
+/** Returns true if every path of the earlier template also matches the current one with the same values. */
 function takesPaths(path: string, earlierPath: string): boolean {
   if (path === earlierPath) return true
   const now = templateOf(path)
@@ -75,7 +78,10 @@ function takesSegment(now: Segment, earlier: Segment | undefined): boolean {
   return earlier !== undefined && earlier.kind !== 'rest'
 }
 
-/** True if the field gets the same part of the path, or others do where it is not in the path now. */
+/**
+ * Returns true if the field still gets the same part of the path. If the field is no longer in the path,
+ * other fields may get it.
+ */
 function keepsValue(now: PathTemplate, earlier: PathTemplate, variable: Variable): boolean {
   const same = now.variables.find(({ field }) => field === variable.field)
   if (same !== undefined) return same.from === variable.from && endOf(now, same) === endOf(earlier, variable)
@@ -90,11 +96,14 @@ function keepsValue(now: PathTemplate, earlier: PathTemplate, variable: Variable
 const isIn = (template: PathTemplate, variable: Variable, index: number): boolean =>
   variable.from <= index && index < endOf(template, variable)
 
-/** Behind its last segment; without an end where the path ends there. */
+/**
+ * Returns the position after a variable's last segment; Infinity if the variable extends to the end of the
+ * path.
+ */
 const endOf = ({ segments }: PathTemplate, { to }: Variable): number =>
   to === undefined || to === segments.length ? Infinity : to
 
-/** Undefined for a path that no template is, which only the same text equals. */
+/** Parses a template; undefined for an invalid path, which only equals the same text. */
 function templateOf(path: string): PathTemplate | undefined {
   try {
     return parsePathTemplate(path)

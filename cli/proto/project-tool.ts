@@ -11,8 +11,9 @@ export interface ToolResult {
 }
 
 /**
- * The program of a development dependency, in the `node_modules/.bin` of the folder or of one around it.
- * @throws {Failure} when it is not installed.
+ * Returns the path of a development dependency's program in the `node_modules/.bin` of the folder or of a
+ * parent folder.
+ * @throws {Failure} if it is not installed.
  */
 export function toolOf(folder: string, name: string, npmPackage: string): string {
   for (let at = folder; ; at = dirname(at)) {
@@ -26,19 +27,19 @@ export function toolOf(folder: string, name: string, npmPackage: string): string
   }
 }
 
-/** The environment of tools that call others, as npm scripts have it. */
+/** Returns the environment for tools that call other tools, as in npm scripts. */
 export const toolEnvironment = (tool: string): NodeJS.ProcessEnv => ({
   ...process.env,
   PATH: `${dirname(tool)}${delimiter}${process.env.PATH ?? ''}`,
 })
 
-/** Runs a program of the project to its end. */
+/** Runs a program of the project and waits for its end. */
 export function runTool(tool: string, args: readonly string[], folder: string): Promise<ToolResult> {
   const child = spawn(tool, args, {
     cwd: folder,
     env: toolEnvironment(tool),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Windows has a script in place of the program.
+    // On Windows the program is a script.
     shell: process.platform === 'win32',
   })
   const stdout: Buffer[] = []

@@ -1,17 +1,17 @@
 /** The position of a declaration. */
 export interface Declared {
-  /** The .proto file, as others import it. */
+  /** The .proto file in the notation of imports. */
   readonly file: string
-  /** Counts from 1. */
+  /** The line number, starting at 1. */
   readonly line: number
 }
 
-/** A rule of `google.api.http`, as clients meet it. */
+/** A route of `google.api.http`. */
 export interface HttpRoute {
-  /** Such as `GET`; `*` for every one. */
+  /** The HTTP method, such as `GET`; `*` for all. */
   readonly verb: string
   readonly path: string
-  /** `''` for none, `*` for the whole request, or the name of its field. */
+  /** `''` for no body, `*` for the whole request, or the name of its field. */
   readonly body: string
   /** `''` for the whole response, or the name of its field. */
   readonly responseBody: string
@@ -24,18 +24,18 @@ interface OfMethod {
 }
 
 interface OfField {
-  /** The name of the message, without its package. */
+  /** The name of the message without its package. */
   readonly message: string
   readonly field: string
   readonly number: number
 }
 
-/** A change that breaks clients of an earlier version, and that buf's wire and JSON rules do not cover. */
+/** A change that breaks clients of an earlier version and that buf's wire and JSON rules do not cover. */
 export type SurfaceChange = Declared &
   (
     | { readonly kind: 'service-removed'; readonly service: string }
     | (OfMethod & { readonly kind: 'method-removed' })
-    /** `now` has the routes of the method that are left or new. */
+    /** `now` contains the current routes of the method. */
     | (OfMethod & {
         readonly kind: 'http-route-removed'
         readonly route: HttpRoute
@@ -62,10 +62,10 @@ export type SurfaceChange = Declared &
     | (OfField & { readonly kind: 'field-newly-immutable' | 'field-newly-input-only' })
   )
 
-/** The rule that a change breaks, named in buf's style: `FIELD_NEWLY_REQUIRED`. */
+/** Returns the rule that a change breaks in buf's style, such as `FIELD_NEWLY_REQUIRED`. */
 export const ruleOf = ({ kind }: SurfaceChange): string => kind.toUpperCase().replaceAll('-', '_')
 
-/** The change, its effect on clients, and the remedy. */
+/** Describes the change and its effect on clients, with advice. */
 export function textOf(change: SurfaceChange): string {
   switch (change.kind) {
     case 'service-removed':

@@ -13,9 +13,9 @@ import { declaredAt } from './declared-at.js'
 import type { SurfaceChange } from './surface-change.js'
 
 /**
- * The changes that break clients of the earlier version besides wire and JSON: services, methods, HTTP routes
- * and resource names that are missing or changed, and fields that follow other read or write rules. Additions
- * break nothing.
+ * Returns the changes, other than wire and JSON changes, that break clients of the earlier version: missing
+ * or changed services, methods, HTTP routes and resource names, and fields with other read or write rules.
+ * Additions break nothing.
  */
 export function surfaceChanges(now: FileDescriptorSet, earlier: FileDescriptorSet): readonly SurfaceChange[] {
   const registry = createFileRegistry(now)
@@ -55,7 +55,7 @@ function serviceChanges(registry: FileRegistry, before: FileRegistry): readonly 
 const messagesOf = (registry: FileRegistry): readonly DescMessage[] =>
   [...registry].filter((desc) => desc.kind === 'message')
 
-/** Of a message that is gone, the methods that had it say what it means. */
+/** Returns the changes of a resource. For a removed message, the methods that used it report the change. */
 function resourceChanges(message: DescMessage | undefined, earlier: DescMessage): readonly SurfaceChange[] {
   if (message === undefined || !hasOption(earlier, resource)) return []
   const at = declaredAt(message)
@@ -71,5 +71,7 @@ function resourceChanges(message: DescMessage | undefined, earlier: DescMessage)
   return changes
 }
 
-/** Names are alike where only the variables of their patterns are called otherwise. */
+/**
+ * Normalizes a pattern. Patterns that differ only in the names of variables match the same resource names.
+ */
 const shapeOf = (pattern: string): string => pattern.replace(/\{[^{}=]*(=\*\*)?\}/g, '{$1}')

@@ -10,7 +10,7 @@ import { differs, type FileChanges } from './file-changes.js'
 import type { Generated, GenerateOptions } from './generate-search.js'
 import type { SyncOptions } from './sync-search.js'
 
-/** The changes of `search generate` as lines for a person. */
+/** Formats the changes of `search generate`. */
 export function generatedLines(
   generated: Generated,
   options: GenerateOptions,
@@ -34,13 +34,13 @@ export function generatedLines(
   return [...lines, ...unnumbered, ...(isSame ? planLines(generated) : generated.isCommitted ? [] : [sync])]
 }
 
-/** The changes of `search sync` as lines for a person. */
+/** Formats the changes of `search sync`. */
 export const syncedLines = (synced: FileChanges, { from }: SyncOptions, paint: Paint): readonly string[] => [
   ...changeLines(synced, paint, `gets no files: ${terminalLine(from)} has none of search generate`),
   ...(synced.checked ? [] : planLines(synced)),
 ]
 
-/** @param nothing - where no file is wanted. */
+/** @param nothing - the message if no files are required. */
 function changeLines(changes: FileChanges, paint: Paint, nothing: string): readonly string[] {
   const { folder, unchanged, checked } = changes
   const place = paint.bold(terminalLine(folder))
@@ -56,7 +56,7 @@ const changedLines = ({ written, removed, checked }: FileChanges, paint: Paint):
   ...removed.map((name) => `  ${paint.bad(checked ? 'too many' : 'removed')} ${terminalLine(name)}`),
 ]
 
-/** Of new files in the folder of the migrations. */
+/** Returns advice for new files in the migrations folder. */
 const planLines = ({ folder, written }: FileChanges): readonly string[] =>
   written.length === 0
     ? []
@@ -69,7 +69,7 @@ const contractLine = (entities: string, migrations: string): string =>
     'once no process that uses this search runs',
   )
 
-/** `--files` is the parent of the engines' folders. */
+/** Returns the flags for a folder. `--files` is the parent of the engines' folders. */
 const onFilesOf = (folder: string) => ({
   command: runCommandLine({
     files: DIALECTS.some((dialect) => dialect === basename(folder)) ? dirname(folder) : folder,

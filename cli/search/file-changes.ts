@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js'
 
-/** File name → text. */
+/** The texts of files by name. */
 export type Files = Readonly<Record<string, string>>
 
-/** The changes, made or planned, in a folder. */
+/** The changes to a folder, made or planned. */
 export interface FileChanges {
   readonly folder: string
   readonly written: readonly string[]
   readonly removed: readonly string[]
   readonly unchanged: number
-  /** Nothing was changed, because of `--check`. */
+  /** True if nothing was changed because of `--check`. */
   readonly checked: boolean
 }
 
 /**
- * The matching SQL files of a folder; none when the folder does not exist. @throws {Failure} when it cannot
- * be read.
+ * Returns the matching SQL files of a folder; none if the folder does not exist.
+ * @throws {Failure} if it cannot be read.
  */
 export function readFiles(folder: string, matching: RegExp): Files {
   if (!existsSync(folder)) return {}
@@ -33,8 +33,8 @@ export function readFiles(folder: string, matching: RegExp): Files {
 }
 
 /**
- * Writes the `wanted` files to a folder, where they differ, and creates the folder. With `check` it only
- * reports the changes.
+ * Writes the `wanted` files that differ to a folder, and creates the folder. With `check` it only reports the
+ * changes.
  */
 export function applyFiles(
   folder: string,
@@ -67,5 +67,5 @@ export function applyFiles(
   return changes
 }
 
-/** True if there are changes. */
+/** Returns true if there are changes. */
 export const differs = ({ written, removed }: FileChanges): boolean => written.length + removed.length > 0

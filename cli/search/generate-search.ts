@@ -3,10 +3,10 @@ import { GENERATED_FILE } from '../../lib/migrations/files/search-migrations.js'
 import { applyFiles, type FileChanges, readFiles } from './file-changes.js'
 
 export interface GenerateOptions {
-  /** The compiled module whose exports are the entities. */
+  /** The compiled module that exports the entities. */
   readonly entities: string
   readonly out: string
-  /** The committed files; they show which numbers are taken. */
+  /** The committed files, which determine the used numbers. */
   readonly migrations: string
   readonly check: boolean
 }
@@ -14,15 +14,15 @@ export interface GenerateOptions {
 export interface Generated extends FileChanges {
   /** The tables with INDEXED search. */
   readonly tables: readonly string[]
-  /** True if the folder of the committed files has them as well. */
+  /** True if the folder of committed files contains them as well. */
   readonly isCommitted: boolean
-  /** True if that folder has files of search at all. */
+  /** True if that folder contains any files of search. */
   readonly hasCommitted: boolean
 }
 
 /**
- * Writes the migrations of INDEXED search. Committed files keep their bytes. A generated file that is not
- * needed any longer is removed from `out`, unless it is committed with the same text.
+ * Writes the migrations of INDEXED search. Committed files are not changed. A generated file that is no
+ * longer needed is removed from `out`, unless it is committed with the same text.
  */
 export async function generateSearch({
   entities,

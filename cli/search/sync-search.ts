@@ -11,8 +11,8 @@ export interface SyncOptions {
 }
 
 /**
- * Copies generated files byte for byte, and removes nothing. It never replaces a file with another text,
- * because that file may have been applied, and never gives a number a second file.
+ * Copies generated files byte for byte and removes nothing. It never replaces an existing file with another
+ * text, because that file may have been applied, and never uses a number twice.
  * @throws {Failure}
  */
 export function syncSearch({ from, to, check }: SyncOptions): FileChanges {
@@ -39,7 +39,7 @@ const editedIn = (generated: Files, present: Files): readonly string[] => {
     : [`it has other content in ${names.join(', ')}, and an applied file is never edited`]
 }
 
-/** Files whose number another version has. */
+/** Returns the files whose number another migration has. */
 function doubledIn(generated: Files, present: Files): readonly string[] {
   const versions = (files: Files) => [...new Set(Object.keys(files).map((name) => name.replace(WAY, '')))]
   return versions(generated).flatMap((name) => {

@@ -4,11 +4,11 @@ import { counted } from '../output/counted.js'
 import type { Paint } from '../output/paint.js'
 import type { RewrapFlags, RewrappedResource } from './rewrap-resources.js'
 
-/** For stderr, after each page. */
+/** Formats the progress for stderr, after each page. */
 export const progressLine = (type: string, { rows, rewrapped }: RewrapProgress): string =>
   `${type}: ${counted(rows, 'row')}, ${counted(rewrapped, 'secret')} rewrapped`
 
-/** The result, the existing versions, and the next step. */
+/** Formats the result, the existing key versions and the next step. */
 export function rewrapLines(
   resources: readonly RewrappedResource[],
   after: string | undefined,

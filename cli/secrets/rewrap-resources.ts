@@ -22,22 +22,22 @@ export interface RewrappedResource extends Pick<
   'rows' | 'rewrapped' | 'changed' | 'unreadable'
 > {
   readonly type: string
-  /** The number of secrets for each version of the key. */
+  /** The number of secrets for each key version. */
   readonly versions: Readonly<Record<string, number>>
 }
 
 /** The overall progress. */
 export interface RewrapResult {
   readonly resources: readonly RewrappedResource[]
-  /** Undefined when every row was looked at. */
+  /** Undefined if every row was processed. */
   readonly after: string | undefined
 }
 
 const NOTHING = { rows: 0, rewrapped: 0, changed: 0, unreadable: 0 }
 
 /**
- * Encrypts the secrets of all resources of a module with the newest key, over all tenants.
- * @throws {Failure} for what cannot be loaded, and what the database or the encryptor refuses.
+ * Encrypts the secrets of all resources of a module with the newest key, for all tenants.
+ * @throws {Failure} if the module cannot be loaded, and for errors of the database or the encryptor.
  */
 export async function rewrap(
   flags: RewrapFlags,
@@ -90,7 +90,7 @@ export async function rewrap(
     ...(namingStrategy !== undefined && { namingStrategy }),
   }
   const at = { url: flags.url, schema: flags.schema ?? schema }
-  // The command itself is the record of it.
+  // The command's own output records the access.
   const end = RequestContext.onSystem(() => undefined)
   return connectedTo(at, { declared, isFor: 'secrets' }, (dataSource) =>
     RequestContext.asSystem({ reason: 'ashlar secrets rewrap' }, () => all(dataSource)).catch(
@@ -134,7 +134,7 @@ function placeOf(
     const index = models.findIndex(({ type }) => type === place.type)
     if (index >= 0) return { ...place, index }
   } catch {
-    // It is reported below.
+    // Reported below.
   }
   throw new Failure('input', '--after is not a value that a run with these entities printed')
 }

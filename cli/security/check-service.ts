@@ -15,10 +15,10 @@ export interface CheckOptions {
   readonly tenants: readonly string[] | undefined
 }
 
-/** The export that exists for this command alone. */
+/** The name of an export that exists only for this command. */
 const CHECKED = 'checked'
 
-/** Checks the services of a module. What the service prints meanwhile goes to stderr. */
+/** Checks the services of a module. The service's own output is redirected to stderr. */
 export async function check(options: CheckOptions): Promise<SecurityReport> {
   const { module, exportName, groups, subject, tenants, ...rest } = options
   const two = twoOf(tenants)
@@ -44,9 +44,9 @@ function twoOf(tenants: readonly string[] | undefined): readonly [string, string
   return [first, second]
 }
 
-/** A server that does not start is the mistake of its author. */
+/** Returns the failure of a server that does not start, which is a mistake in the module. */
 const refused = (module: string) => (error: unknown) => {
-  // The command has one of the options that the check refuses.
+  // The flag that corresponds to the rejected option.
   if (error instanceof OptionError && error.option === 'tenants')
     throw new Failure('input', `--tenant: ${error.why}`)
   if (!(error instanceof TypeError) && !isSystem(error)) throw error
@@ -55,7 +55,10 @@ const refused = (module: string) => (error: unknown) => {
   throw new Failure('input', `${module} does not start: ${text}${hint}`, { cause: error })
 }
 
-/** Not by its class: the module may have its own copy of the package. */
+/**
+ * Returns true for an uninitialized DataSource. It checks the problem's kind rather than the class, because
+ * the module may use its own copy of the package.
+ */
 const isNotInitialized = (error: Error & Partial<DeclarationError>): boolean =>
   error.values?.some(({ kind }) => kind === 'notInitialized') === true
 

@@ -2,7 +2,7 @@ import type { SecurityReport } from '../../lib/testing/index.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
-/** The file in which to set options that the command line does not have. */
+/** Returns a note with the file for options that have no flag. */
 export const optionNotes = ({ notChecked }: SecurityReport): readonly string[] =>
   notChecked.length === 0
     ? []
@@ -10,7 +10,7 @@ export const optionNotes = ({ notChecked }: SecurityReport): readonly string[] =
         'samples, requests, leaveOut and accept are options of securityCheck of ashlar/testing, which you call in a test',
       ]
 
-/** A report as lines for a person: findings by method, then what was left out, then the totals. */
+/** Formats a report: findings by method, skipped parts, and totals. */
 export function reportLines(
   { findings, accepted, notChecked, methods, calls, passed }: SecurityReport,
   paint: Paint,

@@ -6,17 +6,17 @@ import { terminalLine } from '../output/terminal-line.js'
 
 /**
  * The base class of commands. `run()` parses its flags, calls one function, prints with `say` and `note`, and
- * returns what `--json` prints. It throws a `Failure`, or calls `endWith` when its result is worth printing
- * all the same.
+ * returns the value that `--json` prints. It throws a `Failure`, or calls `endWith` if its result should be
+ * printed nevertheless.
  */
 export abstract class Verb extends Command {
   static override enableJsonFlag = true
-  /** The meaning of exit status 1 for this command, if it has one. */
+  /** The meaning of exit status 1 for this command, if it uses it. */
   static differs: string | undefined
 
   readonly paint: Paint = paintFor(process.stdout)
 
-  /** Values that `--json` prints beside an error, because they are known nevertheless. */
+  /** Values that `--json` prints in addition to an error. */
   readonly beside: Record<string, unknown> = {}
 
   /** Prints the result. With `--json` only the return value of `run()` is printed. */
@@ -39,8 +39,8 @@ export abstract class Verb extends Command {
   }
 
   /**
-   * With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the
-   * same.
+   * With `--json`, also prints failures as an object on stdout. The line on stderr and the exit status are
+   * the same.
    */
   protected override async catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
@@ -58,7 +58,7 @@ export abstract class Verb extends Command {
     throw error
   }
 
-  /** The same on stderr. */
+  /** Returns the line for stderr. */
   async #usage(error: Errors.CLIError): Promise<string> {
     const { usageMessage } = await import('../help/usage-message.js')
     return usageMessage(this.config.bin === 'idp' ? 'idp' : 'ashlar', error)

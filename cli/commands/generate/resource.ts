@@ -5,7 +5,7 @@ import type { GeneratedResource, ResourceRequest } from '../../generate/generate
 import { Verb } from '../../verb/verb.js'
 
 /**
- * The files written, including the migration. Several resources are in `resources`; a single one is the
+ * The written files, including the migration. Several resources are in `resources`; a single one is the
  * result itself.
  */
 type Generated = (GeneratedResource | { readonly resources: readonly GeneratedResource[] }) & {
@@ -78,7 +78,10 @@ A reference to another resource is a string with its key: declare branch_id:stri
     return only !== undefined && resources.length === 1 ? { ...only, migrations } : { resources, migrations }
   }
 
-  /** One request for each resource. Flags are for one, which has its parent and fields in one place. */
+  /**
+   * Returns a request for each resource. Flags apply to a single one, so its parent and fields are declared
+   * in one place.
+   */
   async #requests(
     texts: readonly string[],
     flags: ResourceRequestFlags,
@@ -123,7 +126,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
       const { versions, notes } = await entityVersions(entities, 'create', files, undefined, commandLine)
       this.note(notes)
       const [version, ...others] = versions
-      // Other tables without a migration are identified by their names.
+      // Other tables without a migration also need files, which have the tables' names.
       const named =
         version === undefined || others.length > 0 ? versions : [{ ...version, description: first }]
       written.push(...writeNextFiles(files, undefined, named).files)

@@ -70,7 +70,10 @@ With --dump it writes the dump's statements into 0002_adopted_<tool>, creates th
     return run.onDatabase({ tool, dumpCommand, files, ...result })
   }
 
-  /** A history that `up` takes over by itself. @throws {Failure} where there is none, or `up` refuses it. */
+  /**
+   * Adopts a history that `up` takes over without help.
+   * @throws {Failure} if there is none, or if `up` rejects it.
+   */
   async #withoutTool(run: DatabaseRun): Promise<Adopted> {
     const [{ historyText }, { adoptLines, nothingToAdopt }] = await Promise.all([
       import('../../../lib/migrations/index.js'),
@@ -85,7 +88,7 @@ With --dump it writes the dump's statements into 0002_adopted_<tool>, creates th
   }
 }
 
-/** The version of an earlier call; undefined where there was none. */
+/** Returns the migration of an earlier call; undefined if there was none. */
 async function adoptedBefore(run: DatabaseRun): Promise<string | undefined> {
   const migrator = await run.connect({}, true)
   const states = await migrator.status().catch(() => [])

@@ -9,16 +9,16 @@ import { Verb } from '../../verb/verb.js'
 
 interface CheckResult extends OnDatabase {
   readonly findings: readonly FolderFinding[]
-  /** The objects that are not restored when versions are rolled back. */
+  /** The objects that are not restored when migrations are rolled back. */
   readonly downs: readonly string[]
-  /** Versions that were not rolled back, because they have only a comment for that. */
+  /** Migrations that were not rolled back, because their down file contains only a comment. */
   readonly untried: readonly string[]
-  /** Versions that would bring the tables to what the entities say. */
+  /** Migrations that would make the tables match the entities. */
   readonly missing: readonly string[]
   /** The differences that the contract phase removes. */
   readonly left: readonly string[]
   readonly byHand: readonly string[]
-  /** Those lines as values. */
+  /** The same findings as values. */
   readonly details: {
     readonly downs: readonly TriedDown[]
     readonly left: readonly TableDifference[]
@@ -92,7 +92,10 @@ A down migration that contains only a comment is not tried. Run the command once
   }
 }
 
-/** Compares the files with the entities. @param mayFail - a version that does not go up is known already. */
+/**
+ * Compares the files with the entities.
+ * @param mayFail - true if a migration is already known to fail.
+ */
 async function compare(
   run: DatabaseRun,
   flags: { readonly entities: string; readonly scratch?: string | undefined },

@@ -97,7 +97,7 @@ Without --entities the files are empty. With --entities and a connection string,
   }
 }
 
-/** The engine of the connection string, where it has no folder and another one has. */
+/** Returns the connection string's engine if it has no folder although another engine has one. */
 async function leftOut(files: string, url: string | undefined): Promise<Dialect | undefined> {
   if (url === undefined) return undefined
   const [{ dialectIn }, { isLeftOut }] = await Promise.all([

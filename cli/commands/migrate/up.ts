@@ -50,7 +50,7 @@ The connection must reach the database itself or a pool in session mode: a trans
     const result = await run
       .change((migrator) => migrator.up(flags.to))
       .catch((error: unknown) => {
-        // It stays, whatever came then.
+        // Applied migrations are reported even if a later one failed.
         const { applied = [] } = (error instanceof Failure ? error.facts : {}) as Partial<RunFacts>
         this.say(appliedLines({ applied }, run.style))
         throw error
@@ -64,7 +64,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   }
 }
 
-/** If the state is unknown, the run decides, and reports its own error. */
+/** Returns an empty list. If the state is unknown, the run decides and reports its own error. */
 function unlessEnded(error: unknown): readonly never[] {
   const { exit, cause } = error as Failure
   const { stop } = (cause ?? {}) as { readonly stop?: string }

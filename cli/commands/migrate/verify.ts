@@ -7,13 +7,13 @@ import { Verb } from '../../verb/verb.js'
 
 interface VerifyResult extends OnDatabase {
   readonly differences: readonly string[]
-  /** Those among them that wait for the contract. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly string[]
   /** The differences as values. */
   readonly details: readonly (Difference | TableDifference)[]
-  /** Those among them that a version makes which counts as applied. */
+  /** The differences that a recorded migration should have removed. */
   readonly removed: readonly Removed[]
-  /** Differences that tables of other applications may have. */
+  /** Permitted differences of other applications' tables. */
   readonly notes: readonly TableNote[]
 }
 
@@ -69,7 +69,7 @@ A migration that another tool applied is accepted: the content of its file at th
   }
 }
 
-/** Tables and columns that are missing although a version that is applied or recorded adds them. */
+/** Returns tables and columns that are missing although an applied or recorded migration adds them. */
 async function removedIn(
   { database, flags }: DatabaseRun,
   differences: readonly (Difference | TableDifference)[],

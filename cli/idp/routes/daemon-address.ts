@@ -8,8 +8,8 @@ export type DaemonAddress = { readonly socketPath: string } | { readonly host: s
 const DEFAULT_TCP = '127.0.0.1:15353'
 
 /**
- * The addresses to try for the daemon, in order: the socket in `DEVEDGE_HOME` (default `~/.devedge`), then
- * TCP at `DEVEDGE_ADDR` (default `127.0.0.1:15353`).
+ * Returns the addresses to try for the daemon, in order: the socket in `DEVEDGE_HOME` (default `~/.devedge`),
+ * then TCP at `DEVEDGE_ADDR` (default `127.0.0.1:15353`).
  */
 export function daemonAddresses(env: NodeJS.ProcessEnv = process.env): readonly DaemonAddress[] {
   const home = env.DEVEDGE_HOME || join(env.HOME || homedir(), '.devedge')
@@ -20,6 +20,6 @@ export function daemonAddresses(env: NodeJS.ProcessEnv = process.env): readonly 
   return [{ socketPath: join(resolve(home), 'devedged.sock') }, { host, port: Number(port) }]
 }
 
-/** The address for messages. */
+/** Formats the address for messages. */
 export const showAddress = (address: DaemonAddress): string =>
   'socketPath' in address ? address.socketPath : `${address.host}:${address.port}`

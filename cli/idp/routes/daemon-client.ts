@@ -9,15 +9,15 @@ export interface DaemonResponse {
   readonly body: string
 }
 
-/** The time one call may take, from connecting to the last byte. */
+/** The time for one call in milliseconds, from connecting to the last byte. */
 export const CALL_TIMEOUT_MS = 5_000
 
 const LARGEST_RESPONSE_BYTES = 8 << 20
 const NO_LISTENER = ['ENOENT', 'ECONNREFUSED']
 
 /**
- * Sends one request; undefined when nothing listens at the address. @throws Failure when no HTTP response
- * comes in time.
+ * Sends one request. Resolves to undefined if nothing listens at the address.
+ * @throws Failure if no complete HTTP response arrives in time.
  */
 export async function callDaemon(
   address: DaemonAddress,
@@ -43,7 +43,7 @@ export async function callDaemon(
   }
 }
 
-/** The daemon's own error text for a refused request, made safe for a terminal. */
+/** Returns the daemon's own error message for a rejected request, made safe for a terminal. */
 export const refusal = ({ status, body }: DaemonResponse): string =>
   terminalLine(body, 200) || `status ${status}`
 

@@ -5,8 +5,8 @@ const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 const LONGEST_HOST = 253
 
 /**
- * The host as in a URL: lower case, an IPv6 address in brackets.
- * @throws Failure when it is not the full name of one host. `where` names the flag or the field.
+ * Returns the host as in a URL: in lower case, and an IPv6 address in brackets.
+ * @throws Failure if it is not the full name of one host. `where` names the flag or the field.
  */
 export function canonicalHost(text: string, where: string): string {
   const written = isIPv6(text) ? `[${text}]` : text.replace(/\.$/, '')
@@ -26,5 +26,5 @@ export function canonicalHost(text: string, where: string): string {
   return hostname
 }
 
-/** True if the canonical host is an IP address, which has no labels to name an app. */
+/** Returns true if the canonical host is an IP address, which has no labels to name an app. */
 export const isAddress = (host: string): boolean => isIP(host.replaceAll(/[[\]]/g, '')) !== 0

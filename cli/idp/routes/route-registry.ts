@@ -5,7 +5,7 @@ import { canonicalHost } from './host.js'
 import type { Route } from './route.js'
 import { refuseScripts, tileOf } from './tile.js'
 
-/** The daemon that responded, and its routes with the hosts as they were registered. */
+/** The daemon that responded and its routes, with hosts as registered. */
 export interface Registry {
   readonly address: DaemonAddress
   readonly routes: readonly Route[]
@@ -22,8 +22,8 @@ export interface Registration {
 const PATH = '/v1/routes'
 
 /**
- * The routes of the first daemon that listens, or undefined when none does. @throws Failure when the response
- * is not a list of routes.
+ * Returns the routes of the first daemon that listens; undefined if none does.
+ * @throws Failure if the response is not a list of routes.
  */
 export async function findRegistry(
   addresses: readonly DaemonAddress[],
@@ -38,7 +38,10 @@ export async function findRegistry(
   return undefined
 }
 
-/** Registers or renews the route. @throws Failure with the daemon's own error text when it refuses. */
+/**
+ * Registers or renews the route.
+ * @throws Failure with the daemon's own error message if it rejects the route.
+ */
 export async function register(
   address: DaemonAddress,
   route: Registration,
@@ -63,7 +66,7 @@ export async function register(
 }
 
 /**
- * The routes with canonical hosts. An HTTP route that cannot become a client is left out, and `leftOut`
+ * Returns the routes with canonical hosts. HTTP routes that cannot become a client are omitted, and `leftOut`
  * receives the reason.
  */
 export function usableRoutes(

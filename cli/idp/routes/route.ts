@@ -1,4 +1,4 @@
-/** The display of an app. A missing field is empty. */
+/** The display of an app. Missing fields are empty. */
 export interface Tile {
   readonly displayName: string
   readonly description: string
@@ -8,17 +8,17 @@ export interface Tile {
 
 export const TILE_KEYS: readonly (keyof Tile)[] = ['displayName', 'description', 'iconURL', 'launchURL']
 
-/** One host (and path) that the edge serves, from the daemon or from a file. */
+/** A host, with an optional path, that the proxy serves, from the daemon or from a file. */
 export interface Route {
   readonly host: string
   /** Empty if the route covers the whole host. */
   readonly path: string
   readonly upstream: string
   readonly protocol: 'http' | 'tcp'
-  /** Empty when the route names none. */
+  /** The project; empty if the route names none. */
   readonly project: string
-  /** Absent or empty if the route has no tile. */
+  /** Undefined or empty if the route has no tile. */
   readonly tile?: Tile
-  /** A file that a person edits takes precedence over what the daemon remembers. */
+  /** True if the route comes from a file. A file that the user edits takes precedence over the daemon. */
   readonly fromFile: boolean
 }

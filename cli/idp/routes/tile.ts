@@ -3,7 +3,7 @@ import { type Tile, TILE_KEYS } from './route.js'
 
 const RUNS_CODE: readonly string[] = ['javascript:', 'vbscript:']
 
-/** The tile with these fields, or undefined when all of them are blank. */
+/** Returns the tile with these fields; undefined if all are blank. */
 export function tileOf(fields: Readonly<Partial<Record<keyof Tile, string>>>): Tile | undefined {
   const text = (key: keyof Tile): string => {
     const value = fields[key] ?? ''
@@ -18,7 +18,7 @@ export function tileOf(fields: Readonly<Partial<Record<keyof Tile, string>>>): T
   }
 }
 
-/** @throws Failure when a link of the tile would run code in the page that shows it. */
+/** @throws Failure if a link of the tile would run code in the page that shows it. */
 export function refuseScripts(tile: Tile, where: string): void {
   refuse(tile.iconURL, RUNS_CODE, `${where}.iconURL`)
   refuse(tile.launchURL, [...RUNS_CODE, 'data:'], `${where}.launchURL`)

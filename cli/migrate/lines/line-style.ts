@@ -2,15 +2,15 @@ import type { CommandLine, NextStep } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { namesText } from './names-text.js'
 
-/** The style of a view: its colors, and commands with the flags of the run. */
+/** The style of a view: its colors, and commands with the flags of the current run. */
 export interface Style {
   readonly paint: Paint
   readonly command: CommandLine
 }
 
 /**
- * The last line of a command that another one follows: `Next: ashlar migrate plan`. @param when - what is so
- * then.
+ * Returns the last line of a command's output: `Next: ashlar migrate plan`.
+ * @param when - the condition for this step.
  */
 export const nextLine = (
   { command }: Pick<Style, 'command'>,
@@ -18,7 +18,7 @@ export const nextLine = (
   when = '',
 ): string => `Next: ${command(name, options, ...args)}${when === '' ? '' : `, ${when}`}`
 
-/** The next step after versions were recorded without reading the tables. */
+/** Returns the next step after migrations were recorded without comparing the tables. */
 export const uncomparedLine = (style: Style): string =>
   nextLine(
     style,
@@ -28,7 +28,7 @@ export const uncomparedLine = (style: Style): string =>
 
 export const verifyLine = ({ command }: Style): string => command('migrate verify', { entities: 'MODULE' })
 
-/** Which versions `migrate up` applies next; nothing for none. */
+/** Returns a line with the migrations that `migrate up` applies next; empty if there are none. */
 export const nextUpLines = (style: Style, planned: readonly string[]): readonly string[] =>
   planned.length === 0
     ? []

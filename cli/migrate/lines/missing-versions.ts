@@ -1,13 +1,13 @@
 import type { CommandLine, VersionStatus } from '../../../lib/migrations/index.js'
 import { namesText } from './names-text.js'
 
-/** The names of the versions that the next `up` applies. */
+/** Returns the names of the migrations that the next `up` applies. */
 export const missingAmong = (versions: readonly VersionStatus[]): readonly string[] =>
   versions.filter(({ isMissing }) => isMissing).map(({ name }) => name)
 
 /**
- * The reason why there is nothing to do. It names the versions that these files lack, because they may belong
- * to another database.
+ * Returns the reason why there is nothing to do. It contains the recorded migrations without a file, because
+ * they may belong to another database.
  */
 export function nothingText(
   versions: readonly Pick<VersionStatus, 'name' | 'state' | 'isMissing'>[],
@@ -24,7 +24,10 @@ export function nothingText(
   return `${nothing}: the database has every migration of these files${lacked}${failed}`
 }
 
-/** `applies 0003_c`, with the rollback that is finished before; empty where nothing is missing. */
+/**
+ * Formats the pending migrations as `applies 0003_c`, including a rollback to be completed first; empty if
+ * there are none.
+ */
 export function appliesText(versions: readonly VersionStatus[]): string {
   const missing = missingAmong(versions)
   if (missing.length === 0) return ''

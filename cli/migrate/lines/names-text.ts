@@ -1,6 +1,6 @@
 const MAX_NAMES = 10
 
-/** `0003_c, 0002_b`, and how many more there are behind ten of them. */
+/** Formats names as `0003_c, 0002_b`. After ten names, only the number of the others is shown. */
 export const namesText = (names: readonly string[]): string =>
   names.length <= MAX_NAMES
     ? names.join(', ')

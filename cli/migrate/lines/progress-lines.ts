@@ -4,7 +4,9 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 const BETWEEN_REMINDERS_MS = 5_000
 
-/** Turns progress into lines for a person. A wait is reported at its start and then every five seconds. */
+/**
+ * Returns a function that formats progress. A wait is reported when it starts and then every five seconds.
+ */
 export function progressLines(paint: Paint): (event: Progress) => readonly string[] {
   let reportedAt = -Infinity
   let reported: number | undefined
@@ -61,7 +63,7 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
   }
 }
 
-/** Why a search version need not run, and cannot. */
+/** Explains why a search migration need not or cannot run. */
 function recordedText({ because, needless }: Extract<Progress, { readonly kind: 'recorded' }>): string {
   const why =
     because === 'vectorNotMade' ? 'the vector before it was not created' : 'what it reads no longer exists'
@@ -70,7 +72,7 @@ function recordedText({ because, needless }: Extract<Progress, { readonly kind: 
     : `${why}, and ${needless.tableDroppedBy} drops its table`
 }
 
-/** A rate of less than a second says nothing. */
+/** Formats the progress of a backfill. The rate is omitted in the first second, when it is not meaningful. */
 function filledText({
   walked,
   of,
@@ -78,7 +80,7 @@ function filledText({
   pauseMs,
   ms,
 }: Extract<Progress, { readonly kind: 'filled' }>): string {
-  // The number is the server's estimate: a table may have more rows.
+  // The total is the server's estimate, so the table may have more rows.
   const isCounted = of !== undefined && of > 0 && of >= walked
   const total = isCounted ? ` of about ${of}` : ''
   const share = isCounted ? ` (${Math.floor((walked * 100) / of)} %)` : ''

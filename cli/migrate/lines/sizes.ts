@@ -4,7 +4,7 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 const NOT_YET = 'does not exist yet'
 
-/** True if there is something to lose. */
+/** Returns true if there is something to lose. */
 export const isThere = ({ what, size }: Loss): boolean => what === 'schema' || size !== undefined
 
 export function tableText({ name, size }: PlannedTable, missing = NOT_YET): string {
@@ -12,7 +12,10 @@ export function tableText({ name, size }: PlannedTable, missing = NOT_YET): stri
   return `${terminalLine(name)}: ${sizesText(size).join(', ')}`
 }
 
-/** `table tasks (about 1200 rows, 64 KiB)`; of a column, only the rows of its table are known. */
+/**
+ * Formats a loss: `table tasks (about 1200 rows, 64 KiB)`. For a column, only the rows of its table are
+ * known.
+ */
 export function lossText({ what, name, table, size }: Lost & Partial<Pick<Loss, 'size'>>): string {
   const text =
     what === 'rows'
@@ -27,7 +30,10 @@ export function lossText({ what, name, table, size }: Lost & Partial<Pick<Loss, 
 export const lossesText = (losses: readonly (Lost & Partial<Pick<Loss, 'size'>>)[]): string =>
   losses.map((loss) => lossText(loss)).join(', ')
 
-/** MySQL counts the pages of a table later than its rows: a size that cannot hold them is left out. */
+/**
+ * Formats a table's size. MySQL updates the number of pages later than the number of rows, so a size that is
+ * too small for the rows is omitted.
+ */
 const sizesText = (size: TableSize): readonly string[] => [
   rowsText(size),
   ...(size.bytes < (size.rows ?? 0) * SMALLEST_ROW_BYTES ? [] : [sizeText(size.bytes)]),
@@ -40,7 +46,7 @@ export function rowsText({ rows }: TableSize): string {
   return rows === 0 ? 'no rows' : `about ${counted(rounded(rows), 'row')}`
 }
 
-/** An estimate of many rows has no exact digits. */
+/** Rounds an estimate, because many digits would suggest an exact number. */
 const rounded = (rows: number): number => (rows < 1_000 ? rows : Number(rows.toPrecision(2)))
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -7,24 +7,24 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 export type ImageName = 'old' | 'new'
 
-/** One version of a service that runs. */
+/** A running version of a service. */
 export interface Image {
   readonly name: ImageName
-  /** `http://127.0.0.1:<port>`. */
+  /** The address, `http://127.0.0.1:<port>`. */
   readonly url: string
   /** Rejects if it ends before it is stopped. */
   readonly broken: Promise<never>
-  /** Sends SIGTERM and waits; SIGKILL where it does not end in time. */
+  /** Sends SIGTERM and waits, then sends SIGKILL if the image does not end in time. */
   readonly stop: () => Promise<void>
 }
 
 export interface ImageOptions {
-  /** A command line for the shell; `{port}` stands for its port, which `PORT` has too. */
+  /** A shell command line. `{port}` stands for the port, which is also in the environment variable `PORT`. */
   readonly command: string
   readonly databaseUrl: string
-  /** The path that responds with 200 once it takes calls. */
+  /** The path that responds with 200 once the image accepts calls. */
   readonly ready: string
-  /** The time it may take until then. */
+  /** The maximum time until then, in milliseconds. */
   readonly longestStartMs?: number
 }
 
@@ -34,8 +34,8 @@ const BETWEEN_PROBES_MS = 100
 const MAX_SHOWN = 300
 
 /**
- * Starts an image and waits until it is ready. @throws {Failure} when it ends or is not ready within a
- * minute.
+ * Starts an image and waits until it is ready.
+ * @throws {Failure} if it ends, or if it is not ready within a minute.
  */
 export async function startImage(
   name: ImageName,
@@ -44,7 +44,7 @@ export async function startImage(
   const port = await freePort()
   const child = spawn(command.replaceAll('{port}', String(port)), {
     shell: true,
-    // A group of its own: the shell's child gets the signals as well.
+    // A separate process group, so that the shell's child receives the signals as well.
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ASHLAR_DATABASE_URL: databaseUrl, PORT: String(port) },
@@ -101,7 +101,7 @@ async function untilReady(
   }
 }
 
-/** The message of an image, on one line. The rest of a longer one is not read. */
+/** Returns the first part of a response body on one line. The rest is not read. */
 async function beginningOf({ body }: Response): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()
@@ -116,13 +116,13 @@ function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name)
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
-    // A client that still calls an earlier image on the port would keep it from closing.
+    // Otherwise a client that still calls an earlier image on this port would keep it open.
     const server = createServer((socket) => socket.destroy())
     server.once('error', reject)
     server.listen(0, '127.0.0.1', () => {

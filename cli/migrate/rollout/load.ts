@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ImageName } from './image.js'
 
-/** One call of a service, as the module of `--load` exports it. Rejects where the call fails. */
+/** A call of a service, exported by the module of `--load`. Rejects if the call fails. */
 export type Call = (
   url: string,
   about: { readonly image: ImageName; readonly worker: number },
@@ -15,7 +15,7 @@ export interface Calls {
   readonly slowestMs: number
 }
 
-/** Calls that failed with one message. */
+/** The calls that failed with the same message. */
 export interface FailedCalls {
   readonly phase: string
   readonly image: ImageName
@@ -25,7 +25,7 @@ export interface FailedCalls {
 
 const AFTER_A_FAILURE_MS = 20
 
-/** Callers that call one image after the other, each as fast as it gets responses. */
+/** Callers that call the images alternately, each as fast as responses arrive. */
 export class Load {
   readonly #images = new Map<ImageName, { readonly url: string; readonly inFlight: Set<Promise<void>> }>()
   readonly #failures = new Map<string, FailedCalls>()
@@ -44,19 +44,22 @@ export class Load {
     this.#isOver = true
   }
 
-  /** From now on calls go to the image, too, as from a load balancer that found it ready. */
+  /** Adds an image. Calls also go to it from now on, as from a load balancer. */
   add(image: ImageName, url: string): void {
     this.#images.set(image, { url, inFlight: new Set() })
   }
 
-  /** No new call goes to the image. Returns when none is in flight. */
+  /** Removes an image, to which no new calls are sent. Resolves when no call is in flight. */
   async remove(image: ImageName): Promise<void> {
     const { inFlight } = this.#images.get(image) ?? {}
     this.#images.delete(image)
     await Promise.all([...(inFlight ?? [])])
   }
 
-  /** @returns what became of the calls that end from now on, up to the next phase. */
+  /**
+   * Starts a phase.
+   * @returns a function that returns the results of the calls that end until the next phase.
+   */
   begin(phase: string): () => readonly Calls[] {
     const calls = new Map<ImageName, Calls>()
     this.#phase = phase

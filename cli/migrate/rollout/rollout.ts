@@ -12,7 +12,7 @@ export interface RolloutOptions {
   readonly ready: string
   readonly seconds: number
   readonly workers: number
-  /** Called with each phase when it has ended. */
+  /** Called with each phase after it has ended. */
   readonly onPhase: (phase: Phase) => void
 }
 
@@ -23,23 +23,23 @@ export interface Phase {
 }
 
 export interface Rollout {
-  /** Versions that were applied while the old image ran. */
+  /** The migrations that were applied while the old image ran. */
   readonly applied: readonly string[]
   readonly phases: readonly Phase[]
   readonly calls: number
   readonly failures: readonly FailedCalls[]
 }
 
-/** Whatever the images do, a phase ends then, unless it is to take longer. */
+/** The maximum duration of a phase in milliseconds, unless a longer one was requested. */
 const MAX_MS = 60_000
 const LOOK_EVERY_MS = 20
 
 const UNCHANGED = 'nothing was applied to the copy'
 
 /**
- * Deploys as one would: the old image runs alone, the missing versions are applied beside it, both images
- * run, the old one ends, and the new one runs alone. Calls are made all the time.
- * @throws {Failure} when an image does not start or ends by itself.
+ * Simulates a deployment: the old image runs alone, pending migrations are applied, both images run, the old
+ * one ends, and the new one runs alone. Calls are sent throughout.
+ * @throws {Failure} if an image does not start or ends by itself.
  */
 export async function tryRollout(migrator: Migrator, call: Call, options: RolloutOptions): Promise<Rollout> {
   const { databaseUrl, ready, seconds, workers, onPhase } = options
@@ -65,7 +65,7 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
   const aWhile = async () => {
     const until = performance.now() + MAX_MS
     await pause(seconds * 1_000)
-    // The first call of an image may take longer. A phase in which it has not responded would say nothing.
+    // The first call of an image may take longer. A phase without any response would not be meaningful.
     while (!load.isEachCalled && performance.now() < until) await pause(LOOK_EVERY_MS)
   }
   let copy = UNCHANGED
@@ -101,7 +101,10 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
   }
 }
 
-/** The default export of the module. @throws {Failure} if it is not a function. */
+/**
+ * Returns the default export of the module.
+ * @throws {Failure} if it is not a function.
+ */
 export async function callOf(module: string): Promise<Call> {
   const { default: call } = await foreignModule(module)
   if (typeof call === 'function') return call as Call

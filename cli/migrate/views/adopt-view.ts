@@ -5,7 +5,7 @@ import { recordedLines } from './baseline-view.js'
 
 /** The findings or the result of `adopt`. */
 export type Adoption =
-  /** A history that `up` takes over by itself, as a text says. */
+  /** A history that `up` takes over without help, with a description. */
   | { readonly kind: 'byItself'; readonly text: string }
   | { readonly kind: 'recorded'; readonly version: string }
   /** The tool whose schema is dumped next. */
@@ -35,6 +35,6 @@ export function adoptLines(adoption: Adoption, style: Style): readonly string[] 
   }
 }
 
-/** The message if no history of another tool is known. */
+/** Returns the message for a database without a known tool's history. */
 export const nothingToAdopt = ({ command }: Style): string =>
   `no history of a known tool was found here. For an empty schema, use ${command('migrate new')} and up; for a schema with tables, write their definitions into 0002, and run ${command('migrate baseline', { to: 2 })}`

@@ -2,8 +2,8 @@ import type { BaselineResult } from '../../../lib/migrations/index.js'
 import { type Style, uncomparedLine } from '../lines/line-style.js'
 
 /**
- * One line for each version that a baseline recorded. Of the framework's own, it made the tables that were
- * missing.
+ * Returns a line for each migration that a baseline recorded. For the framework's own migration, the missing
+ * tables were created.
  */
 export const recordedLines = ({ applied, recorded }: BaselineResult, { paint }: Style): readonly string[] => [
   ...applied.map((name) => `${paint.good('created')} the framework’s own tables that were missing (${name})`),
@@ -15,7 +15,7 @@ export const baselineLines = (result: BaselineResult, style: Style): readonly st
   uncomparedLine(style),
 ]
 
-/** The command that removes a record. */
+/** Returns a note with the command that removes a record. */
 export const baselineNotes = ({ recorded }: BaselineResult, { command }: Style): readonly string[] =>
   recorded.length === 0
     ? []

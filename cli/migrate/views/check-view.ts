@@ -10,19 +10,19 @@ import { lintLines } from './lint-view.js'
 /** The findings of `check` so far. */
 export interface Checked {
   readonly findings: readonly FolderFinding[]
-  /** The folder, where it has no version. */
+  /** The folder if it contains no migration. */
   readonly empty: string | undefined
-  /** Undefined where no version was tried, because lint refuses a file. */
+  /** Undefined if no migration was tried, because lint rejects a file. */
   readonly downs: readonly TriedDown[] | undefined
-  /** Versions that were not rolled back, because they have only a comment for that. */
+  /** Migrations that were not rolled back, because their down file contains only a comment. */
   readonly untried: readonly string[]
-  /** Undefined without entities; `failed` where the files do not all go up. */
+  /** Undefined without entities; `failed` if not all files can be applied. */
   readonly compared: ComparedFiles | 'failed' | undefined
 }
 
 export interface ComparedFiles {
   readonly entities: string
-  /** Versions that would bring the tables to what the entities say. */
+  /** Migrations that would make the tables match the entities. */
   readonly missing: readonly SchemaVersion[]
   /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
@@ -31,7 +31,7 @@ export interface ComparedFiles {
 
 const LONGEST_SQL = 200
 
-/** The findings of lint; none for an empty folder. */
+/** Formats the findings of lint; none for an empty folder. */
 export const checkedFindings = (
   { findings, empty }: Pick<Checked, 'findings' | 'empty'>,
   style: Style,

@@ -8,14 +8,14 @@ interface ComparedFlags {
   readonly live: boolean
 }
 
-/** The result of a comparison, and the files that were written. */
+/** The result of a comparison and the written files. */
 export type Compared = Omit<SchemaVersions, 'dialect' | 'versions' | 'isOfFiles'> & {
   readonly files: readonly string[]
 }
 
 const ONCE_ALONE = 'once no process with the older code runs'
 
-/** The files written, the remaining differences, and the next step. */
+/** Formats the written files, the remaining differences and the next step. */
 export function diffLines(compared: Compared, flags: ComparedFlags, style: Style): readonly string[] {
   const { files, left, byHand, drift } = compared
   if (drift.length > 0) return driftLines(compared, flags, style)
@@ -37,7 +37,7 @@ export function diffLines(compared: Compared, flags: ComparedFlags, style: Style
   ]
 }
 
-/** In what a live database is not what its files make, and how to bring it back. */
+/** Formats the differences between a live database and its files, with advice. */
 function driftLines(compared: Compared, { entities }: ComparedFlags, style: Style): readonly string[] {
   const { drift, bringsBack, byHand } = compared
   const { paint, command } = style
@@ -69,7 +69,7 @@ const byHandLines = (byHand: readonly TableDifference[], style: Style): readonly
     ? []
     : [style.paint.warn('to do manually:'), ...byHand.map((one) => shownLine(one, style))]
 
-/** The files are known, because they were compared. */
+/** Formats a difference. The files are known, because they were compared. */
 const shownLine = (difference: TableDifference, { command }: Pick<Style, 'command'>): string =>
   tableDifferenceText(difference, true, command)
 
@@ -91,7 +91,7 @@ function nothingText(
     : `nothing is written: the files create what the entities need ${notLive}`
 }
 
-/** A database that another comparison left on the server. */
+/** Returns the note about a database that another comparison left on the server. */
 export const leftoverText = (database: string): string =>
   `the database ${database} belongs to another comparison: drop it, unless that comparison is still running`
 

@@ -6,23 +6,23 @@ import type { Style } from '../lines/line-style.js'
 /** The result of `down`. */
 export interface RolledBack {
   readonly result: DownResult
-  /** The versions as reported before the rollback. */
+  /** The rolled back migrations as they were before. */
   readonly done: readonly RollBack[]
-  /** Undefined for the last version alone. */
+  /** Undefined if only the last migration is rolled back. */
   readonly to: number | undefined
-  /** The versions that the next `up` applies. */
+  /** The migrations that the next `up` applies. */
   readonly pending: readonly string[]
-  /** The state, where nothing was rolled back. */
+  /** The state if nothing was rolled back. */
   readonly states: readonly VersionStatus[]
 }
 
-/** The notes before a rollback. */
+/** Returns the notes printed before a rollback. */
 export const downNotes = (rollBacks: readonly RollBack[], to: number | undefined): readonly string[] => [
   ...(to === undefined ? orderLines(rollBacks) : []),
   ...lossNotes(rollBacks),
 ]
 
-/** Objects that stay, come back without their values, or are written again. */
+/** Returns notes on objects that stay, lose their values, or are written again. */
 export const lossNotes = (rollBacks: readonly RollBack[]): readonly string[] => [
   ...staysLostLines(rollBacks),
   ...refillLines(rollBacks),
@@ -49,7 +49,7 @@ function nothingLine(states: readonly VersionStatus[], to: number | undefined): 
     : `nothing to do: no migration of the module above ${String(to).padStart(4, '0')} is applied`
 }
 
-/** It is not advice, because the next deployment does it anyway. */
+/** Formats the pending migrations. This is not advice, because the next deployment applies them anyway. */
 function pendingLines(
   pending: readonly string[],
   { rolledBack }: DownResult,
@@ -64,9 +64,9 @@ function pendingLines(
 }
 
 /**
- * The question before versions are rolled back whose down migration loses values; empty if nothing is lost.
+ * Returns the confirmation before a rollback whose down migrations lose values; empty if nothing is lost.
  * @param takesFramework - true if the framework's own tables are dropped as well.
- * @param then - the step after it, such as `, and applies it again`.
+ * @param then - the next step, such as `, and applies it again`.
  */
 export function lossesQuestion(
   rollBacks: readonly RollBack[],
@@ -101,7 +101,10 @@ export function lossesQuestion(
 const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks.filter(({ staysDone }) => staysDone !== undefined).map(({ name }) => `${name} ${STAYS_DONE}`)
 
-/** The same afterwards, with what the next `up` does, and how each is recorded again in its place. */
+/**
+ * Returns the same lines after the rollback, with the effect of the next `up` and the command that records
+ * each migration again.
+ */
 const recordAgainLines = (rollBacks: readonly RollBack[], command: CommandLine): readonly string[] =>
   rollBacks
     .filter(({ staysDone }) => staysDone !== undefined)
@@ -116,7 +119,7 @@ const recordAgainLines = (rollBacks: readonly RollBack[], command: CommandLine):
 
 const STAYS_DONE = 'has no statement to roll back, so its changes stay'
 
-/** Why the highest number is not the one that is rolled back. */
+/** Explains why a migration other than the one with the highest number is rolled back. */
 const orderLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks
     .filter(({ appliedBefore }) => appliedBefore.length > 0)
@@ -125,7 +128,7 @@ const orderLines = (rollBacks: readonly RollBack[]): readonly string[] =>
         `${name} was applied last, and is rolled back first: ${namesText(appliedBefore)}, with a higher number, ${appliedBefore.length === 1 ? 'was' : 'were'} applied before it and ${appliedBefore.length === 1 ? 'stays' : 'stay'}`,
     )
 
-/** Of which backfills the position is forgotten, one line each. */
+/** Returns a line for each backfill whose position is reset. */
 const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks.flatMap(({ name, refills }) => {
     if (refills === undefined || refills.written === 0) return []
@@ -138,7 +141,7 @@ const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
     ]
   })
 
-/** Further requirements of an image from before a contract, one line each. */
+/** Returns a line for each further requirement of an image from before a contract migration. */
 const contractLines = (rollBacks: readonly RollBack[], command: CommandLine): readonly string[] =>
   rollBacks
     .filter(({ mayLeaveContract }) => mayLeaveContract)
@@ -147,7 +150,7 @@ const contractLines = (rollBacks: readonly RollBack[], command: CommandLine): re
         `${name} is part of a contract: an older image needs each of its migrations rolled back, with ${command('migrate down', { to: true })} and the number of the last migration before the first of them`,
     )
 
-/** Data that is not restored when the versions are rolled back, one line each. */
+/** Returns a line for data that a rollback does not restore. */
 const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks
     .filter(({ staysLost }) => staysLost.length > 0)

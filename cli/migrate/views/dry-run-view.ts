@@ -4,10 +4,10 @@ import { namesText } from '../lines/names-text.js'
 import { tableText } from '../lines/sizes.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 
-/** @param applies - what is done to the copy. */
+/** @param applies - the actions on the copy. */
 export const dryRunQuestion = (applies: string): string => `This ${applies} to it, so it must be a copy.`
 
-/** The result of a version, and its effect on other clients. */
+/** Formats the result of a migration and its effect on other clients. */
 export function triedLines(version: TriedVersion, { paint }: Style): readonly string[] {
   const { name, isApplied, filled, ms, longestReadMs, longestWriteMs, locks, failures, rewritten } = version
   return [
@@ -29,7 +29,7 @@ const UNMEASURED: Readonly<Record<NonNullable<TriedVersion['unmeasured']>, strin
   server: 'only PostgreSQL reports them',
 }
 
-/** The parts of the versions that were not measured, and their positions, in the order of the versions. */
+/** Returns the migrations that were not measured, with the reasons, in order. */
 export function unmeasuredLines(versions: readonly TriedVersion[]): readonly string[] {
   const applied = versions.filter(({ isApplied }) => isApplied)
   const isProbed = versions.some(({ longestReadMs }) => longestReadMs !== undefined)
@@ -54,8 +54,8 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
 }
 
 /**
- * The step after a trial of these versions. Some may remove values, or break running code, which a copy does
- * not show.
+ * Returns the next step after a trial. Some migrations may remove values or break running code, which a copy
+ * does not show.
  */
 export function nextOfTried(planned: readonly PlannedVersion[], style: Style): string {
   const first = planned.findIndex(({ statements }) =>

@@ -3,16 +3,16 @@ import { basename } from 'node:path'
 import { GENERATED_FILE } from '../../../lib/migrations/files/search-migrations.js'
 import type { Style } from '../lines/line-style.js'
 
-/** Findings that no comment accepts, because they are about comments. */
+/** Rules that no comment can disable, because they concern comments. */
 const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
 
-/** True if it is advice about a file that `search generate` wrote, which is not edited. */
+/** Returns true for advice about a file of `search generate`, which must not be edited. */
 export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
   level === 'advice' && GENERATED_FILE.test(basename(file))
 
 /**
- * One line for each finding, in the format of compilers, one with their number, and the comments that accept
- * them.
+ * Returns a line for each finding in the format of compilers, a line with their number, and the comments that
+ * disable them.
  */
 export function lintLines(findings: readonly Finding[], { paint }: Pick<Style, 'paint'>): readonly string[] {
   if (findings.length === 0) return [paint.good('lint: nothing found')]

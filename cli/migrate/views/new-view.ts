@@ -2,7 +2,7 @@ import type { Dialect } from '../../../lib/migrations/index.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 import type { NextFiles } from '../next-files.js'
 
-/** @param areEmpty - whether a person writes their SQL. */
+/** @param areEmpty - true if the user fills in the SQL. */
 export function newLines({ files }: NextFiles, areEmpty: boolean, style: Style): readonly string[] {
   if (files.length === 0)
     return [
@@ -16,7 +16,7 @@ export function newLines({ files }: NextFiles, areEmpty: boolean, style: Style):
   ]
 }
 
-/** Of the engine of the connection string, where it has no folder and another one has. */
+/** Returns a note about the connection string's engine if it has no folder although another one has. */
 export const leftOutNote = (dialect: Dialect): string =>
   `nothing is written for ${dialect}, the connection string's engine: --dialect ${dialect} begins its folder`
 

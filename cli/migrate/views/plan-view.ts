@@ -22,7 +22,7 @@ export interface Planned {
   readonly other: OtherHistory | undefined
 }
 
-/** The notes beside the plan: other histories, earlier runs, and running ones. */
+/** Returns the notes on a plan: other histories, earlier runs and running ones. */
 export function planNotes({ states, other }: Planned, { command }: Style): readonly string[] {
   const failed = states.filter(
     ({ state, isMissing, unfinished }) => state === 'dirty' && isMissing && unfinished?.direction === 'up',
@@ -43,8 +43,8 @@ const runningIn = (states: readonly VersionStatus[]): readonly VersionStatus[] =
   states.filter(({ state }) => state === 'running')
 
 /**
- * Each version with its statements, and below each statement what it does to others; at the end, how locks
- * are waited for.
+ * Formats each migration with its statements and their effects on other clients, and finally how statements
+ * wait for locks.
  */
 export function planLines(
   { lockWaits, versions, states }: Planned,
@@ -63,7 +63,7 @@ export function planLines(
             : `  ${doneText(done)} done by an earlier run: up continues after that`,
         ]),
     ...statements.flatMap((statement) => [
-      // Its files are in the package, so line numbers do not help.
+      // The framework's files are inside the package, so line numbers do not help.
       `  ${isFramework ? '' : `line ${statement.line}: `}${terminalLine(statement.text)}`,
       ...effectLines(statement, paint, { name }).map((line) => `    ${line}`),
     ]),
@@ -80,13 +80,13 @@ export function planLines(
   return notes.length === 0 ? lines : [...lines, '', ...notes]
 }
 
-/** The plan has no other such mark. */
+/** Marks shortened statements. It does not occur elsewhere in a plan. */
 const SHORT = '…'
 const SHORTENED =
   '… stands for a quoted string, or for the rest of a long statement: the file contains all of it'
 const FRAMEWORK_FILES = ' (those of the framework are in node_modules/ashlar/migrations).'
 
-/** The rollback that stopped and that up finishes first. */
+/** Formats an interrupted rollback that `up` completes first. */
 function rollBackLines(
   rollBack: PlannedRollBack | undefined,
   isRunning: boolean,
@@ -118,12 +118,12 @@ function rollBackLines(
 
 const doneText = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)
 
-/** The statements that are blocked by one that may have to wait for its lock. */
+/** Statements that block others while they wait for their lock. */
 const WAITED_FOR = new Set<PlannedStatement['blocks']>([
   ...(['writes', 'reads and writes', 'reads and writes for a moment', 'unknown'] as const),
 ])
 
-/** The way in which a statement waits for its lock, and its effect on other clients. */
+/** The way in which statements wait for their locks, and the effect on other clients. */
 const LOCK_WAITS: Readonly<Record<LockWait, string>> = {
   atBothEnds:
     'A table change takes the metadata lock briefly when it begins and when it ends. It waits for the lock until every transaction that uses the table has ended, and all later reads and writes wait behind it',
@@ -172,7 +172,7 @@ function effectLines(
 const WAITS_FOR_OLDER =
   'waits for the transactions that were open before it; --concurrent-timeout (by default 900000 ms) limits both its wait and its work, and --statement-timeout does not apply'
 
-/** @param after - the version that adds what the query reads. */
+/** @param after - the migration that adds the objects in the query. */
 function failsText(after: string | undefined, name: string | undefined): string {
   if (after === undefined) return 'fails if this finds a row'
   return after === name

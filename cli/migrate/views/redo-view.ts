@@ -3,14 +3,17 @@ import { namesText } from '../lines/names-text.js'
 import { nextUpLines, type Style } from '../lines/line-style.js'
 import { appliedLines } from './up-view.js'
 
-/** The steps of `redo` after the rollback. @param pending - the versions that `up` applies now. */
+/**
+ * Formats the steps of `redo` after the rollback.
+ * @param pending - the migrations that `up` applies now.
+ */
 export function redoThen(pending: readonly string[]): string {
   const stay = pending.length > 1 ? 'stay' : 'stays'
   const stays = pending.length === 0 ? '' : `; ${namesText(pending)} ${stay} pending`
   return `, and applies it again, as its file is now${stays}`
 }
 
-/** @param next - the versions that the next `up` applies. */
+/** @param next - the migrations that the next `up` applies. */
 export const redoLines = (
   result: DownResult & UpResult,
   next: readonly string[],

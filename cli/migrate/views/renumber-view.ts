@@ -10,7 +10,7 @@ export const renumberLines = (renumbered: readonly Renumbered[], style: Style): 
 export const renumberNext = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
   renumbered.length === 0 ? [] : [nextLine(style, { command: 'migrate lint' })]
 
-/** The effect of another order on databases that have the versions. */
+/** Returns notes on databases to which the migrations were already applied in another order. */
 export function renumberNotes(renumbered: readonly Renumbered[], { command }: Style): readonly string[] {
   if (renumbered.length === 0) return []
   const names = [...new Set(renumbered.map(({ from }) => from))]
@@ -23,7 +23,10 @@ export function renumberNotes(renumbered: readonly Renumbered[], { command }: St
   ]
 }
 
-/** A branch of which not all versions were named has them in the wrong order now. */
+/**
+ * Returns a line for each branch whose migrations are now in the wrong order, because not all of them were
+ * named.
+ */
 function overtakenLines(renumbered: readonly Renumbered[], command: Style['command']): readonly string[] {
   const folders = [...new Set(renumbered.map(({ folder }) => folder))]
   const lines = folders.flatMap((folder) => {

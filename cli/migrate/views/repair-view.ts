@@ -3,9 +3,7 @@ import { sourceLine } from '../../output/terminal-line.js'
 import { namesText } from '../lines/names-text.js'
 import { nextUpLines, type Style } from '../lines/line-style.js'
 
-/**
- * The edit: the removed and the added lines, without the lines that both have at the beginning and the end.
- */
+/** Formats an edit as removed and added lines, without the common lines at the beginning and the end. */
 export function editedLines({ name, applied, now }: EditedVersion, { paint }: Style): readonly string[] {
   const [before, after] = [(applied ?? '').split('\n'), now.split('\n')]
   const first = before.findIndex((line, at) => line !== after[at])
@@ -25,7 +23,7 @@ export function editedLines({ name, applied, now }: EditedVersion, { paint }: St
 export const repairQuestion = (edited: readonly EditedVersion[]): string =>
   `This records the files of ${namesText(edited.map(({ name }) => name))} as applied, and runs no statement.`
 
-/** @param next - the versions that `up` applies next. */
+/** @param next - the migrations that `up` applies next. */
 export const repairLines = (
   repaired: readonly EditedVersion[],
   next: readonly string[],

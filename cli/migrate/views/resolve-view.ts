@@ -2,13 +2,13 @@ import type { Resolution, VersionStatus } from '../../../lib/migrations/index.js
 import { namesText } from '../lines/names-text.js'
 import { nextLine, nextUpLines, type Style, verifyLine } from '../lines/line-style.js'
 
-/** A version that a person put right. */
+/** A migration that was fixed manually. */
 export interface Resolved {
   readonly version: number
   readonly as: Resolution
-  /** As it was before; undefined where neither the files nor the database have it. */
+  /** The previous status; undefined if neither the files nor the database contain it. */
   readonly status: VersionStatus | undefined
-  /** The versions that the next `up` applies. */
+  /** The migrations that the next `up` applies. */
   readonly next: readonly string[]
 }
 
@@ -26,7 +26,7 @@ export function resolveQuestion(asked: Asked): string {
   ].join(' ')
 }
 
-/** On MySQL, which statements are known to be done. */
+/** Returns the statements that are known to be completed, on MySQL. */
 function doneSentences({ status }: Asked): readonly string[] {
   const { direction, done = 0, of = 0 } = status?.unfinished ?? {}
   if (direction !== 'up' || done === 0) return []
@@ -37,7 +37,9 @@ function doneSentences({ status }: Asked): readonly string[] {
   ]
 }
 
-/** The part of a version that is recorded as done, and must be undone before it counts as rolled back. */
+/**
+ * Returns the completed part of a migration, which must be undone manually before it counts as rolled back.
+ */
 function leftSentences({ status }: Asked): readonly string[] {
   if (status?.unfinished === undefined) return []
   const { direction, done, of, staysApplied } = status.unfinished
@@ -54,7 +56,7 @@ function leftSentences({ status }: Asked): readonly string[] {
   ]
 }
 
-/** The remaining problem: a file that failed is not corrected by that. */
+/** Returns the remaining problem: the failed file itself is not corrected. */
 export const resolveNotes = ({ as, status }: Asked, { command }: Style): readonly string[] =>
   as === 'applied' &&
   status?.error !== undefined &&

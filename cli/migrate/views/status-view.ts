@@ -17,20 +17,20 @@ const OTHER_NAME =
   'edited, and named differently in these files: they belong to another database or module, or the file was renamed: name the right folder with --files, or restore the file'
 const RUNNING =
   'running: check again when it has finished; if its process was killed, the server ends the session together with its statement, unless you end it first'
-/** Not with the files of this command. */
+/** Advice for a migration that is missing in this command's files. */
 export const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
 const elsewhereText = (command: CommandLine): string =>
   `dirty, and not in these files: ${RUN_ELSEWHERE}, or, if nothing of it is done, roll it back with ${command('migrate down')}; if some statements are done, undo them manually and record that with ${command('migrate resolve', { 'rolled-back': true })}`
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
-/** The versions, and what decides besides what `up` does. */
+/** The migrations, and the other circumstances that determine what `up` does. */
 export interface DatabaseStatus {
   readonly versions: readonly VersionStatus[]
   readonly other?: OtherHistory | undefined
   readonly elsewhere?: Elsewhere | undefined
 }
 
-/** One line for each version, and one that counts them. */
+/** Returns a line for each migration, and a line with their numbers. */
 export function statusLines({ versions, other, elsewhere }: DatabaseStatus, style: Style): readonly string[] {
   const { paint, command } = style
   const width = Math.max(...versions.map(({ name }) => name.length))
@@ -58,7 +58,7 @@ export function statusLines({ versions, other, elsewhere }: DatabaseStatus, styl
     const framework = isFramework ? paint.dim(' (of the framework)') : ''
     return `${name.padEnd(width)} ${colour[state](state)}${since}${run}${adopted}${framework}${by}${other}${why}`
   })
-  // Of a rollback that failed, its own line says what comes next.
+  // For a failed rollback, its own line contains the next step.
   const failed = versions.filter(
     ({ state, unfinished }) => state === 'dirty' && unfinished?.direction !== 'down',
   )
@@ -81,7 +81,7 @@ export function statusLines({ versions, other, elsewhere }: DatabaseStatus, styl
   return [...lines, summaryOf(versions, isOurs, command), ...notes, ...next]
 }
 
-/** The remedy for dirty versions whose up migration did not end. */
+/** Returns the advice for dirty migrations whose up file did not complete. */
 function dirtyLines(versions: readonly VersionStatus[], command: CommandLine): readonly string[] {
   if (versions.length === 0) return []
   const cause = versions.some(({ error }) => error !== undefined) ? ', once the reported cause is fixed' : ''
@@ -93,7 +93,7 @@ function dirtyLines(versions: readonly VersionStatus[], command: CommandLine): r
   return [[`dirty: ${command('migrate up')} continues it${cause}`, ...onDown].join('; ')]
 }
 
-/** The remedy for a dirty version that is missing in the files. MySQL keeps the completed statements. */
+/** Returns the advice for a dirty migration without files. MySQL keeps the completed statements. */
 export function dirtyWayOut(version: VersionStatus | undefined, command: CommandLine): string {
   const done = version?.unfinished?.direction === 'up' ? version.unfinished.done : 0
   const files = `${RUN_ELSEWHERE}, such as the folder of the release that began it`
@@ -102,7 +102,7 @@ export function dirtyWayOut(version: VersionStatus | undefined, command: Command
     : `${files}; without them, undo manually what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ${command('migrate resolve', { 'rolled-back': version?.version ?? true })}`
 }
 
-/** The state of a dirty version; empty for any other. */
+/** Formats the state of a dirty migration; empty for any other. */
 export const dirtyText = ({ unfinished, error, isEditedSince }: VersionStatus): string =>
   terminalLine(
     [
@@ -117,16 +117,16 @@ export const dirtyText = ({ unfinished, error, isEditedSince }: VersionStatus): 
 
 const EDITED_SINCE = 'The file was edited since that run'
 
-/** Why `up` does not run it. */
+/** Returns the reason why `up` does not run the file. */
 const refusalText = ({ refusal }: VersionStatus): string =>
   refusal === undefined ? '' : `up rejects the file: ${terminalLine(refusal, LONGEST_REASON)}`
 
-/** It may end with a query. */
+/** The maximum length of a reason, which may end with a query. */
 const LONGEST_REASON = 1_000
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
 
-/** `4 migrations: 2 applied, 2 pending; ashlar migrate up applies what is pending`. */
+/** Formats the summary: `4 migrations: 2 applied, 2 pending; ashlar migrate up applies what is pending`. */
 function summaryOf(versions: readonly VersionStatus[], isOurs: boolean, command: CommandLine): string {
   const counts = STATES.flatMap((state) => {
     const count = versions.filter((version) => version.state === state).length

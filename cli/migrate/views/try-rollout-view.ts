@@ -7,11 +7,11 @@ const MAX_FAILURES = 10
 const NOT_TRIED =
   'no migration was tried: the database already had every migration of these files, so both images ran on the same schema. To try migrations, restore the copy from before them and run again'
 
-/** @param applies - what is done to the copy; empty for nothing. */
+/** @param applies - the actions on the copy; empty if there are none. */
 export const rolloutQuestion = (applies: string): string =>
   `This ${applies === '' ? 'lets' : `${applies} to it and lets`} both images write to it, so it must be a copy.`
 
-/** The results of the calls that ended in one phase of a deployment. */
+/** Formats the results of the calls that ended in one phase of a deployment. */
 export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): readonly string[] => [
   `${paint.bold(name)}: ${ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`}`,
   ...images.map(
@@ -20,7 +20,7 @@ export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): reado
   ),
 ]
 
-/** The result of a deployment. */
+/** Formats the result of a deployment. */
 export function rolloutLines({ applied, calls, failures }: Rollout, style: Style): readonly string[] {
   const { paint } = style
   const failed = failures.reduce((sum, { count }) => sum + count, 0)

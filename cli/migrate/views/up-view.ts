@@ -8,9 +8,9 @@ import { dirtyWayOut, dirtyText } from './status-view.js'
 /** The result of `up`. */
 export interface Upped {
   readonly result: UpResult
-  /** Undefined for all versions. */
+  /** Undefined for all migrations. */
   readonly to: number | undefined
-  /** The versions that the next `up` applies. */
+  /** The migrations that the next `up` applies. */
   readonly next: readonly string[]
 }
 
@@ -25,8 +25,8 @@ export const upLines = ({ result, to, next }: Upped, style: Style): readonly str
 ]
 
 /**
- * One line for each version that was applied, with the rows that a backfill wrote, or recorded without
- * running it.
+ * Returns a line for each migration that was applied, with the rows that a backfill wrote, or recorded
+ * without running it.
  */
 export function appliedLines(
   { applied, recorded = [], filled = [] }: Pick<UpResult, 'applied' | 'recorded' | 'filled'>,
@@ -52,7 +52,7 @@ function nothingLine({ ahead, dirty }: UpResult, to: number | undefined, { comma
   return nothingText(versions, command, nothing)
 }
 
-/** The remedy for failed versions that are missing in the files. */
+/** Returns the advice for failed migrations without files. */
 export const dirtyFailure = (
   dirty: readonly string[],
   states: readonly VersionStatus[],
@@ -67,7 +67,9 @@ export const dirtyFailure = (
     })
     .join('; ')
 
-/** The question before `up` finishes rollbacks that stopped; undefined if they lose nothing more. */
+/**
+ * Returns the confirmation before `up` completes interrupted rollbacks; undefined if they lose no more data.
+ */
 export function finishQuestion(versions: readonly PlannedVersion[]): string | undefined {
   const losing = versions.flatMap(({ name, rollBack }) => {
     const losses = (rollBack?.statements ?? []).flatMap(({ loses }) => loses).filter(isThere)

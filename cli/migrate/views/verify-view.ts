@@ -15,18 +15,18 @@ import type { Elsewhere } from '../other-schemas.js'
 export interface Verified {
   readonly differences: readonly (Difference | TableDifference)[]
   readonly versions: readonly VersionStatus[]
-  /** Tables and columns that are missing although a version that counts as applied makes them. */
+  /** Tables and columns that are missing although an applied or recorded migration creates them. */
   readonly removed: readonly Removed[]
-  /** The module of the entities; undefined where the tables were not compared. */
+  /** The module of the entities; undefined if the tables were not compared. */
   readonly entities: string | undefined
   readonly elsewhere: Elsewhere | undefined
-  /** Differences that tables of other applications may have. */
+  /** Permitted differences of other applications' tables. */
   readonly notes: readonly TableNote[]
 }
 
 export interface Removed {
   readonly difference: TableDifference
-  /** The version that makes it, and whether it was only recorded as applied. */
+  /** The migration that creates it. `isRecorded` is true if it was only recorded as applied. */
   readonly version: string
   readonly isRecorded: boolean
 }
@@ -62,14 +62,14 @@ export function verifyLines(verified: Omit<Verified, 'notes'>, style: Style): re
   ]
 }
 
-/** Those that wait for the contract. */
+/** Returns the differences that the contract phase removes. */
 export const leftIn = ({ differences, removed }: Pick<Verified, 'differences' | 'removed'>) =>
   differences.filter(
     (one): one is TableDifference =>
       isOfTable(one) && isContract(one) && !removed.some(({ difference }) => difference === one),
   )
 
-/** The notes about versions whose content at that time is unknown, and about tables of other applications. */
+/** Returns notes on migrations whose applied content is unknown, and on tables of other applications. */
 export function verifyNotes({ versions, notes }: Pick<Verified, 'versions' | 'notes'>): readonly string[] {
   const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
   const unseen =
@@ -89,7 +89,7 @@ function removedText({ difference, version, isRecorded }: Removed, { command }: 
     : `${difference.text}, although ${version} creates it and is applied: it was removed manually, or by a later migration. If it was removed manually, ${live} prints how to restore it`
 }
 
-/** The remedy for tables that differ: a missing version may be the reason. */
+/** Returns the advice for tables that differ. A missing migration may be the reason. */
 function nextLines(
   { differences, versions, removed, entities = 'MODULE' }: Omit<Verified, 'notes'>,
   style: Style,
