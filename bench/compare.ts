@@ -3,28 +3,31 @@ import type { Slice } from './slice.js'
 import type { Subject } from './subject.js'
 import type { SliceRequest } from './worker.js'
 
-/** One line of the result: how Ashlar stands to one peer in one operation. */
+/** A line of the result: the comparison of Ashlar with one peer in one operation. */
 export interface Comparison {
   readonly subject: string
   readonly operation: string
   readonly against: string
   readonly concurrency: number
   readonly rounds: number
-  /** Operations per second, ours divided by the peer's, round by round: above 1 means that Ashlar is faster. */
+  /** Ashlar's operations per second divided by the peer's, for each round. Above 1, Ashlar is faster. */
   readonly ratio: Spread
-  /** CPU per operation, the peer's divided by ours: above 1 means that Ashlar costs less. */
+  /** The peer's CPU time per operation divided by Ashlar's. Above 1, Ashlar uses less. */
   readonly cpuRatio: Spread
-  /** CPU per operation in the slice of each side in which it was least: what other work on the machine disturbs least. */
+  /**
+   * The ratio of the lowest CPU time per operation of each side, which other work on the machine affects
+   * least.
+   */
   readonly leastCpuRatio: number
-  /** 99th percentile of the latency, the peer's divided by ours: above 1 means that Ashlar's is shorter. */
+  /** The peer's 99th percentile of the latency divided by Ashlar's. Above 1, Ashlar's is shorter. */
   readonly p99Ratio: Spread
-  /** What `cpuRatio` is to reach; undefined where nothing was aimed at. */
+  /** The goal for `cpuRatio`; undefined if there is none. */
   readonly goal: number | undefined
-  /** The peer's CPU divided by that of a bare echo, where the subject has one. */
+  /** The peer's CPU time divided by that of a bare echo server, if the subject has one. */
   readonly ceiling: Spread | undefined
 }
 
-/** How many times the cost of a part of the work the whole has, round by round. */
+/** The cost of the whole work divided by the cost of a part, for each round. */
 export interface Multiple {
   readonly whole: string
   readonly part: string
@@ -38,10 +41,10 @@ export interface Spread {
   readonly max: number
 }
 
-/** Medians over the rounds of what one side did, for the printed table. */
+/** The medians of one side over all rounds, for the printed table. */
 export type SideFigures = Slice & { readonly side: string }
 
-/** What was run. */
+/** A measured operation. */
 export interface Measured {
   readonly operation: string
   readonly concurrency: number
@@ -50,13 +53,17 @@ export interface Measured {
 export interface Pace {
   readonly rounds: number
   readonly ms: number
-  /** How long every side runs before it is measured, so that what is measured is compiled; as long as a slice by default. */
+  /**
+   * The warm-up time of each side in milliseconds, in which its code is compiled. Default: the length of a
+   * slice.
+   */
   readonly warmUpMs?: number | undefined
 }
 
 /**
- * Measures every operation of a subject: all sides run at the same time in processes of their own and take turns in slices
- * of `ms`, in an order that is reversed every second round, so that whatever disturbs the machine disturbs both alike.
+ * Measures every operation of a subject. All sides run in their own processes and take turns in slices of
+ * `ms` milliseconds. The order is reversed every second round, so that disturbances of the machine affect all
+ * sides equally.
  */
 export async function compare(
   subject: Subject,
@@ -107,13 +114,13 @@ export async function compare(
   }
 }
 
-/** A goal may be one for a number of callers, such as `get, 64`. */
+/** Returns a goal, which may apply to a number of callers, such as `get, 64`. */
 function goalOf({ goals }: Subject, against: string, operation: string, callers: number): number | undefined {
   const ofPeer = goals?.[against]
   return ofPeer?.[`${operation}, ${callers}`] ?? ofPeer?.[operation]
 }
 
-/** The side that only gives the ceiling. */
+/** The side that determines the ceiling. */
 const ECHO = 'bare echo'
 
 function multipleOf(whole: string, part: string, slices: ReadonlyMap<string, readonly Slice[]>): Multiple {

@@ -15,9 +15,12 @@ import { type TestStream, testStream } from '../test/support/databases/on-nats.j
 import { testDatabase } from '../test/support/databases/test-database.js'
 import { writeRun } from './recorded-runs.js'
 
-/** `npm run bench:events`: how fast events are written, sequenced and delivered, on the PostgreSQL, MariaDB and NATS of the tests. */
+/**
+ * `npm run bench:events`: measures how fast events are written, sequenced and delivered, on the test servers
+ * of PostgreSQL, MariaDB and NATS.
+ */
 const [EVENTS, CALLERS, LOAD_MS] = [40_000, 64, 5000]
-/** Creates per second while the lag is measured, each load for so long. */
+/** The loads in creates per second under which the lag is measured, and the duration of each. */
 const [LOADS, LAG_MS] = [[100, 500, 1000], 8000] as const
 
 @Resource()
@@ -39,7 +42,7 @@ class Reported {
   accountId!: string
 }
 
-/** What is recorded by `--json FILE`: each figure on both engines. */
+/** The figures recorded by `--json FILE`, each on both engines. */
 const figures = new Map<string, { what: string; unit: string; values: Record<string, number> }>()
 function record(what: string, type: 'postgres' | 'mariadb', value: number, unit: string): void {
   const engine = type === 'postgres' ? 'PostgreSQL' : 'MariaDB'
@@ -51,7 +54,10 @@ const rate = (count: number, ms: number) => Math.round((count / ms) * 1000)
 const perSecond = (count: number, ms: number) => `${rate(count, ms).toLocaleString('en')}/s`
 const principal = { tenant: 'acme', subject: 'bench', groups: [], scopes: [] }
 
-/** Creates by callers that do not wait for each other. @returns creates per second. */
+/**
+ * Creates rows with concurrent callers.
+ * @returns creates per second.
+ */
 async function creates(make: () => Promise<unknown>, ms: number): Promise<number> {
   const end = performance.now() + ms
   let count = 0
@@ -63,7 +69,7 @@ async function creates(make: () => Promise<unknown>, ms: number): Promise<number
   return (count / ms) * 1000
 }
 
-/** Calls so many times a second, whether or not the calls before have ended. */
+/** Starts a number of calls per second, whether or not earlier calls have ended. */
 async function paced(perSecond: number, ms: number, make: () => Promise<unknown>): Promise<void> {
   const [begin, calls] = [performance.now(), [] as Promise<unknown>[]]
   for (let now = begin; now < begin + ms; now = performance.now()) {
@@ -73,7 +79,7 @@ async function paced(perSecond: number, ms: number, make: () => Promise<unknown>
   await Promise.all(calls)
 }
 
-/** The age at which each event of the stream arrived, in milliseconds. */
+/** Returns the age of each event of the stream at its arrival, in milliseconds. */
 async function lags(stream: TestStream, work: () => Promise<void>): Promise<readonly number[]> {
   const found: number[] = []
   const heard = stream.connection.subscribe(`${stream.options.prefix}.>`, {
@@ -138,7 +144,7 @@ for (const [server, type] of [
         `${type}: lag        p50 ${at(0.5)}, p99 ${at(0.99)}, at most ${at(1)} at ${load} events a second (${found.length} events)`,
       )
     }
-    // It works elsewhere, as a rule.
+    // Workers usually run in another process.
     await relaying.drain()
 
     for (const chosen of [false, true]) {
@@ -147,7 +153,7 @@ for (const [server, type] of [
       const create = (on: typeof quiet | typeof reported) => () =>
         on.create({ ...key(), title: 'a title' }, { context })
       const rates = { quiet: 0, reported: 0 }
-      // In turns, so that a disturbance of the machine meets both.
+      // Alternates, so that a disturbance of the machine affects both.
       for (let turn = 0; turn < 3; turn++) {
         rates.quiet += await creates(create(quiet), LOAD_MS / 3)
         rates.reported += await creates(create(reported), LOAD_MS / 3)

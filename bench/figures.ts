@@ -9,7 +9,7 @@ import {
 } from './recorded-runs.js'
 import { sizesOfOrders } from './source-size.js'
 
-/** `npm run figures`: writes the blocks of figures into the pages, from the recorded runs and from the sources. */
+/** `npm run figures`: writes the figures of recorded runs and sources into the documentation pages. */
 const ROOT = join(import.meta.dirname, '..', '..')
 const BLOCK = /^(\[\/\/\]: # 'figures: ([\w-]+)'\n).*?^(\[\/\/\]: # 'figures end')$/gms
 export const PAGES_WITH_FIGURES: readonly string[] = [
@@ -19,7 +19,7 @@ export const PAGES_WITH_FIGURES: readonly string[] = [
   'docs/reference/benchmarks.md',
 ]
 
-/** A page as it would be with the figures of today's records. */
+/** Returns a page with the figures of the current records. */
 export async function pageWithFigures(page: string): Promise<string> {
   const path = join(ROOT, page)
   const written = readFileSync(path, 'utf8').replaceAll(
@@ -33,7 +33,7 @@ export async function pageWithFigures(page: string): Promise<string> {
   return format(written, { ...(await resolveConfig(path)), filepath: path })
 }
 
-/** A page without its blocks of figures. */
+/** Returns a page without its blocks of figures. */
 export const withoutFigures = (text: string): string => text.replaceAll(BLOCK, '')
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -48,7 +48,7 @@ const spread = (of: RecordedSpread | undefined): string =>
       : `${two(of.median)} [${two(of.min)}–${two(of.max)}]`
 const count = (value: number): string => value.toLocaleString('en')
 
-/** What is said above a table: how, when and where it was measured. */
+/** Returns the line above a table: the command, the date and the machine. */
 function reported(run: RecordedRun): string {
   const note = run.note === undefined ? '' : ` ${run.note}`
   return `\`${run.command}\`, ${run.date}, Node ${run.node}: ${run.machine}.${note}`
@@ -72,7 +72,7 @@ const CALLS: Readonly<Record<string, string>> = {
   update: 'Update',
 }
 
-/** Ashlar's processor time divided by a peer's: the median, and the lowest and highest round. */
+/** Returns Ashlar's CPU time divided by a peer's: the median, and the lowest and highest round. */
 function costOf(
   run: RecordedRun,
   against: string,
@@ -314,7 +314,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
     return `${figuresOf(run)}\n\n${example}`
   },
 
-  /** What stands beside other projects, without the numbers of the sources. */
+  /** The comparison with other projects, without source figures. */
   matrix() {
     const [, matrix] = MATRIX.exec(readFileSync(join(ROOT, 'docs/internals/comparison.md'), 'utf8')) ?? []
     if (matrix === undefined) throw new TypeError('the comparison has no matrix')

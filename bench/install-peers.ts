@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Peers are installed once, from their own lock file, never into ours. */
+/** Installs the peers once, from their own lock file and never into Ashlar's. */
 export function installPeers(): void {
   const bench = join(import.meta.dirname, '..', '..', 'bench')
   const { dependencies } = JSON.parse(readFileSync(join(bench, 'package.json'), 'utf8')) as {

@@ -10,7 +10,10 @@ import { testDatabase } from '../test/support/databases/test-database.js'
 import { installPeers } from './install-peers.js'
 import { ORDERS, ORDERS_PEER, sizesOfOrders } from './source-size.js'
 
-/** `npm run bench:orders`: the same calls to examples/orders and to its peer, whose results are equal, and the size of both. */
+/**
+ * `npm run bench:orders`: sends the same calls to examples/orders and to its peer, checks that the results
+ * are equal, and prints the size of both.
+ */
 const ROOT = join(import.meta.dirname, '..', '..')
 const BUILT = join(ROOT, 'bench/node_modules/.cache/orders')
 
@@ -37,7 +40,7 @@ const asker =
     return [response.status, (await response.json()) as Record<string, unknown>]
   }
 
-/** What a client sees, without what the server makes up. */
+/** The fields that a client receives, without generated ones. */
 const SHOWN = [
   'stock',
   'state',

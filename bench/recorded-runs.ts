@@ -3,7 +3,7 @@ import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { Comparison, Multiple, Spread } from './compare.js'
 
-/** A run of a bench, in `bench/recorded`. Of a run that was copied from a page, some values are not known. */
+/** A recorded run in `bench/recorded`. Some values of runs that were copied from a page are unknown. */
 export interface RecordedRun {
   readonly command: string
   readonly date: string
@@ -37,7 +37,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 export const recordedRun = (name: string): RecordedRun =>
   JSON.parse(readFileSync(join(ROOT, `bench/recorded/${name}.json`), 'utf8')) as RecordedRun
 
-/** Writes what `--json` names: a run, with when and where it was made. */
+/** Writes a run with its date and machine to the file of `--json`. */
 export function writeRun(path: string, command: string, measured: Partial<RecordedRun>): void {
   const machine = `${cpus().length} of ${cpus()[0]?.model ?? 'an unknown processor'}, load ${loadavg()[0]?.toFixed(1)} at the end`
   const run: RecordedRun = {

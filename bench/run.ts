@@ -101,7 +101,7 @@ function textOf({ median, min, max }: Spread): string {
   return `${median.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`
 }
 
-/** The subject with only those operations and peers that the command line names. */
+/** Returns the subject with only the operations and peers of the command line. */
 function narrowed(subject: Subject): Subject {
   const operations = values.operations?.split(',')
   const sides = Object.entries(subject.sides).filter(

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Slice } from './slice.js'
 import type { SliceRequest } from './worker.js'
 
-/** A side that is set up and waits in its own process. */
+/** A side that has been set up and waits in its own process. */
 export interface SideProcess {
   readonly name: string
   readonly readyMs: number
@@ -34,7 +34,7 @@ export async function startSide(name: string, module: URL): Promise<SideProcess>
   }
 }
 
-/** The child's next message; an early end or a failure it reports rejects. */
+/** Returns the child's next message. Rejects if the child ends early or reports a failure. */
 function reply<T>(name: string, child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null) => reject(new TypeError(`${name} ended early (${code})`))

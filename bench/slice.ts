@@ -1,18 +1,27 @@
 import type { Operation, Side } from './subject.js'
 
-/** What one slice of time showed. */
+/** The result of one slice of time. */
 export interface Slice {
   readonly perSecond: number
   readonly p50Us: number
   readonly p99Us: number
-  /** CPU per operation: of all threads of the side's process, or of the server that it is the load of. */
+  /**
+   * CPU time per operation in microseconds: of all threads of the side's process, or of the server under its
+   * load.
+   */
   readonly cpuUs: number
 }
 
-/** Fast operations are timed in groups of about this length, so that reading the clock is not what is measured. */
+/**
+ * Fast operations are timed in groups of about this length, so that reading the clock does not distort the
+ * result.
+ */
 const SAMPLE_MS = 0.05
 
-/** Runs `operation` for `ms` milliseconds with `concurrency` callers, each starting anew when its last one is done. */
+/**
+ * Runs `operation` for `ms` milliseconds with `concurrency` callers. Each starts a new call when its last one
+ * has ended.
+ */
 export async function slice(
   side: Side,
   operation: Operation,

@@ -11,7 +11,10 @@ export interface SourceSize {
   readonly bytes: number
 }
 
-/** Non-blank lines and bytes of the order service and of its peer. The tour is a client, and the peer has no warehouse. */
+/**
+ * Returns the non-blank lines and bytes of the order service and its peer. The tour is excluded because it is
+ * a client, and the warehouse because the peer has none.
+ */
 export function sizesOfOrders(): readonly SourceSize[] {
   const own = readdirSync(ORDERS).filter(
     (name) => name.endsWith('.ts') && !['tour.ts', 'warehouse.ts'].includes(name),

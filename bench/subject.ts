@@ -1,48 +1,72 @@
-/** One comparison to make: the same operations, by Ashlar and by its peers, each in a process of its own. */
+/** A comparison: the same operations by Ashlar and by its peers, each in its own process. */
 export interface Subject {
-  /** What the command line calls it. */
+  /** The name on the command line. */
   readonly name: string
-  /** Names of the operations that the sides offer, in the order they are run. */
+  /** The operations that the sides offer, in the order in which they run. */
   readonly operations: readonly string[]
-  /** The operations of a side, by its name, that does not offer all of them. */
+  /** The operations of a side that does not offer all of them, by the side's name. */
   readonly offers?: Readonly<Record<string, readonly string[]>>
-  /** Callers at the same time; each gives a row. Default `[1]`. */
+  /** The numbers of concurrent callers; each produces a row. Default: `[1]`. */
   readonly concurrency?: readonly number[]
-  /** The module of each side, which exports `setUp`: ours as `ashlar`, every other one is a peer. */
+  /** The module of each side, which exports `setUp`. `ashlar` is Ashlar's side; all others are peers. */
   readonly sides: { readonly ashlar: URL } & Readonly<Record<string, URL>>
-  /** Of a side by name, the side that does a part of the same work: how many times its cost the whole has is printed. */
+  /**
+   * Maps a side to one that does a part of the same work. The cost of the whole as a multiple of the part is
+   * printed.
+   */
   readonly parts?: Readonly<Record<string, string>>
-  /** Rounds, milliseconds a slice and before the first one that the subject needs to be steady, unless the command line says otherwise. */
+  /**
+   * The number of rounds, and the milliseconds per slice and of the warm-up, that the subject needs for
+   * steady results. The command line takes precedence.
+   */
   readonly pace?: { readonly rounds?: number; readonly ms?: number; readonly warmUpMs?: number }
   /** True if the peers come from `bench/package.json`. */
   readonly installs?: boolean
   /** True if a side uses the package as npm would publish it. */
   readonly packs?: boolean
-  /** The aims: peer → operation, or `operation, callers` → CPU per operation, the peer's divided by ours. */
+  /**
+   * The goals: peer, then operation or `operation, callers`, then the peer's CPU time per operation divided
+   * by Ashlar's.
+   */
   readonly goals?: Readonly<Record<string, Readonly<Record<string, number>>>>
-  /** What no chain and no codec can pass: where ours cost nothing, this would still be between it and the peer. */
+  /**
+   * The ratio that no implementation can exceed: if Ashlar's own code took no time, this difference to the
+   * peer would remain.
+   */
   readonly ceiling?: Ceiling
-  /** Figures that are no comparison of speed, as lines to print behind them. */
+  /** Returns lines to print at the end, for figures other than speed. */
   readonly afterwards?: () => Promise<readonly string[]>
-  /** Why it cannot be measured here; undefined when it can. */
+  /** Returns the reason why the subject cannot be measured here; undefined if it can. */
   readonly unavailable?: () => Promise<string | undefined>
 }
 
-/** The peer's CPU per operation divided by that of a bare echo on the same library: a goal above it is void. */
+/**
+ * The peer's CPU time per operation divided by that of a bare echo on the same library. A higher goal is
+ * impossible.
+ */
 export interface Ceiling {
   readonly peer: string
   readonly echo: URL
-  /** The operation of the echo's side. */
+  /** The operation of the echo side. */
   readonly operation: string
 }
 
-/** One operation once. A synchronous one is called in a plain loop, so that no promise is measured with it. */
+/**
+ * Runs one operation. A synchronous one is called in a plain loop, so that the measurement includes no
+ * promise.
+ */
 export type Operation = () => Promise<void> | void
 
-/** What `setUp` of a side's module answers. Operations check their answers: a wrong one must not count as fast. */
+/**
+ * The result of `setUp` in a side's module. Operations check their responses, because a wrong one must not
+ * count as fast.
+ */
 export interface Side {
   readonly operations: Readonly<Record<string, Operation>>
-  /** Microseconds of CPU that the server of this side has used so far: what is counted where this process is only its load. */
+  /**
+   * Returns the CPU time of this side's server so far, in microseconds. It is used if this process only
+   * generates the load.
+   */
   readonly serverCpuUs?: () => Promise<number>
   readonly tearDown?: () => Promise<void> | void
 }

@@ -7,20 +7,26 @@ import type { Subject } from './subject.js'
 
 const side = (name: string): URL => new URL(`./sides/${name}.js`, import.meta.url)
 
-/** Load on a server in another process: a module of `sides`, or of `peers` when it ends in `.mjs`. */
+/**
+ * Returns a side that puts load on a server in another process: a module of `sides`, or of `peers` if it ends
+ * in `.mjs`.
+ */
 const load = (name: string, server: string): URL =>
   new URL(`./sides/${name}.js?server=${server}`, import.meta.url)
 
-/** A side that works on SQLite otherwise. */
+/** Returns a side on PostgreSQL that otherwise uses SQLite. */
 const onPostgres = (name: string): URL => new URL(`./sides/${name}.js?engine=postgres`, import.meta.url)
 
-/** Rows whose keys are of a type. */
+/** Returns a side whose rows have keys of a type. */
 const keyed = (type: string): URL => new URL(`./sides/keys.js?type=${type}`, import.meta.url)
 
-/** Peers that `bench/package.json` brings are not part of the build: they stay where they are written. */
+/**
+ * Returns a peer. Peers that need `bench/package.json` are not part of the build and run from the source
+ * folder.
+ */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
 
-/** Pages with two relations, and without them. */
+/** Returns sides for pages with two relations and without relations. */
 const relatedSides = (engine: string) => {
   const whole = (name: string) => new URL(`./sides/${name}.js?engine=${engine}`, import.meta.url)
   const alone = (name: string) =>
@@ -48,7 +54,7 @@ const POSTGRES_SIDES = {
   TypeORM: side('postgres-typeorm'),
 }
 
-/** Everything `npm run bench` measures, in the order it does. */
+/** Everything that `npm run bench` measures, in order. */
 export const SUBJECTS: readonly Subject[] = [
   {
     name: 'sqlite',
@@ -98,7 +104,7 @@ export const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    // Here `cpu` is what a key of another type costs, with a text as 1.
+    // Here `cpu` is the cost of another key type relative to text.
     name: 'postgres-keys',
     operations: ['get', 'list', 'create', 'create, chosen', 'update'],
     concurrency: [1, 64],
@@ -110,7 +116,7 @@ export const SUBJECTS: readonly Subject[] = [
       bigint: keyed('bigint'),
       'generated int': keyed('generated'),
     },
-    // Nobody chooses a number that the database makes.
+    // Callers cannot choose a number that the database generates.
     offers: { 'generated int': ['get', 'list', 'create', 'update'] },
   },
   {
@@ -142,7 +148,7 @@ export const SUBJECTS: readonly Subject[] = [
     sides: { ashlar: side('search-indexed'), 'on the fly': side('search-jit') },
   },
   {
-    // One tenant has nearly all of the rows, and most calls are those of others.
+    // One tenant owns almost all rows, and most calls come from the others.
     name: 'skewed',
     operations: [
       ...['large, filter', 'large, filter and order', 'large, order', 'large, common word'],
@@ -274,7 +280,7 @@ export const SUBJECTS: readonly Subject[] = [
   },
 ]
 
-/** True if time tells a right secret, a wrong one and an unknown public id apart. */
+/** Reports whether the duration distinguishes a correct secret, a wrong one and an unknown public id. */
 async function verifyTiming(): Promise<readonly string[]> {
   const { right, wrong, unknown, noise } = await measureVerifyTiming({ algo: AlgoSHA512_256 })
   return [
@@ -282,7 +288,7 @@ async function verifyTiming(): Promise<readonly string[]> {
   ]
 }
 
-/** What the servers keep when they do nothing. */
+/** Reports the memory of idle servers. */
 async function idleMemory(): Promise<readonly string[]> {
   const ours = await idleMegabytes(PACKED_STARTUP)
   const theirs = await idleMegabytes(load('startup', 'widgets-nest.mjs'))
@@ -291,7 +297,7 @@ async function idleMemory(): Promise<readonly string[]> {
   ]
 }
 
-/** True if filter texts, which are a client's to choose, can fill the memory. */
+/** Reports whether filters, which clients choose, can fill the memory. */
 function filterMemory(): Promise<readonly string[]> {
   const script = fileURLToPath(side('filter-memory'))
   const held = JSON.parse(

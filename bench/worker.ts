@@ -1,7 +1,9 @@
 import { slice } from './slice.js'
 import type { SideModule } from './subject.js'
 
-/** One side in a process of its own: sets up, then answers each request for a slice until the parent goes away. */
+/**
+ * Runs one side in its own process: sets it up, then answers each request for a slice until the parent ends.
+ */
 export interface SliceRequest {
   readonly operation: string
   readonly concurrency: number

@@ -1,10 +1,10 @@
-// Writes the second form of the generated code of ashlar-annotations: packages/annotations/dist, for those who require it.
+// Writes the CommonJS form of the generated code of ashlar-annotations to packages/annotations/dist.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { transformSync } from 'esbuild'
 
 const annotations = join(import.meta.dirname, '../packages/annotations')
-/** The comments that a file begins with: whose it is, and under which license. */
+/** The copyright and license comments at the beginning of a file. */
 const HEAD = /^(?:\/\/.*\n|\/\*.*\*\/\n|\n)*/
 
 const from = join(annotations, 'gen')

@@ -1,4 +1,4 @@
-// Generates the code of every .proto in the project. Run by `npm run gen`; the result is committed.
+// Generates the code of every .proto file in the project. Run by `npm run gen`; the result is committed.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const root = dirname(here)
 const tools = join(here, 'node_modules')
 const annotations = join(root, 'packages/annotations')
 
-// Google's files are read from a package of Google and never kept. Folders inside of these folders are left out.
+// Google's files are read from Google's package and not stored. Nested folders are omitted.
 const google = ['google/api', 'google/longrunning', 'google/rpc', 'google/type'].flatMap((folder) =>
   readdirSync(join(tools, 'google-proto-files', folder))
     .filter((name) => name.endsWith('.proto'))
@@ -51,7 +51,7 @@ try {
   for (const file of google) copy(join(tools, 'google-proto-files', file), file)
   for (const file of grpc) copy(join(here, file), file)
   for (const file of own) copy(join(annotations, 'proto', file), file)
-  // No package brings this file as text: it is printed from its descriptor.
+  // No package contains this file as text, so it is printed from its descriptor.
   mkdirSync(dirname(join(stage, buf)), { recursive: true })
   writeFileSync(join(stage, buf), printProto(rules, createRegistry(rules)))
   for (const { copied = [], files = copied.map(nameOf), out, options } of outputs) {

@@ -1,4 +1,4 @@
-// Prints the .proto of a descriptor: all that it declares, options included. Comments are not part of a descriptor.
+// Prints the .proto file of a descriptor, including options. Descriptors contain no comments.
 import { getExtension, ScalarType } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import * as wkt from '@bufbuild/protobuf/wkt'
@@ -70,7 +70,10 @@ class Printer {
     ])
   }
 
-  /** A field of a message. The first field of a oneof prints the whole oneof, and the others nothing. */
+  /**
+   * Prints a message field. The first field of a oneof prints the whole oneof, and its other fields print
+   * nothing.
+   */
   member(field, { name, field: all, oneofDecl }, entries) {
     const entry = field.type === Type.MESSAGE ? entries.get(field.typeName.split('.').pop()) : undefined
     if (entry !== undefined && field.typeName.endsWith(`.${name}.${entry.name}`)) {
@@ -134,7 +137,7 @@ class Printer {
   }
 }
 
-/** Options as pairs of name and value. The same name stands more than once where an option is repeated. */
+/** Returns options as pairs of name and value. A repeated option has several pairs. */
 const optionPrinter = (registry) => (schema, message) => {
   if (message === undefined) return []
   const reflected = reflect(schema, message)
@@ -165,7 +168,7 @@ const reflectedValue = (field, value) => {
   return field.fieldKind === 'list' && field.message ? value.map((one) => reflect(field.message, one)) : value
 }
 
-/** A value in the text format, or each of the values of a list. */
+/** Returns a value in the text format, or each value of a list. */
 function valuesOf(field, value) {
   if (field.fieldKind === 'map') throw new Error(`${field.name}: maps in options are not printed`)
   if (field.fieldKind === 'list') return [...value].map((one) => single(field, one))
@@ -203,7 +206,9 @@ const statements = (options) => options.map(([name, value]) => `option ${name} =
 const block = (head, lines) =>
   lines.length === 0 ? [`${head} {}`] : [`${head} {`, ...lines.map((line) => `  ${line}`), '}']
 const jsonNameOf = (name) => name.replaceAll(/_+([^_]?)/g, (_, letter) => letter.toUpperCase())
-/** Printable ASCII stands as it is, and every other byte in octal. A text is UTF-8. */
+/**
+ * Quotes a value. Printable ASCII is unchanged, and every other byte is written in octal. Strings are UTF-8.
+ */
 const quoted = (value) =>
   `"${[...Buffer.from(value)]
     .map((byte) => {

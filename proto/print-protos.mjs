@@ -1,4 +1,5 @@
-// Writes the .proto files of Google and Buf that ashlar-annotations brings, printed from the descriptors in its generated code.
+// Writes the .proto files of Google and Buf that ashlar-annotations contains, printed from the descriptors in
+// its generated code.
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -35,5 +36,5 @@ for (const [folder, owner] of Object.entries(OWNERS)) {
     )
   }
 }
-// The text of that license, from a package that is under it.
+// The text of that license, from a package under the same license.
 copyFileSync(join(root, 'node_modules/typescript/LICENSE.txt'), join(annotations, 'LICENSE-APACHE'))

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands before PostgreSQL as if it were in another zone: everything takes a millisecond in each direction. */
+/** The delay of a proxy that simulates a PostgreSQL in another zone: one millisecond in each direction. */
 const EACH_WAY_MS = 1
 
 const to = new URL(process.env['BENCH_DATABASE_URL'] ?? '')

@@ -7,7 +7,10 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** An HTTP/1.1 client for one request at a time on a connection that is kept, and for answers with a Content-Length. */
+/**
+ * An HTTP/1.1 client that sends one request at a time on a persistent connection. It supports responses with
+ * a Content-Length.
+ */
 export class HttpConnection {
   readonly #socket: Socket
   #waiting: Waiting | undefined
@@ -19,7 +22,7 @@ export class HttpConnection {
     this.#socket = socket
     socket.on('data', (chunk) => this.#read(chunk))
     socket.on('close', () => this.#waiting?.reject(new TypeError('the connection was closed')))
-    socket.on('error', () => {}) // 'close' follows and says so to whoever waits
+    socket.on('error', () => {}) // 'close' follows and reports the error to the waiting call
   }
 
   static open(port: number): Promise<HttpConnection> {
@@ -30,7 +33,10 @@ export class HttpConnection {
     })
   }
 
-  /** @param request - all of it, as it goes over the wire. @returns the body of a 200. */
+  /**
+   * @param request - the complete request in wire format.
+   * @returns the body of a 200 response.
+   */
   call(request: Buffer): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) return reject(new TypeError('the server closed an idle connection'))
@@ -62,7 +68,7 @@ export class HttpConnection {
     else waiting?.reject(new TypeError(bytes.toString('latin1', 0, 500)))
   }
 
-  /** True if the head is there, with what it says of the body. */
+  /** Parses the head of a response. Returns true once it is complete. */
   #readHead(bytes: Buffer): boolean {
     const end = bytes.indexOf(END_OF_HEAD)
     if (end < 0) return false

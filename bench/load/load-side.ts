@@ -5,13 +5,13 @@ import { startServer } from './server-process.js'
 
 type Connection = { close(): void }
 
-/** Over how many connections the load of a gRPC server comes. */
+/** The number of connections to a gRPC server. */
 const GRPC_CONNECTIONS = 8
 
-/** Sends a gRPC call over the connection whose turn it is. */
+/** Sends a gRPC call over the next connection. */
 export type Send = (headers: Buffer, body: Buffer) => Promise<Buffer>
 
-/** A side that is load on a gRPC server in another process. */
+/** Returns a side that puts load on a gRPC server in another process. */
 export const grpcSide = (
   server: URL,
   operationsOf: (send: Send) => Promise<Readonly<Record<string, Operation>>>,
@@ -27,7 +27,10 @@ export const grpcSide = (
     return { connections, operations: await operationsOf(send) }
   })
 
-/** A side that is load on an HTTP server in another process; as many connections as calls in flight. */
+/**
+ * Returns a side that puts load on an HTTP server in another process, with one connection for each concurrent
+ * call.
+ */
 export const httpSide = (
   server: URL,
   operationsOf: (send: (request: Buffer) => Promise<Buffer>) => Promise<Readonly<Record<string, Operation>>>,

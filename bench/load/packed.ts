@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packedProject } from '../../test/support/projects/packed-project.js'
 
-/** Where the project is, for the processes of the sides. */
+/** The environment variable with the project's folder, for the processes of the sides. */
 const VARIABLE = 'BENCH_PACKED'
 const SERVERS = ['widgets-ashlar', 'listening-widgets', 'postgres-address'].map(
   (name) => `bench/sides/${name}.js`,
 )
 
-/** Makes a project with the package as npm would publish it, in bundles, and the servers of sides. It is there until this process ends. */
+/**
+ * Creates a project with the bundled package as npm would publish it, and the servers of the sides. It exists
+ * until this process ends.
+ */
 export function packProject(): void {
   if (process.env[VARIABLE] !== undefined) return
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-bench-'))
@@ -17,7 +20,7 @@ export function packProject(): void {
   process.env[VARIABLE] = packedProject(folder, ['typeorm', '@bufbuild/protobuf', 'pg'], SERVERS)
 }
 
-/** A file of the project. */
+/** Returns a file of the project. */
 export function packedFile(path: string): string {
   const project = process.env[VARIABLE]
   if (project === undefined) throw new TypeError('nothing is packed: the subject has to say so')

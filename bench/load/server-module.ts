@@ -2,8 +2,9 @@ import { pathToFileURL } from 'node:url'
 import { packedFile } from './packed.js'
 
 /**
- * The module that `?server=` of a side's own URL names, of this folder tree or of the peers, which are not part of the build. With `&packed`
- * it is the one that uses the package as npm would publish it.
+ * Returns the server module named by `?server=` in a side's URL, from this folder tree or from the peers,
+ * which are not part of the build. With `&packed`, returns the one that uses the package as npm would publish
+ * it.
  */
 export function serverOf(side: string): URL {
   const { searchParams } = new URL(side)

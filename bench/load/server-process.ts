@@ -3,18 +3,18 @@ import { fileURLToPath } from 'node:url'
 import { benchUrl } from '../sides/postgres-address.js'
 import type { ServerReport } from './serving.js'
 
-/** A server under load, in a process of its own. */
+/** A server under load in its own process. */
 export interface ServerProcess {
   readonly ports: ServerReport['ports']
-  /** Microseconds of CPU of all its threads so far. */
+  /** Returns the CPU time of all its threads so far, in microseconds. */
   cpuUs(): Promise<number>
   rss(): Promise<number>
   end(): Promise<void>
 }
 
 /**
- * Starts a module that serves and calls `process.send({ ports })` when it is ready. With `BENCH_PROFILE` set to a folder, its
- * CPU profile is written there when it ends.
+ * Starts a module that serves and calls `process.send({ ports })` when it is ready. If `BENCH_PROFILE` names
+ * a folder, the CPU profile is written there at the end.
  */
 export async function startServer(module: URL): Promise<ServerProcess> {
   const profile = process.env['BENCH_PROFILE'] ?? ''

@@ -1,4 +1,6 @@
-/** Just enough of protobuf, gRPC and HPACK to write a request once and send it a million times. */
+/**
+ * A minimal part of protobuf, gRPC and HPACK, with which a request is encoded once and sent a million times.
+ */
 
 const varint = (value: number): number[] => {
   const bytes: number[] = []
@@ -7,13 +9,16 @@ const varint = (value: number): number[] => {
   return [...bytes, rest]
 }
 
-/** A length-delimited field. */
+/** Encodes a length-delimited field. */
 export const field = (number: number, value: string | Uint8Array): Buffer => {
   const bytes = Buffer.from(value as string)
   return Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(bytes.length)]), bytes])
 }
 
-/** The value of the last length-delimited field of that number at the top level of a message; undefined without one. */
+/**
+ * Returns the value of the last length-delimited top-level field with that number; undefined if there is
+ * none.
+ */
 export function lastField(message: Buffer, number: number): Buffer | undefined {
   let at = 0
   let found: Buffer | undefined
@@ -40,7 +45,7 @@ export function lastField(message: Buffer, number: number): Buffer | undefined {
   return found
 }
 
-/** The uncompressed gRPC frame of a message. */
+/** Returns the uncompressed gRPC frame of a message. */
 export function grpcFrame(message: Uint8Array): Buffer {
   const frame = Buffer.alloc(5 + message.length)
   frame.writeUInt32BE(message.length, 1)
@@ -48,7 +53,10 @@ export function grpcFrame(message: Uint8Array): Buffer {
   return frame
 }
 
-/** A header block for a gRPC call, every header a literal outside of the dynamic table, so that it fits any connection. */
+/**
+ * Returns a header block for a gRPC call. Every header is a literal outside the dynamic table, so that the
+ * block is valid on any connection.
+ */
 export const grpcHeaders = (path: string, metadata: Readonly<Record<string, string>> = {}): Buffer =>
   Buffer.concat([
     Buffer.from([0x83, 0x86, 0x04]), // :method POST, :scheme http, and the name :path
@@ -60,7 +68,7 @@ export const grpcHeaders = (path: string, metadata: Readonly<Record<string, stri
     ),
   ])
 
-/** A string as HPACK has it, without Huffman coding (RFC 7541 section 5.2). */
+/** Encodes a string for HPACK without Huffman coding (RFC 7541 section 5.2). */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value)
   const length = bytes.length < 127 ? [bytes.length] : [127, ...varint(bytes.length - 127)]

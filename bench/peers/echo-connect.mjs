@@ -2,7 +2,7 @@ import { createServer } from 'node:http2'
 import { connectNodeAdapter } from '@connectrpc/connect-node'
 import { EchoService } from './echo-schema.mjs'
 
-/** Echo by connect-node, over gRPC. */
+/** An echo service with connect-node over gRPC. */
 const server = createServer(
   connectNodeAdapter({
     routes: (router) => router.service(EchoService, { echo: ({ payload }) => ({ payload }) }),

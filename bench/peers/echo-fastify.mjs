@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 
-/** One route with a response schema and nothing behind it. */
+/** One route with a response schema and no further code. */
 const schema = { response: { 200: { type: 'object', properties: { payload: { type: 'string' } } } } }
 
 const app = fastify()

@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import grpc from '@grpc/grpc-js'
 import { MessageSchema } from './echo-schema.mjs'
 
-/** Echo on @grpc/grpc-js without interceptors, with the codec of protobuf-es. */
+/** An echo service on @grpc/grpc-js without interceptors, with the codec of protobuf-es. */
 const serialize = (message) => Buffer.from(toBinary(MessageSchema, message))
 const deserialize = (bytes) => fromBinary(MessageSchema, bytes)
 

@@ -1,7 +1,7 @@
 import grpc from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 
-/** Echo on @grpc/grpc-js without interceptors, with the codec that protobufjs compiles. */
+/** An echo service on @grpc/grpc-js without interceptors, with a codec compiled by protobufjs. */
 const { root } = protobuf.parse('syntax = "proto3"; package echo.v1; message Message { string payload = 1; }')
 const Message = root.lookupType('echo.v1.Message')
 const serialize = (message) => Message.encode(message).finish()

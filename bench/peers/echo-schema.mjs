@@ -5,7 +5,7 @@ import {
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
 
-/** `EchoService.Echo` as protobuf-es describes it. */
+/** The descriptor of `EchoService.Echo` for protobuf-es. */
 const payload = {
   name: 'payload',
   number: 1,

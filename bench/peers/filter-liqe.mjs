@@ -1,6 +1,6 @@
 import { parse } from 'liqe'
 
-/** The same condition in liqe's syntax; parsed only, with nothing compiled. */
+/** The same condition in liqe's syntax. It is only parsed, not compiled. */
 const FILTER = 'state:"ACTIVE" AND size:>=200 AND (display_name:"Widget" OR price:<12.5) AND tags.env:"prod"'
 
 export function setUp() {

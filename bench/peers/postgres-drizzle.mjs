@@ -22,10 +22,10 @@ const widgets = pgTable('widgets', {
   deleteTime: time('deleted_at'),
 })
 const { placeholder } = sql
-/** In `set` a placeholder stands in SQL of its own. */
+/** Drizzle requires an SQL expression for placeholders in `set`. */
 const given = (name) => sql`${placeholder(name)}`
 
-/** Prepared queries, as Drizzle's page on performance advises. */
+/** Prepared queries, as recommended by Drizzle's page on performance. */
 export async function setUp() {
   await fill()
   const pool = new pg.Pool({ connectionString: benchUrl(), max: POOL })

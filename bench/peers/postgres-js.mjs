@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { benchUrl, POOL } from '../../dist/bench/sides/postgres-address.js'
 import { fill, fillOwn, ownTenant, randomRow, tenantOf } from '../../dist/bench/sides/postgres-data.js'
 
-/** Tagged templates, which postgres.js prepares by itself. */
+/** Tagged templates, which postgres.js prepares automatically. */
 export async function setUp() {
   await fill()
   const sql = postgres(benchUrl(), { max: POOL })

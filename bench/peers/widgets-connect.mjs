@@ -5,7 +5,10 @@ import { connectNodeAdapter } from '@connectrpc/connect-node'
 import { Widget_State, WidgetService } from '../../dist/examples/widgets/gen/widgets_pb.js'
 import { widgetsSql } from './widgets-sql.mjs'
 
-/** The four methods by connect-node, over gRPC or as Connect: generated code, prepared statements, and no interceptor. */
+/**
+ * The four methods with connect-node, over gRPC or Connect: generated code, prepared statements and no
+ * interceptors.
+ */
 const toWidget = (row) => ({
   id: row.id,
   accountId: row.account_id,

@@ -1,7 +1,10 @@
 import fastify from 'fastify'
 import { widgetsSql } from './widgets-sql.mjs'
 
-/** The two reads by hand: fastify with response schemas, prepared statements, and no chain. */
+/**
+ * The two reads without a framework's help: fastify with response schemas and prepared statements, without
+ * authorization or other interceptors.
+ */
 const string = { type: 'string' }
 const widget = {
   type: 'object',
@@ -24,7 +27,7 @@ const page = {
   properties: { widgets: { type: 'array', items: widget }, nextPageToken: string },
 }
 
-/** proto3 JSON writes no fraction that is zero. */
+/** Formats a time. proto3 JSON omits a zero fraction. */
 const time = (date) => date.toISOString().replace('.000Z', 'Z')
 const toWidget = (row) => ({
   id: row.id,

@@ -3,7 +3,10 @@ import grpc from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { widgetsSql } from './widgets-sql.mjs'
 
-/** The four methods by hand: @grpc/grpc-js, the codec that protobufjs compiles, prepared statements, and no chain. */
+/**
+ * The four methods without a framework: @grpc/grpc-js, a codec compiled by protobufjs, prepared statements
+ * and no interceptors.
+ */
 const root = await protobuf.load(fileURLToPath(new URL('./widgets.proto', import.meta.url)))
 const type = (name) => root.lookupType(`widgets.v1.${name}`)
 const State = root.lookupEnum('widgets.v1.Widget.State').values

@@ -9,7 +9,10 @@ import { GrpcMethod, RpcException, Transport } from '@nestjs/microservices'
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm'
 import { EntitySchema, IsNull, MoreThanOrEqual } from 'typeorm'
 
-/** A NestJS gRPC microservice over TypeORM's repository, without guards, pipes or interceptors: decorators written out. */
+/**
+ * A NestJS gRPC microservice on TypeORM's repository, without guards, pipes or interceptors. Decorators are
+ * written as calls.
+ */
 const text = { type: 'varchar' }
 const Widget = new EntitySchema({
   name: 'Widget',
@@ -127,7 +130,7 @@ Module({
   controllers: [WidgetController],
 })(WidgetModule)
 
-/** Nest takes an address and does not say which port it bound. */
+/** Finds a free port, because Nest does not report which port it bound. */
 const freePort = () =>
   new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {

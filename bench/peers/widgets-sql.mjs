@@ -10,7 +10,7 @@ const SQL = {
   update: `UPDATE widgets SET display_name = $1, update_time = $2, etag = $3 WHERE account_id = $4 AND id = $5 AND etag = $6 AND deleted_at IS NULL RETURNING ${COLUMNS}`,
 }
 
-/** What a careful engineer writes by hand for one table: named prepared statements on a pool, rows out. */
+/** Carefully written code for one table: named prepared statements on a pool that return rows. */
 export function widgetsSql() {
   const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 10 })
   const query = async (name, values) => (await pool.query({ name, text: SQL[name], values })).rows

@@ -1,2 +1,2 @@
-/** Whom the load says it is, beside the tenant. */
+/** The caller of the load, apart from the tenant. */
 export const STAFF = { subject: 'ada', groups: 'staff' } as const

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import type { Side } from '../subject.js'
 
-/** What a process of Node costs that does nothing. */
+/** Measures a Node process that does nothing. */
 export function setUp(): Side {
   return { operations: { '--help': () => void execFileSync(process.execPath, ['-e', '0']) } }
 }

@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf'
 import { devAuthorizer, devPrincipal, jsonLogger, ServerBuilder } from '../../lib/index.js'
 import { echoService } from './echo.js'
 
-/** The server: every link of the chain, with an authorizer that is asked each time. */
+/** The server: the complete chain, with an authorizer that is called each time. */
 const server = new ServerBuilder()
   .grpcAddr('127.0.0.1:0')
   .logger(jsonLogger('error'))

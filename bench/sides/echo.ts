@@ -14,7 +14,7 @@ import {
 export const ECHO_PATH = '/echo.v1.EchoService/Echo'
 export const ECHO_BYTES = 300
 
-/** `EchoService.Echo`, which answers the message it got; only who is granted `get` on `echo` may call it. */
+/** `EchoService.Echo`, which returns its request. It requires `get` on `echo`. */
 export const echoService = () => {
   const options = create(MethodOptionsSchema)
   setExtension(options, rule, create(RuleSchema, { verb: 'get', resource: 'echo' }))

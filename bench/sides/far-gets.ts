@@ -8,7 +8,7 @@ import type { Side } from '../subject.js'
 import { benchUrl, POOL } from './postgres-address.js'
 import { fill, randomRow } from './postgres-data.js'
 
-/** Gets from a database that is 2 ms away. `?merge=` says whose calls share a statement. */
+/** Reads by key from a database with 2 ms of latency. `?merge=` selects the calls that share a statement. */
 export async function setUp(): Promise<Side> {
   await fill()
   const proxy = await startServer(new URL('../load/delaying-proxy.js', import.meta.url))

@@ -11,7 +11,7 @@ const COLUMNS: Columns = {
   name: { column: 'name', kind: 'string', nullable: false },
 }
 
-/** From the text to the WHERE clause and its values. */
+/** Compiles a filter string to the WHERE clause and its values. */
 export function setUp(): Side {
   return {
     operations: {

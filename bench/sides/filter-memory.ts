@@ -1,10 +1,11 @@
-// Prints how many mebibytes a repository holds after few and after many different filter texts. Run with --expose-gc.
+// Prints how many mebibytes a repository retains after few and after many different filters. Run with
+// --expose-gc.
 import { RequestContext } from '../../lib/context.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { Widget } from '../../examples/widgets/widget.js'
 
-/** Mebibytes of heap that are in use once everything that can go is gone. */
+/** Returns the heap in use after garbage collection, in mebibytes. */
 const heapMib = (): number => {
   global.gc?.()
   global.gc?.()
@@ -26,7 +27,7 @@ const held = { [few]: await serve(0, few), [many]: await serve(few, many) }
 console.log(JSON.stringify(held))
 await dataSource.destroy()
 
-/** A text that no other number has; its shape comes again after some thousands. */
+/** Returns a filter that is different for each number. Its structure repeats after some thousands. */
 function filterOf(n: number): string {
   const terms = [`size >= ${n}`, `price < ${n % 1000}.5`, `display_name = "w${n}"`, `description != "${n}"`]
   const count = 1 + (((n / 10) % 4) | 0)

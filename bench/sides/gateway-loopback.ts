@@ -8,7 +8,7 @@ import { Gateway } from '../../lib/gateway/gateway.js'
 import type { Dispatcher, Incoming } from '../../lib/call.js'
 import { listening } from './listening-widgets.js'
 
-/** The same gateway in front of the same server, which it reaches over gRPC instead of within the process. */
+/** The same gateway in front of the same server, connected over gRPC instead of within the process. */
 const client = new Client(`127.0.0.1:${listening.grpc}`, credentials.createInsecure())
 
 const metadataOf = ({ metadata }: Incoming): Metadata => {
@@ -60,7 +60,7 @@ const gateway = new Gateway({
   onIgnoredMask: undefined,
 })
 gateway.prepare()
-// As long as our own listener keeps them: the other sides have their turns in between.
+// The keep-alive time of Ashlar's own listener, because other sides take turns in between.
 const server = createServer({ keepAliveTimeout: 65_000 }, gateway.listener).listen(0, '127.0.0.1', () => {
   process.send?.({ ports: { http: (server.address() as AddressInfo).port } })
 })

@@ -10,7 +10,7 @@ import { fill, keyOf, randomRow, tenantOf } from './postgres-data.js'
 
 const READS = 2000
 
-/** One widget and a page of 50 over HTTP/JSON and PostgreSQL: `?server=` says who answers. */
+/** Reads one widget and a page of 50 over HTTP/JSON and PostgreSQL. `?server=` selects the server. */
 export async function setUp(): Promise<Side> {
   await fill()
   return httpSide(serverOf(import.meta.url), async (send) => {
@@ -41,7 +41,7 @@ const get = (path: string, tenant: string): Buffer => {
   return Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
 }
 
-/** The answers of every side are proto3 JSON of the same rows, parsed and compared. */
+/** Checks that the responses of every side are proto3 JSON of the same rows. */
 async function checkAnswers(send: (request: Buffer) => Promise<Buffer>): Promise<void> {
   for (const n of [101, 4242, 999_999]) {
     const body = (await send(get(`/v1/widgets/${keyOf(n)}`, tenantOf(n)))).toString()

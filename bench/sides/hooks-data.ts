@@ -37,11 +37,11 @@ export class HookedTask extends Task {
 
 type Engine = 'sqlite' | 'postgres'
 
-/** The `engine` that the URL of a side names. */
+/** Returns the `engine` in the URL of a side. */
 export const engineOf = (side: string): Engine =>
   new URL(side).searchParams.get('engine') === 'postgres' ? 'postgres' : 'sqlite'
 
-/** An empty table for the entity. */
+/** Creates an empty table for the entity. */
 async function openTable(entity: EntityClass<Task>, engine: Engine): Promise<DataSource> {
   if (engine === 'sqlite') {
     const dataSource = await new SqliteDataSource({ database: ':memory:', entities: [entity] }).initialize()
@@ -61,10 +61,13 @@ async function openTable(entity: EntityClass<Task>, engine: Engine): Promise<Dat
   return dataSource
 }
 
-/** More than calls are in flight, so that no update waits for the row of another. */
+/** More rows than concurrent calls, so that no update waits for another one's row. */
 const ROWS = 200
 
-/** Creates, updates and reads tasks. @param isInside - writes in a `transaction(fn)` each. */
+/**
+ * Creates, updates and reads tasks.
+ * @param isInside - if true, each write runs in its own `transaction(fn)`.
+ */
 export async function tasksOf(entity: EntityClass<Task>, isInside: boolean, engine: Engine): Promise<Side> {
   const dataSource = await openTable(entity, engine)
   const tasks = new TypeormRepository(dataSource, entity)

@@ -1,5 +1,5 @@
 import type { Side } from '../subject.js'
 import { engineOf, PlainTask, tasksOf } from './hooks-data.js'
 
-/** The same without listeners, each write in a transaction. `?engine=` says where. */
+/** No listeners; each write runs in a transaction. `?engine=` selects the database. */
 export const setUp = (): Promise<Side> => tasksOf(PlainTask, true, engineOf(import.meta.url))

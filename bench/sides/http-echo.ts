@@ -5,7 +5,7 @@ import type { Side } from '../subject.js'
 
 const PAYLOAD = '01890000-0000-7000-8000-000000000000'
 
-/** A GET whose response is a part of its path: what HTTP alone costs. `?server=` says who answers. */
+/** A GET that returns a part of its path, to measure HTTP alone. `?server=` selects the server. */
 export function setUp(): Promise<Side> {
   const request = Buffer.from(`GET /v1/echo/${PAYLOAD} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
   return httpSide(serverOf(import.meta.url), async (send) => {

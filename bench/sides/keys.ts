@@ -14,7 +14,7 @@ import { filledOnce } from './postgres-data.js'
 const DATABASE = 'ashlar_bench_key_types'
 const ROWS = 200_000
 const TENANTS = 100
-/** The rows of a side's own tenant, which are written. */
+/** The number of rows of a side's own tenant, which are written. */
 const OWN = 4000
 
 /** The n-th key of a type, in the process and in SQL. */
@@ -28,8 +28,8 @@ const uuid = (n: number): string => `0189f7ea-ae2c-7809-8aeb-${n.toString(16).pa
 const UUID_SQL = `'0189f7ea-ae2c-7809-8aeb-' || lpad(to_hex(i), 12, '0')`
 
 /**
- * A text is what a repository mints: the same UUID in a column of text. A minted number is an int that the
- * database makes.
+ * The key types. `text` is the UUID that a repository generates, in a text column. `generated int` is a
+ * number that the database generates.
  */
 const TYPES = {
   text: { design: String, key: uuid, sql: UUID_SQL },
@@ -64,7 +64,7 @@ const contextOf = (tenant: string) => ({
   context: new RequestContext({ principal: { tenant, subject: 'bench', groups: [], scopes: [] } }),
 })
 
-/** Rows whose key has the type that `?type=` names. */
+/** Operations on rows whose key has the type in `?type=`. */
 export async function setUp(): Promise<Side> {
   const type = new URL(import.meta.url).searchParams.get('type') as keyof typeof TYPES
   const { key }: KeyOfType = TYPES[type]
@@ -142,7 +142,7 @@ async function fillTables(): Promise<void> {
   }
 }
 
-/** A number that the database mints is left to it: a new table counts from 1. */
+/** Returns the INSERT for the rows. A generated number is omitted; a new table counts from 1. */
 const fillOf = (type: keyof typeof TYPES, tenant: string, from: number, to: number): string =>
   `INSERT INTO of_${type} (${type === 'generated' ? '' : 'id, '}account_id, title, size, create_time, update_time, etag)
    SELECT ${type === 'generated' ? '' : `${TYPES[type].sql}, `}${tenant}, 'row ' || i, (i::bigint * 7919 % 1000)::int, now(), now(), md5(i::text)

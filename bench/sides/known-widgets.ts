@@ -13,7 +13,7 @@ import { keyOf, tenantOf } from './postgres-data.js'
 
 const { ACTIVE, DRAFT, RETIRED } = Widget_State
 
-/** The n-th row of the table as it was filled, so that the answers of all sides are held to one thing. */
+/** Returns the n-th row of the filled table, with which the responses of all sides are compared. */
 export const widgetOf = (n: number): Widget =>
   create(WidgetSchema, {
     id: keyOf(n),
@@ -29,14 +29,14 @@ export const widgetOf = (n: number): Widget =>
     etag: createHash('md5').update(`e${n}`).digest('hex'),
   })
 
-/** The page of 50 that every side is asked for. */
+/** The page of 50 that every side must return. */
 export const LIST = {
   filter: 'state = ACTIVE AND size >= 100',
   orderBy: 'create_time',
   pageSize: 50,
 } as const
 
-/** The rows of that page, for a tenant. */
+/** Returns the rows of that page for a tenant. */
 export function pageOf(tenant: number): Widget[] {
   const page: Widget[] = []
   for (let n = tenant === 0 ? 100 : tenant; page.length < LIST.pageSize; n += 100) {

@@ -5,7 +5,10 @@ import { Widget } from '../../examples/widgets/widget.js'
 import { devAuthorizer, devPrincipal, jsonLogger, ServerBuilder } from '../../lib/index.js'
 import { benchUrl, POOL } from './postgres-address.js'
 
-/** The example's service on PostgreSQL, with every link of the chain, over gRPC and HTTP; listening when imported. */
+/**
+ * Serves the example's service on PostgreSQL with the complete chain, over gRPC and HTTP. It listens when
+ * imported.
+ */
 const dataSource = await new DataSource({
   type: 'postgres',
   url: benchUrl(),
@@ -31,5 +34,5 @@ server.serve(new AbortController().signal).catch((error: unknown) => {
 await server.ready()
 const portOf = (address: string) => Number(address.split(':').at(-1))
 
-/** Its ports. */
+/** The bound ports. */
 export const listening = { grpc: portOf(server.grpcAddr()), http: portOf(server.httpAddr()) }

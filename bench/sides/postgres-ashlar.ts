@@ -99,7 +99,7 @@ export async function setUp(): Promise<Side> {
   }
 }
 
-/** The token of the page at row 9,000 of some tenants. */
+/** Returns the tokens of the page at row 9,000, for some tenants. */
 async function deepTokens(widgets: TypeormRepository<Widget>): Promise<{ tenant: string; token: string }[]> {
   return Promise.all(
     Array.from({ length: 10 }, async (_, i) => {

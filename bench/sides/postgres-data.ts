@@ -9,10 +9,10 @@ import { benchUrl, DATABASE, SERVER } from './postgres-address.js'
 const ROWS = 1_000_000
 const TENANTS = 100
 export const tenantOf = (n: number): string => `acct-${String(n % TENANTS).padStart(3, '0')}`
-/** The n-th row of the table, which belongs to tenant n % 100. */
+/** Returns the n-th key of the table, which belongs to tenant n % 100. */
 export const keyOf = (n: number): string => `w${String(n).padStart(7, '0')}`
 
-/** A row that is alive: every twentieth of a tenant is soft-deleted. */
+/** Returns a live row. Every twentieth row of a tenant is soft-deleted. */
 export function randomRow(): { readonly tenant: string; readonly key: string } {
   for (;;) {
     const n = 1 + Math.floor(Math.random() * ROWS)
@@ -20,7 +20,7 @@ export function randomRow(): { readonly tenant: string; readonly key: string } {
   }
 }
 
-/** A hundred live keys of one tenant. */
+/** Returns live keys of one tenant. */
 export function randomKeys(count: number): { readonly tenant: string; readonly keys: string[] } {
   const tenant = Math.floor(Math.random() * TENANTS)
   const keys: string[] = []
@@ -29,10 +29,10 @@ export function randomKeys(count: number): { readonly tenant: string; readonly k
   return { tenant: tenantOf(tenant), keys }
 }
 
-/** Makes the database and fills it with a million rows, once. */
+/** Creates the database and fills it with a million rows, once. */
 export const fill = (): Promise<void> => filledOnce(DATABASE, fillDatabase)
 
-/** Makes a database and fills it, once; whoever comes meanwhile waits. */
+/** Creates and fills a database once. Concurrent callers wait. */
 export async function filledOnce(database: string, fillIt: () => Promise<void>): Promise<void> {
   const server = new pg.Client({ connectionString: SERVER })
   await server.connect()
@@ -74,18 +74,18 @@ async function fillDatabase(): Promise<void> {
   }
 }
 
-/** A tenant of one's own, for writes; its rows are gone at the end. */
+/** Returns a separate tenant for the writes of a side. Its rows are removed at the end. */
 export const ownTenant = (side: string): string => `bench-${side}-${process.pid}`
-/** So many that the batches which run at the same time share no row. */
+/** Enough rows that concurrent batches share none. */
 const OWN_ROWS = 16_000
 
-/** A row that may be written, and the etag it has. */
+/** A row that may be written, and its current etag. */
 export interface OwnRow {
   readonly id: string
   etag: string
 }
 
-/** Makes the rows of a tenant. */
+/** Creates the rows of a tenant. */
 export async function fillOwn(tenant: string): Promise<OwnRow[]> {
   const client = new pg.Client({ connectionString: benchUrl() })
   await client.connect()
@@ -102,6 +102,6 @@ export async function fillOwn(tenant: string): Promise<OwnRow[]> {
   }
 }
 
-/** The n-th batch of a thousand of them. */
+/** Returns the n-th batch of a thousand rows. */
 export const ownBatch = (own: readonly OwnRow[], n: number): readonly OwnRow[] =>
   own.slice((n * 1000) % OWN_ROWS, ((n * 1000) % OWN_ROWS) + 1000)

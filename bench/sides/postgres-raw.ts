@@ -17,8 +17,8 @@ const COLUMNS =
   'id, display_name, description, size, price, state, tags, create_time, update_time, etag, account_id, deleted_at'
 
 /**
- * What a careful engineer writes by hand, on a pool: named prepared statements for what is found by its key,
- * and lists that are planned for their tenant.
+ * Carefully written code on a pool: named prepared statements for lookups by key, and lists that are planned
+ * for their tenant.
  */
 export async function setUp(): Promise<Side> {
   await fill()

@@ -5,7 +5,7 @@ import type { Side } from '../subject.js'
 import { benchUrl, POOL } from './postgres-address.js'
 import { fill, fillOwn, ownBatch, ownTenant, randomKeys, randomRow, tenantOf } from './postgres-data.js'
 
-/** The same through TypeORM's own repository. */
+/** The same operations through TypeORM's own repository. */
 export async function setUp(): Promise<Side> {
   await fill()
   const dataSource = await new DataSource({

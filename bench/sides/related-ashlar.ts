@@ -2,7 +2,10 @@ import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.
 import type { Side } from '../subject.js'
 import { askedOf, BenchTask, contextOf, openFilled, PAGE, tenants } from './related-data.js'
 
-/** Pages of tasks by a repository: `?engine=` says where, and `?relations=none` leaves the relations out. */
+/**
+ * Reads pages of tasks through a repository. `?engine=` selects the database; `?relations=none` omits the
+ * relations.
+ */
 export async function setUp(): Promise<Side> {
   const { engine, isAlone } = askedOf(import.meta.url)
   const { dataSource, close } = await openFilled(engine)

@@ -102,17 +102,20 @@ export class BenchNote {
 
 const ENTITIES = [BenchProject, BenchPerson, BenchTask, BenchNote] as const
 export const PAGE = 50
-/** Of each tenant. */
+/** The number of tasks of each tenant. */
 const TASKS = 200
 const NOTES_OF_TASK = 3
-/** Of each kind; the kinds say how many projects and people the tasks of a tenant share. */
+/**
+ * The number of tenants of each kind. The kind determines how many projects and people the tasks of a tenant
+ * share.
+ */
 const TENANTS = 5
 
-/** A page of `few` refers to about 18 projects and 28 people; of `many`, to 50 of each. */
+/** A page of `few` refers to about 18 projects and 28 people, a page of `many` to 50 of each. */
 type Sharing = 'few' | 'many'
 const SHARED = { few: { projects: 20, people: 40 }, many: { projects: TASKS, people: TASKS } } as const
 
-/** Which tenant the next page is of. */
+/** Returns a function that selects the tenant of the next page. */
 export function tenants(sharing: Sharing): () => string {
   let n = 0
   return () => `${sharing}-${n++ % TENANTS}`
@@ -120,7 +123,7 @@ export function tenants(sharing: Sharing): () => string {
 
 type Engine = 'sqlite' | 'postgres'
 
-/** What the URL of a side asks for. */
+/** Returns the options in the URL of a side. */
 export function askedOf(side: string): { readonly engine: Engine; readonly isAlone: boolean } {
   const { searchParams } = new URL(side)
   return {
@@ -129,15 +132,15 @@ export function askedOf(side: string): { readonly engine: Engine; readonly isAlo
   }
 }
 
-/** Where the rows are. */
+/** A filled database. */
 export interface Filled {
   readonly dataSource: DataSource
-  /** Of PostgreSQL a URL, of SQLite a file. */
+  /** A URL for PostgreSQL, a file for SQLite. */
   readonly location: string
   readonly close: () => Promise<void>
 }
 
-/** The filled tables: one database on PostgreSQL, a file of its own for each side on SQLite. */
+/** Opens the filled tables: one database on PostgreSQL, and a separate file for each side on SQLite. */
 export async function openFilled(engine: Engine): Promise<Filled> {
   if (engine === 'postgres') {
     const location = benchUrl(DATABASE)

@@ -35,7 +35,7 @@ const PAGE_WITH_NOTES =
   `SELECT ${columns('t', TASK)}, ${columns('n', NOTE)} FROM (SELECT * ${LIVE} ${ORDER} LIMIT $2) t ` +
   `LEFT JOIN bench_notes n ON n.account_id = t.account_id AND n.task_id = t.id AND n.deleted_at IS NULL ${ORDER}, n.id`
 
-/** One prepared join, and objects made of its rows, by hand. */
+/** One prepared join whose rows are converted to objects manually. */
 export async function setUp(): Promise<Side> {
   const { engine, isAlone } = askedOf(import.meta.url)
   const { location, close } = await openFilled(engine)

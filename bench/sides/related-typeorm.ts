@@ -2,7 +2,7 @@ import { IsNull } from 'typeorm'
 import type { Side } from '../subject.js'
 import { askedOf, BenchTask, openFilled, PAGE, tenants } from './related-data.js'
 
-/** The same pages by `find` of TypeORM's repository, which joins. */
+/** The same pages with `find` of TypeORM's repository, which joins. */
 export async function setUp(): Promise<Side> {
   const { engine, isAlone } = askedOf(import.meta.url)
   const { dataSource, close } = await openFilled(engine)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { benchUrl } from './postgres-address.js'
 
-/** Removes what a side wrote. */
+/** Removes the rows that a side has written. */
 export async function removeTenant(tenant: string): Promise<void> {
   const client = new pg.Client({ connectionString: benchUrl() })
   await client.connect()

@@ -6,7 +6,7 @@ import type { Side } from '../subject.js'
 import { STAFF } from './callers.js'
 import { ECHO_BYTES, ECHO_PATH } from './echo.js'
 
-/** Echo of 300 bytes: `?server=` says who answers. */
+/** An echo of 300 bytes. `?server=` selects the server. */
 export function setUp(): Promise<Side> {
   const payload = 'Ashlar dresses stone. '.repeat(20).slice(0, ECHO_BYTES)
   const body = grpcFrame(field(1, payload))

@@ -1,4 +1,4 @@
 import { serveThings } from './rules-server.js'
 
-/** The server: five required fields of ten. */
+/** The server with five required fields of ten. */
 await serveThings(5)

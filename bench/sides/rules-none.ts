@@ -1,4 +1,4 @@
 import { serveThings } from './rules-server.js'
 
-/** The server: ten fields without rules. */
+/** The server with ten fields without rules. */
 await serveThings(0)

@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf'
 import { devAuthorizer, devPrincipal, jsonLogger, ServerBuilder } from '../../lib/index.js'
 import { thingsService } from './things.js'
 
-/** Serves `Check(Thing)`, which returns its request, with so many required fields. */
+/** Serves `Check(Thing)`, which returns its request, with the given number of required fields. */
 export async function serveThings(required: number): Promise<void> {
   const server = new ServerBuilder()
     .grpcAddr('127.0.0.1:0')

@@ -6,7 +6,7 @@ import type { Side } from '../subject.js'
 import { STAFF } from './callers.js'
 import { CHECK_PATH, TEXTS } from './things.js'
 
-/** A message of ten texts over gRPC, which comes back: `?server=` says who answers. */
+/** Sends a message of ten strings over gRPC that is returned. `?server=` selects the server. */
 export function setUp(): Promise<Side> {
   const message = Buffer.concat(TEXTS.map((name, index) => field(index + 1, `the ${name} of a thing`)))
   const body = grpcFrame(message)

@@ -15,7 +15,7 @@ import { postgres } from '../../lib/persistence/dialects/postgres.js'
 const ROWS = 200_000
 const TENANTS = 20
 
-/** The table with a stored vector … */
+/** The table with a stored search vector. */
 @Resource()
 @Searchable({ strategy: 'INDEXED' })
 @Entity('articles')
@@ -28,7 +28,7 @@ export class IndexedArticle {
   accountId!: string
 }
 
-/** … and the same rows without using it. */
+/** The same rows without using the vector. */
 @Resource()
 @Searchable({ strategy: 'JIT' })
 @Entity('articles')
@@ -41,7 +41,7 @@ export class PlainArticle {
   accountId!: string
 }
 
-/** Looks for a word that one row has. */
+/** Searches for a word that occurs in one row. */
 export async function searching<E extends { id: string }>(entity: EntityClass<E>): Promise<Side> {
   await fillArticles()
   const dataSource = await new DataSource({
@@ -65,7 +65,7 @@ export async function searching<E extends { id: string }>(entity: EntityClass<E>
   }
 }
 
-/** Makes the table once; whoever comes meanwhile waits. */
+/** Creates the table once. Concurrent callers wait. */
 async function fillArticles(): Promise<void> {
   await fill()
   const client = new pg.Client({ connectionString: benchUrl() })

@@ -2,7 +2,7 @@ import { createCipheriv, createHash, createHmac, randomBytes, timingSafeEqual } 
 import type { Side } from '../subject.js'
 import { DEV_KEY, PLAINTEXT } from './secrets-values.js'
 
-/** Node's own calls, with nothing around them. */
+/** Node's own functions, called directly. */
 export function setUp(): Side {
   const secret = 'x'.repeat(43)
   const salt = randomBytes(16)

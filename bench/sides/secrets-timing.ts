@@ -1,26 +1,32 @@
 import { CredentialMinter, type MintedCredential } from '../../lib/secrets/credential-minter.js'
 import type { HashSpec } from '../../lib/secrets/hash-spec.js'
 
-/** Nanoseconds that half of the calls of each kind stay below. */
+/** The median duration of the calls of each kind, in nanoseconds. */
 export interface VerifyTiming {
   readonly right: number
   readonly wrong: number
   readonly unknown: number
-  /** How much the medians of the two halves of one kind's calls differ: differences below it mean nothing. */
+  /**
+   * The difference between the medians of two halves of one kind. Smaller differences are not significant.
+   */
   readonly noise: number
 }
 
 const ROWS = 200
 const KINDS = ['right', 'wrong', 'unknown'] as const
 
-/** Whether time tells a right secret, a wrong one and an unknown public id apart: interleaved calls over rows in memory. */
+/**
+ * Measures whether the duration distinguishes a correct secret, a wrong one and an unknown public id. The
+ * calls are interleaved and use rows in memory.
+ */
 export async function measureVerifyTiming(spec: HashSpec, calls = 20_000): Promise<VerifyTiming> {
   const minter = new CredentialMinter({ spec })
   const mint = (): Promise<MintedCredential[]> =>
     Promise.all(Array.from({ length: ROWS }, () => minter.mint()))
   const [known, others] = [await mint(), await mint()]
   const rows = new Map(known.map(({ stored }) => [stored.publicId, stored]))
-  // All are put together alike: a string that was made in another way takes another time to read.
+  // All tokens are built in the same way, because a string with another internal representation takes a
+  // different time to read.
   const tokens = {
     right: known.map(({ token }) => withSecretOf(minter, token, token)),
     wrong: known.map(({ token }, index) => withSecretOf(minter, token, others[index]?.token ?? '')),
@@ -33,7 +39,7 @@ export async function measureVerifyTiming(spec: HashSpec, calls = 20_000): Promi
   }
   const warmUp = calls / 10
   for (let call = -warmUp; call < calls; call++) {
-    // The order turns, and each kind reads other rows, so that none finds caches warmed by another.
+    // The order rotates and each kind reads other rows, so that none benefits from caches filled by another.
     for (let turn = 0; turn < KINDS.length; turn++) {
       const kind = KINDS[(call + warmUp + turn) % KINDS.length] ?? 'right'
       const token = tokens[kind][(call + warmUp + turn * 67) % ROWS] ?? ''

@@ -13,14 +13,14 @@ import type { Side } from '../subject.js'
 import { benchUrl } from './postgres-address.js'
 import { filledOnce } from './postgres-data.js'
 
-/** `ASHLAR_BENCH_LONG=1` makes the large tenant five times as large. */
+/** With `ASHLAR_BENCH_LONG=1`, the large tenant is five times as large. */
 const LARGE = process.env['ASHLAR_BENCH_LONG'] === '1' ? 5_000_000 : 1_000_000
 const SMALL_TENANTS = 1000
 const SMALL = 100
 const CATEGORIES = 50
 const DATABASE = `ashlar_bench_skewed_${LARGE / 1_000_000}`
 
-/** One tenant has nearly all of the rows. */
+/** A table in which one tenant owns almost all rows. */
 @Resource()
 @Searchable({ strategy: 'INDEXED' })
 @Entity('parts')
@@ -35,7 +35,7 @@ class SkewedPart {
   accountId!: string
 }
 
-/** @param options - of the sessions, as the server takes them. */
+/** @param options - session options in PostgreSQL's format. */
 export async function skewed(options: string): Promise<Side> {
   await filledOnce(DATABASE, fillTenants)
   const dataSource = await new DataSource({
@@ -60,11 +60,11 @@ export async function skewed(options: string): Promise<Side> {
     ...lists('filter and order', SMALL / CATEGORIES, { filter: 'category = "c7"', orderBy: 'rank desc' }),
     ...lists('order', 50, { orderBy: 'rank desc' }),
     ...lists('common word', 50, { search: 'stone' }),
-    // Every small tenant has the word, and the large one in one row.
+    // Every small tenant has the word; the large one has it in one row.
     'large, rare word': async () => checked(await parts.list({ search: 'obsidian' }, as('large')), 1),
     'large, get': async () => void (await parts.get('p77', as('large'))),
   }
-  // Most calls are those of small tenants: a plan that is kept is theirs.
+  // Most calls come from small tenants, so a cached generic plan is theirs.
   for (const [name, operation] of Object.entries(operations))
     if (name.startsWith('small')) for (let i = 0; i < 12; i++) await operation()
   return { operations, tearDown: () => dataSource.destroy() }

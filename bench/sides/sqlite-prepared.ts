@@ -4,7 +4,7 @@ import { Widget } from '../../examples/widgets/widget.js'
 import type { Side } from '../subject.js'
 import { LIST, tenantOf, TENANTS, turns, widgetOf, WIDGETS } from './widgets.js'
 
-/** The columns of the table, the properties of the entity, in the same order. */
+/** The columns of the table and the properties of the entity, in the same order. */
 const COLUMNS =
   'id, display_name, description, size, price, state, tags, create_time, update_time, etag, account_id, deleted_at'
 const TABLE = `
@@ -17,7 +17,7 @@ const TABLE = `
 
 type Row = Readonly<Record<string, string | number | null>>
 
-/** What somebody would write by hand for these two queries, on the bare driver. */
+/** Code written for these two queries on the bare driver. */
 export async function setUp(): Promise<Side> {
   const database = new sqlite3.Database(':memory:')
   const promised = <T>(call: (done: (error: Error | null, value?: T) => void) => void): Promise<T> =>

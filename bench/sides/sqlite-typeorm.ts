@@ -6,7 +6,7 @@ import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.
 import type { Side } from '../subject.js'
 import { LIST, tenantOf, TENANTS, turns, widgetOf, WIDGETS } from './widgets.js'
 
-/** TypeORM's own repository, on the same engine: TypeORM itself has no `sqlite3` driver any more. */
+/** TypeORM's own repository on the same engine, because TypeORM no longer has a `sqlite3` driver. */
 export async function setUp(): Promise<Side> {
   const dataSource = await new SqliteDataSource({
     database: ':memory:',

@@ -18,16 +18,16 @@ import { assertPage, assertWidget, LIST } from './known-widgets.js'
 import { fill, keyOf, randomRow, tenantOf } from './postgres-data.js'
 import { removeTenant } from './remove-tenant.js'
 
-/** Requests that are made before anything is measured, so that the load writes bytes and makes none. */
+/** The number of requests that are encoded before the measurement, so that the load only writes bytes. */
 const READS = 2000
-/** More than calls are in flight, so that nobody waits for a row to update. */
+/** More rows than concurrent calls, so that no update waits for a row. */
 const OWN_ROWS = 200
 const ETAG = 12
 
 const path = (method: string) => `/${WidgetService.typeName}/${method}`
 const as = (tenant: string) => ({ ...STAFF, 'account-id': tenant })
 
-/** The four standard methods over gRPC and PostgreSQL: `?server=` says who answers. */
+/** The four standard methods over gRPC and PostgreSQL. `?server=` selects the server. */
 export async function setUp(): Promise<Side> {
   await fill()
   const server = serverOf(import.meta.url)
@@ -101,7 +101,7 @@ function creates(send: Send, mine: string) {
   }
 }
 
-/** Every update names a field and the etag that the one before it answered. */
+/** Runs updates. Each names a field and sends the etag that the previous update returned. */
 async function updates(send: Send, mine: string) {
   const own: { readonly id: string; etag: Buffer }[] = []
   const createHeaders = grpcHeaders(path('CreateWidget'), as(mine))

@@ -9,10 +9,10 @@ import { fill, keyOf, tenantOf } from './postgres-data.js'
 const ROW = 4242
 const HEADERS = grpcHeaders('/widgets.v1.WidgetService/GetWidget', { ...STAFF, 'account-id': tenantOf(ROW) })
 const BODY = grpcFrame(field(1, keyOf(ROW)))
-/** The time a server is left alone before its memory is read. */
+/** The idle time of a server before its memory is read, in milliseconds. */
 const IDLE_MS = 1500
 
-/** A server process each time, from its start to its first answer. */
+/** Starts a server process each time and measures the time until its first response. */
 export async function setUp(): Promise<Side> {
   await fill()
   const server = serverOf(import.meta.url)
@@ -37,7 +37,10 @@ async function answered(port = 0): Promise<void> {
   if (!answer.includes(keyOf(ROW))) throw new TypeError('a wrong response')
 }
 
-/** Resident memory of a server that has answered once and then did nothing, in MB: the median of several processes. */
+/**
+ * Returns the resident memory of a server that was idle after one response, in MB: the median of several
+ * processes.
+ */
 export async function idleMegabytes(side: URL, processes = 5): Promise<number> {
   const found: number[] = []
   for (let i = 0; i < processes; i++) {

@@ -21,7 +21,9 @@ export const TEXTS = ['title', 'note', 'city', 'street', 'code', 'color', 'shape
 
 export const CHECK_PATH = '/things.v1.Things/Check'
 
-/** `Check(Thing)` with ten texts, of which the first ones are REQUIRED; it needs `get` on `thing`. */
+/**
+ * The service `Check(Thing)` with ten strings, the first of which are REQUIRED. It needs `get` on `thing`.
+ */
 export const thingsService = (required: number) => {
   const options = create(MethodOptionsSchema)
   setExtension(options, rule, create(RuleSchema, { verb: 'get', resource: 'thing' }))

@@ -3,7 +3,7 @@ import { startServer } from '../load/server-process.js'
 import type { Side } from '../subject.js'
 import { PLAINTEXT } from './secrets-values.js'
 
-/** A request of node:http over connections that are kept, and nothing around it. */
+/** A plain request with node:http over persistent connections. */
 export async function setUp(): Promise<Side> {
   const server = await startServer(new URL('./transit-server.js', import.meta.url))
   const agent = new Agent({ keepAlive: true })

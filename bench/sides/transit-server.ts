@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Returns one ciphertext to every request, as a transit engine would. */
+/** Returns the same ciphertext to every request, as a transit engine would. */
 const BODY = JSON.stringify({ data: { ciphertext: `vault:v1:${'A'.repeat(80)}`, key_version: 1 } })
 
 const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import type { Side } from '../subject.js'
 
-/** What is behind validation, called without it. */
+/** Calls the code behind validation directly. */
 export function setUp(): Side {
   const request = {}
   const call = { request }

@@ -5,7 +5,10 @@ import { methodOf } from '../../lib/server/chain/method.js'
 import { validation } from '../../lib/server/validation/validation.js'
 import { TEXTS, thingsService } from './things.js'
 
-/** A call of a method with so many required fields on its way through validation, as the chain composes it. */
+/**
+ * Returns a function that runs a call through validation, as the chain composes it. The method has the given
+ * number of required fields.
+ */
 export const validated = (required: number): (() => void) => {
   const [desc] = thingsService(required).methods
   if (desc === undefined) throw new TypeError('there is no method')

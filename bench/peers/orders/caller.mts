@@ -18,7 +18,10 @@ const GRANTS: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   warehouse: { product: ['restock'] },
 }
 
-/** The caller of a request, who may do this. */
+/**
+ * Returns the caller of a request.
+ * @throws unless the caller has the permission.
+ */
 export function authorized({ headers }: FastifyRequest, verb: string, resource: string): Caller {
   const tenant = String(headers['account-id'] ?? '')
   const groups = String(headers['groups'] ?? '').split(',')
@@ -27,7 +30,7 @@ export function authorized({ headers }: FastifyRequest, verb: string, resource: 
   return { tenant, subject: String(headers['subject'] ?? ''), groups }
 }
 
-/** Only managers change what somebody else has placed. */
+/** Only managers may change orders that another person has placed. */
 export function mustReach({ subject, groups }: Caller, { placed_by }: { readonly placed_by: string }): void {
   if (placed_by !== subject && !groups.includes('managers')) throw denied()
 }

@@ -132,7 +132,7 @@ export function customerRoutes(app: FastifyInstance, db: Kysely<Database>): void
   })
 }
 
-/** An etag is quoted in its header. */
+/** Compares an etag with a header, in which it is quoted. */
 export function mustMatch(header: string | undefined, etag: string): void {
   if (header !== undefined && header !== '*' && header !== `"${etag}"`) throw stale()
 }

@@ -8,7 +8,7 @@ import { PAGE, type PageQuery, pageOf } from './paging.mjs'
 import { denied, invalid, notFound, refused } from './problems.mjs'
 import { putBack, QUANTITY, take, toProduct } from './products.mjs'
 
-/** An order above this has to be approved. */
+/** Orders above this amount need approval. */
 const APPROVAL_LIMIT_CENTS = 100_000n
 
 export type SendMail = (mail: { readonly to: string; readonly text: string }) => void | Promise<void>
@@ -130,7 +130,7 @@ export function orderRoutes(app: FastifyInstance, db: Kysely<Database>, send: Se
     if (new Set(lines.map(({ productId }) => productId)).size < lines.length)
       throw invalid('lines', 'a product has one line')
     const { order, email } = await db.transaction().execute(async (trx) => {
-      // Counters first, in one order for everybody: no two orders wait for each other.
+      // Takes stock first and in a fixed order, so that concurrent orders do not deadlock.
       const priced: (Line & { readonly priceCents: bigint })[] = []
       for (const { productId, quantity, field } of inKeyOrder(lines)) {
         const product = await take(trx, tenant, productId, quantity)
@@ -224,7 +224,7 @@ export function orderRoutes(app: FastifyInstance, db: Kysely<Database>, send: Se
     throw notFound()
   })
 
-  /** Another person than the one who placed an order approves it. */
+  /** Approves an order, which must not be done by the person who placed it. */
   function approve(request: FastifyRequest, id: string) {
     const { tenant, subject } = authorized(request, 'approve', 'order')
     return db.transaction().execute(async (trx) => {
@@ -297,7 +297,7 @@ function mustBeOpen({ id, state }: Order): void {
     throw refused(`order ${id}: is ${state}, and cannot be changed any more`)
 }
 
-/** By product, with the field of the request that names it. */
+/** Returns the lines by product, with the request field that names it. */
 const inKeyOrder = (lines: readonly Line[]) =>
   lines
     .map((line, i) => ({ ...line, field: `lines[${i}].product_id` }))

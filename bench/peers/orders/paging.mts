@@ -10,7 +10,7 @@ export interface PageQuery {
 
 export const PAGE = { page_size: { type: 'integer', minimum: 0 }, page_token: { type: 'string' } }
 
-/** One page in the order of the keys; a token is good for the list that it came from. */
+/** Returns one page in key order. A token is valid only for the list that returned it. */
 export async function pageOf<DB, T extends keyof DB, Row extends { readonly id: string }>(
   query: SelectQueryBuilder<DB, T, Row>,
   { page_size, page_token, ...others }: PageQuery,
@@ -41,7 +41,7 @@ function readToken(token: string): readonly [unknown, unknown] {
     const [list, id] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[]
     if (typeof id === 'string') return [list, id]
   } catch {
-    // Not one of ours.
+    // Not a token of this server.
   }
   throw invalid('page_token', 'is malformed')
 }

@@ -128,7 +128,7 @@ export function productRoutes(app: FastifyInstance, db: Kysely<Database>): void 
   )
 }
 
-/** Takes from the stock. Nobody else changes the row until the transaction ends. */
+/** Takes items from the stock. The row stays locked until the transaction ends. */
 export async function take(trx: Transaction<Database>, tenant: string, id: string, quantity: number) {
   const row = await trx
     .selectFrom('products')
@@ -148,7 +148,7 @@ export async function take(trx: Transaction<Database>, tenant: string, id: strin
   return row
 }
 
-/** Adds to the stock, whatever it is. */
+/** Returns items to the stock. */
 export async function putBack(db: Kysely<Database>, tenant: string, id: string, quantity: number) {
   const found = db.updateTable('products').where('account_id', '=', tenant).where('id', '=', id)
   const row = await found
