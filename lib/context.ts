@@ -25,7 +25,7 @@ interface ContextFields {
   readonly system: SystemScope | undefined
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal | undefined
-  /** In milliseconds since the epoch; undefined if the call has no deadline. */
+  /** The deadline in milliseconds since the epoch; undefined if the call has none. */
   readonly deadline: number | undefined
   /** The transactions around the call. */
   readonly transaction: CallTransaction | undefined

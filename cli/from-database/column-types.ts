@@ -2,7 +2,7 @@ import type { CatalogColumn, CatalogType } from './database-catalog.js'
 
 /** The type of a column in TypeORM and in the property. */
 export interface ColumnType {
-  /** The column type; for an array, that of an element. */
+  /** The column type, or the element type of an array. */
   readonly type: string
   readonly isArray: boolean
   /** The TypeScript type of the property. */

@@ -19,8 +19,8 @@ export interface CatalogColumn {
   /** The type's name in the catalog, such as `int4` or `_text`. For a domain, this is the base type. */
   readonly type: string
   /**
-   * The kind of type, for an array that of an element: `e` for an enum, `c` for a composite type, `r` and `m`
-   * for ranges.
+   * The kind of the type, or of an array's element type: `e` for an enum, `c` for a composite type, `r` and
+   * `m` for ranges.
    */
   readonly typeKind: string
   /** The element type; null if the column is not an array. */

@@ -32,7 +32,7 @@ export function spanOf({ text, file }: ProtoSource, path: readonly number[]): Sp
   return undefined
 }
 
-/** The tab widths to try: that of the current buf, and those of protoc and earlier versions. */
+/** The tab widths to try: the current width of buf, and the widths of protoc and earlier versions of buf. */
 const TABS = [4, 8]
 
 /** Converts a line and column to an offset. Both start at 0, and a tab counts as several columns. */

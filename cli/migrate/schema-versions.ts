@@ -222,7 +222,9 @@ const knownVersions = (migrator: Migrator): Promise<readonly VersionStatus[]> =>
     throw error
   })
 
-/** Returns the changes from the schema of the files, or the live one, to that of the entities. */
+/**
+ * Returns the changes that turn the schema of the files, or the live schema, into the schema of the entities.
+ */
 export async function schemaChanges(
   migrator: Migrator,
   { entities, live, scratch }: Pick<ComparisonFlags, 'entities' | 'live' | 'scratch'>,

@@ -19,9 +19,9 @@ export interface FileWatch {
 const MAX_TRIES = 10
 
 /**
- * Watches a file through its folder. The file may be renamed over, removed and created again, or be a
- * symbolic link that is swapped (Kubernetes swaps the `..data` beside it). While the folder itself is gone,
- * its nearest existing parent is watched.
+ * Watches a file through its folder. The file may be replaced by renaming, removed and created again, or be a
+ * symbolic link whose target changes (Kubernetes replaces `..data` in the same folder). While the folder
+ * itself is gone, its nearest existing parent is watched.
  * @param failed - called if the system cannot watch the file.
  */
 export async function watchFile(

@@ -448,8 +448,8 @@ function partOf(
 }
 
 /**
- * Returns the kind of a property whose column has a different type; undefined if it is unknown, so that
- * neither is checked.
+ * Returns the kind of a property whose column has a different type. If it is undefined because the type is
+ * unknown, neither type is checked.
  */
 const heldKindOf = (inMessage: DescField | undefined, designType: unknown) =>
   inMessage === undefined ? kindOfColumn(designType, undefined) : kindOfMessageField(inMessage)

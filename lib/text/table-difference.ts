@@ -15,7 +15,7 @@ export interface TableDifference {
   readonly wanted?: string
   /** The difference: `widgets.colour is missing`. */
   readonly text: string
-  /** The effect until it is changed, or the precondition of the next step. */
+  /** The effect while the difference exists, or the precondition of the next step. */
   readonly detail?: string
   /** A query for the rows that have to be filled first. */
   readonly fill?: string

@@ -224,7 +224,7 @@ export function orderRoutes(app: FastifyInstance, db: Kysely<Database>, send: Se
     throw notFound()
   })
 
-  /** Approves an order, which must not be done by the person who placed it. */
+  /** Approves an order. The caller must not be the person who placed it. */
   function approve(request: FastifyRequest, id: string) {
     const { tenant, subject } = authorized(request, 'approve', 'order')
     return db.transaction().execute(async (trx) => {

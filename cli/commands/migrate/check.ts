@@ -18,7 +18,7 @@ interface CheckResult extends OnDatabase {
   /** The differences that the contract phase removes. */
   readonly left: readonly string[]
   readonly byHand: readonly string[]
-  /** The same findings as values. */
+  /** The findings as values. */
   readonly details: {
     readonly downs: readonly TriedDown[]
     readonly left: readonly TableDifference[]

@@ -47,8 +47,8 @@ export function rulesSchema(
 }
 
 /**
- * Not rules of the value itself: examples, and rules of items, keys and values, which the field's schema
- * contains.
+ * Entries that do not restrict the value itself: examples, and rules of items, keys and values, which the
+ * field's schema contains.
  */
 const NO_RULES = new Set(['example', 'items', 'keys', 'values'])
 

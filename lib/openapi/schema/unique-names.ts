@@ -1,7 +1,4 @@
-/**
- * Assigns names that differ not only in punctuation and case, because generators would turn such names into
- * one.
- */
+/** Assigns names that differ even if punctuation and case are ignored, as code generators do. */
 export class UniqueNames {
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()

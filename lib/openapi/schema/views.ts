@@ -11,7 +11,7 @@ import { UniqueNames } from './unique-names.js'
  */
 export type View = 'output' | 'masked' | 'input' | 'patch'
 
-/** Determines the view of a message in each place. */
+/** Determines which view of a message each place in the document uses. */
 export class Views {
   /** Lists whose items a read mask may have reduced. */
   readonly #maskedItems = new Set<DescField>()

@@ -1,7 +1,7 @@
 /** Escapes text for CommonMark, so that nothing in it begins an HTML tag. */
 export const markdown = (text: string): string => text.replaceAll(/<(?=[a-z/!?])/gi, '&lt;')
 
-/** Returns a description made of the sentences; empty if there are none, so that the keyword is omitted. */
+/** Joins sentences to a description; empty if there are none, so that the keyword is omitted. */
 export function described(...texts: readonly (string | undefined)[]): { readonly description?: string } {
   const known = texts.filter((text) => text !== undefined && text !== '')
   return known.length === 0 ? {} : { description: known.join(' ') }

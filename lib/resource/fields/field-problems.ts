@@ -9,7 +9,7 @@ import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
 import { unstatedType } from './unstated-type.js'
 
-/** Returns the problems of a field other than those of its column, property or message field. */
+/** Returns the problems of a field that do not concern its column, property or message field. */
 export function fieldProblems(
   field: Field,
   column: ColumnOptions,

@@ -186,5 +186,8 @@ export function isInstant(value: PlanValue): boolean {
 /** The maximum length of a stored time that is not a valid instant. */
 const MAX_STORED_TIME = 64
 
-/** Only the dialect knows which of these times a database can compare. */
+/**
+ * Returns true for a stored time that is not a valid instant. Only the dialect knows whether the database can
+ * compare it.
+ */
 const isStoredTime = (value: PlanValue): boolean => isStoredText(value) && value.length <= MAX_STORED_TIME

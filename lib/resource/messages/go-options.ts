@@ -87,7 +87,7 @@ const goOptions = (described: Described): readonly { message: DescMessage; value
     return [{ message: extension.message, value: getOption(described, extension) as Message }]
   })
 
-/** Returns those of the known option numbers that a method or field uses. */
+/** Returns the known option numbers that a method or field uses. */
 const numbersIn = ({ proto }: Described): readonly number[] => [
   ...new Set((proto.options?.$unknown ?? []).map(({ no }) => no).filter((no) => NUMBERS.has(no))),
 ]

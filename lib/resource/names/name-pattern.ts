@@ -27,9 +27,7 @@ export interface NamePattern {
   readonly variables: readonly NameVariable[]
   /** True if each parent has exactly one such resource (AIP-156). */
   readonly isSingleton: boolean
-  /**
-   * The pattern of the parent, which has all variables except the last; undefined for a top-level resource.
-   */
+  /** The parent's pattern, which contains the leading variables; undefined for a top-level resource. */
   readonly parent: Pattern | undefined
   /** Returns the name of an entity; `''` if the entity lacks a part of it. */
   format(entity: object): string

@@ -47,7 +47,7 @@ export type Loaded<T, P extends string> = unknown extends P
   : [P] extends [never]
     ? T
     : {
-        // Precedes the entity's own type, so that an array's methods are those of the loaded array.
+        // Comes before the entity's own type, so that array methods have the loaded element type.
         [K in Head<P> & keyof T & string]-?: NonNullable<T[K]> extends readonly unknown[]
           ? LoadedValue<NonNullable<T[K]>, Below<P, K>>
           : LoadedValue<NonNullable<T[K]>, Below<P, K>> | undefined

@@ -98,7 +98,10 @@ export function internalTable(
   }
 }
 
-/** Removes the tenant from a composite reference, where it only keeps the reference inside the tenant. */
+/**
+ * Removes the tenant from a composite reference. It is part of the reference only to keep it inside the
+ * tenant.
+ */
 const referring = (fields: readonly Field[]): readonly Field[] =>
   fields.length === 1 ? fields : fields.filter(({ role }) => role !== 'tenant')
 

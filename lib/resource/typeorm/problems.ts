@@ -67,8 +67,8 @@ export function typeormProblems(
       if (list === 'columns' && isKeptTime(args as unknown as ArgsOf<'columns'>, facts)) continue
       // Symbols are not converted to strings implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
-      // A rule accepts the arguments of its own decorator, and the list in which it was found guarantees that
-      // type.
+      // A rule accepts only the arguments of its own decorator. The list that contained the declaration
+      // guarantees that they match.
       const wrong = rule?.(named as never, entity.name)
       if (wrong === undefined) continue
       problems.push(

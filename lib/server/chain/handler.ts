@@ -33,7 +33,8 @@ export interface Handler {
    */
   readonly readsNestedValidateOnly: boolean
   /**
-   * The way in which it applies a row-level decision. With `none` it does not run for calls that have one.
+   * The way in which the handler applies a row-level decision. With `none`, the handler does not run for a
+   * call that has one.
    */
   readonly rowAccess: RowAccessUse
   /**

@@ -35,8 +35,8 @@ export class ReadinessLog {
 }
 
 /**
- * Converts whatever a check threw to a loggable error. The framework's own errors are safe to log; a driver's
- * error may contain row values.
+ * Converts any thrown value to a loggable error. The framework's own errors are safe to log; a driver's error
+ * may contain row values.
  */
 function asError(thrown: unknown): { readonly name: string; readonly message: string } {
   const safe = thrown instanceof AshlarError ? thrown : withoutValues(thrown)

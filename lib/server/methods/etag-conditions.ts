@@ -48,8 +48,8 @@ export const firstThatHolds = async <R>(
 }
 
 /**
- * Returns the error of a failed create. If a deleted row has the key and the caller may list deleted rows,
- * the error says so.
+ * Returns the error of a failed create. It states that a deleted row has the key if the caller may list
+ * deleted rows.
  */
 export const conflictOf = async (
   error: unknown,

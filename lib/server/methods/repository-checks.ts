@@ -69,8 +69,8 @@ export const rowAccessProblems = (
         )
 
 /**
- * Returns a problem for each service whose rules name another resource type than its repository. Cascades and
- * references request permissions by the repository's type.
+ * Returns a problem for each service whose rules name a resource type other than its repository's. Cascades
+ * and references request permissions by the repository's type.
  */
 export const ruleTypeProblems = (registry: Registry, rules: RuleSet): Problem[] =>
   registry.repositories().flatMap(({ model: { entity, type }, model }) => {

@@ -62,8 +62,7 @@ export const wrappedHandler = (
     await checkPrecondition(within, method, keyOf, given, call, isLocking).catch((error: unknown) =>
       fail(error, given),
     )
-    // After the call has written a row, its etag differs from the client's. The etag is therefore compared
-    // only once.
+    // After the call has written the row, the etag differs from the client's, so it is compared only once.
     let isCompared = isLocking
     const standard = async (value: object): Promise<Message> => {
       const request = asRequest(value, desc.input)

@@ -13,7 +13,7 @@ import type { Rule } from '../authz/rules.js'
 
 type MessageResponse = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
 
-/** Both versions, in the order in which clients try them. */
+/** Both reflection versions, in the order in which clients try them. */
 export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionAlpha]
 
 /** Reflection is public because a client that lists the services has no identity yet. */
@@ -82,10 +82,7 @@ const responseTo = (
   }
 }
 
-/**
- * Returns the file with its imports. It is sent again if the client requests it, but imports that were sent
- * before are omitted.
- */
+/** Returns the requested file and its imports. Imports that were already sent on this stream are omitted. */
 const fileOr = (file: DescFile | undefined, otherwise: string, sent: Set<string>): MessageResponse => {
   if (file === undefined) return notFound(otherwise)
   sent.delete(file.proto.name)

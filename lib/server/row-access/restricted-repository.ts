@@ -161,7 +161,7 @@ export class RestrictedRepository implements Restricted {
     )
   }
 
-  /** Not restricted, because only the server purges rows. */
+  /** Purges without restriction, because only the server calls it. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     return this.inner.purgeExpired(before, options)
   }

@@ -293,7 +293,7 @@ function tenantIn({ message, repository }: Subject, { tenant }: Side): readonly 
   return [localName, typeof unset === 'number' ? Number(tenant) : tenant]
 }
 
-/** Returns a resource name with its last part replaced by that of another name. */
+/** Replaces the last part of a resource name with the last part of another name. */
 const withIdOf = (taken: string, key: string): string =>
   key.replace(/[^/]*$/, () => taken.slice(taken.lastIndexOf('/') + 1))
 

@@ -41,7 +41,7 @@ export const namingRequest = (
   return { method, named, make }
 }
 
-/** Returns the values of a message with strings replaced by integers where the field requires it. */
+/** Returns the values of a message with keys converted to integers for integer fields. */
 const withKeys = (
   { fields }: DescMessage,
   made: Readonly<Record<string, unknown>>,

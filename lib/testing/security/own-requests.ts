@@ -102,7 +102,7 @@ const READS: ReadonlySet<string> = new Set(['get', 'batchGet', 'list'])
 /** A request that succeeds with the caller's own resources. */
 export interface DoneRequest {
   readonly naming: NamingRequest
-  /** The same request with each value of its booleans and enums. */
+  /** The request, repeated with each value of its booleans and enums. */
   readonly varied: readonly VariedRequest[]
 }
 

@@ -37,8 +37,8 @@ const FORMS: readonly NewText[] = [
 ]
 
 /**
- * Returns a generator for the first format that fits, or for arbitrary strings.
- * @param kind - the longest prefix.
+ * Returns a generator of strings that `fits` accepts, or of arbitrary strings if no known format fits.
+ * @param kind - the prefix, if the format permits one.
  */
 export const newTextThat = (fits: (text: string) => boolean, kind = 'check-'): NewText =>
   FORMS.find((make) => fits(make(kind))) ?? newCanary

@@ -2,7 +2,7 @@
 export type SecurityCheckName =
   /** A method has neither a rule nor `public`, or two rules contradict each other. */
   | 'rule'
-  /** A rule's resource template is invalid for the request. */
+  /** A rule's resource template names a field that the request does not have. */
   | 'template'
   /** A rule is for a method that is not served. */
   | 'stray rule'
