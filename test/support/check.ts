@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { root } from './root.js'
 
 /**
- * `npm run check`: everything about the project that is not a test. The build before it has checked the
- * types. Arguments name checks and narrow the run.
+ * `npm run check` runs all checks except tests. The preceding build checks types. Arguments select checks by
+ * name.
  */
 interface Check {
   readonly name: string
@@ -24,7 +24,7 @@ const tarballOf = (path: string): string => {
 const tarball = tarballOf('.')
 const annotations = tarballOf('packages/annotations')
 const idp = tarballOf('packages/idp')
-/** A few entries of those that the pattern in `exports` names: attw tries no patterns. */
+/** Some of the entries that the pattern in `exports` covers, because attw does not support patterns. */
 const ENTRIES = [
   ...['google/api/annotations_pb', 'google/api/http_pb.js', 'google/rpc/status_pb.js'],
   ...['google/longrunning/operations_pb', 'google/type/money_pb', 'buf/validate/validate_pb'],
@@ -40,7 +40,7 @@ const generated = [
 ]
 const cliReference = join(root, 'dist', 'cli', 'help', 'reference.js')
 
-/** The lint takes as long as the others of these together. */
+/** The lint runs concurrently with the others, because it takes as long as all of them. */
 const LINT: readonly Check[] = [{ name: 'lint', command: [bin('eslint'), '.', '--max-warnings', '0'] }]
 const BESIDE: readonly Check[] = [
   { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.', '!**/gen/**'] },
@@ -71,11 +71,10 @@ const BESIDE: readonly Check[] = [
   },
   { name: 'package: publint of idp', command: [bin('publint'), 'run', idp, '--strict'] },
   { name: 'package: types of idp', command: [bin('attw'), idp, '--profile', 'esm-only', '--no-emoji'] },
-  // It fails for an exported name without a comment, for a link that leads nowhere, and where a page cannot
-  // be made.
+  // Fails for an exported name without a comment, for a broken link, and for a page that cannot be built.
   { name: 'site', command: ['npm', 'run', '--silent', 'docs'] },
 ]
-/** They write what the others read. */
+/** These checks write files that others read, so they run last. */
 const AT_LAST: readonly Check[] = [
   { name: 'generated code: make', command: ['npm', 'run', '--silent', 'gen'] },
   {
@@ -111,7 +110,7 @@ rmSync(folder, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
 process.exitCode = failed === 0 ? 0 : 1
 
-/** One after another. */
+/** Runs checks one after another. */
 async function runEach(checks: readonly Check[]): Promise<void> {
   for (const { name: check, command, unless } of checks) {
     if (asked.length > 0 && !asked.some((part) => check.includes(part))) continue

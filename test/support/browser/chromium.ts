@@ -2,13 +2,13 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
-/** What a browser of a test must not do: ask anybody for updates, and read a profile. */
+/** Arguments that keep a test browser from checking for updates and reading a profile. */
 const ARGUMENTS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** The installed Chromium; undefined for none. */
+/** Returns the path of the installed Chromium, or undefined. */
 const installed = (): string | undefined => {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const paths = folders.flatMap((folder) =>
@@ -18,9 +18,9 @@ const installed = (): string | undefined => {
 }
 
 /**
- * A browser with a profile of its own that ends with it. Where there is none, undefined and a line that says
- * so, unless this is CI.
- * @throws Error in CI without a browser.
+ * Starts a browser with a temporary profile. If there is no browser, prints a note and returns undefined.
+ *
+ * @throws Error in CI if there is no browser.
  */
 export async function openBrowser(): Promise<Browser | undefined> {
   const executablePath = installed()

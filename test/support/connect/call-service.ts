@@ -34,7 +34,7 @@ const respond = async (request: CallRequest, call: ServerCall) => {
   return responseOf(request, request.data[0] ?? new Uint8Array(), call)
 }
 
-/** Does what its requests say. */
+/** A service that responds as its requests specify. */
 export const callService = {
   call: respond,
   look: respond,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join, normalize } from 'node:path'
 import { compiled, root } from '../root.js'
 
-/** What the packages export, as a browser finds it: there is no bundler in between. */
+/** The import map for the packages, because the browser loads them without a bundler. */
 const IMPORTS = Object.fromEntries([
   ['@connectrpc/connect-web', '/modules/@connectrpc/connect-web/dist/esm/index.js'],
   ['@connectrpc/connect', '/modules/@connectrpc/connect/dist/esm/index.js'],
@@ -21,7 +21,7 @@ const IMPORTS = Object.fromEntries([
   ['ashlar-annotations/', '/modules/ashlar-annotations/gen/'],
 ]) as Readonly<Record<string, string>>
 
-/** A page that finds packages as a bundler would. */
+/** Adds the import map to a page. */
 export const withPackages = (html: string): string =>
   html.replace(
     '<script',
@@ -48,7 +48,7 @@ export const pageFor = (script: string): string =>
 </html>
 `)
 
-/** A web server of a front end: its pages, and the modules that they import. */
+/** Starts a web server for a front end: its pages and the modules that they import. */
 export async function startFrontEnd(
   pages: ReadonlyMap<string, string>,
   modules: (path: string) => string | undefined = () => undefined,

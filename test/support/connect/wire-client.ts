@@ -14,17 +14,17 @@ import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { CODES } from '../../../lib/errors.js'
 import { file_calls } from '../gen/calls_pb.js'
 
-/** How a call is written. */
+/** The protocol and encoding of a call. */
 export interface Wire {
   readonly protocol: 'connect' | 'grpc-web'
   readonly codec: 'proto' | 'json'
   readonly compression: 'identity' | 'gzip' | 'br'
 }
 
-/** What a client was told. */
+/** The response to a call. */
 export interface Outcome {
   readonly status: number
-  /** `ok`, or the code in lower case; empty where the response is none of the protocol. */
+  /** `ok`, or the code in lower case. Empty if the response does not follow the protocol. */
   readonly code: string
   readonly message: string
   readonly details: readonly { readonly type: string; readonly value: Uint8Array }[]
@@ -55,7 +55,7 @@ const decode = (codec: Wire['codec'], desc: DescMessage, bytes: Uint8Array): Mes
     ? fromBinary(desc, bytes)
     : fromJsonString(desc, Buffer.from(bytes).toString(), { registry })
 
-/** An envelope of either protocol. */
+/** Returns an envelope, which is the same in both protocols. */
 export const envelope = (flags: number, content: Uint8Array): Buffer => {
   const prefix = Buffer.alloc(5)
   prefix.writeUInt8(flags)
@@ -63,10 +63,7 @@ export const envelope = (flags: number, content: Uint8Array): Buffer => {
   return Buffer.concat([prefix, content])
 }
 
-/**
- * Calls a method as any client could: written out byte by byte, without the package that the server writes
- * with.
- */
+/** Calls a method with bytes that are written here, without the package that the server uses. */
 export async function wireCall(
   origin: string,
   wire: Wire,
@@ -145,7 +142,7 @@ const outcomeOf = async (
       ...end,
     }
   }
-  // fetch has inflated the body.
+  // fetch has already decompressed the body.
   const wasCompressed = headers.has('content-encoding')
   const trailers = new Map<string, string>()
   for (const [name, value] of headers) if (name.startsWith('trailer-')) trailers.set(name.slice(8), value)

@@ -22,7 +22,7 @@ export type BackendName =
 /** An entity class, or a schema. */
 export type EntityOf = (abstract new (...values: never[]) => object) | EntitySchema
 
-/** A fresh, empty database: no table is made. `dataSource` and `database` are undefined in memory alone. */
+/** A new, empty database without tables. `dataSource` and `database` are only undefined in memory. */
 export interface OpenBackend {
   readonly dataSource: DataSource | undefined
   readonly database: Database | undefined
@@ -30,23 +30,21 @@ export interface OpenBackend {
   close(): Promise<void>
 }
 
-/** What a DataSource may say about the names of tables. `schema` is PostgreSQL's. */
+/** The options of a DataSource for table names. `schema` applies to PostgreSQL. */
 export interface NamingOptions {
   readonly schema?: string
   readonly entityPrefix?: string
   readonly namingStrategy?: NamingStrategyInterface
 }
 
-/** A place a repository can keep its rows in. `mysql8` is MariaDB spoken to as if it were MySQL 8. */
+/** A place where a repository can store rows. `mysql8` is MariaDB, used as if it were MySQL 8. */
 export interface Backend {
   readonly name: BackendName
-  /** Under what conditions it is tested, where there are some. */
+  /** The condition under which it is tested, if any. */
   readonly condition?: string
-  /**
-   * The form of another backend that it is, where it is one: suites are asked in it as far as `FORMS` says.
-   */
+  /** The variant of another backend that it is. Suites run on it as `FORMS` specifies. */
   readonly form?: Form
-  /** True, or why not. */
+  /** Resolves to true, or to the reason why it is not available. */
   available(): Promise<true | string>
   open(entities: readonly EntityOf[], naming?: NamingOptions): Promise<OpenBackend>
 }
@@ -95,7 +93,7 @@ const PGBOUNCER: Backend = {
 }
 
 /**
- * A backend while calls share statements: each alone in the statement of several, or together with others.
+ * Returns a backend on which calls share statements: each call alone in the shared statement, or with others.
  */
 const coalescing = (backend: Backend): readonly Backend[] =>
   Object.entries({ 'merging each call': mergeEach, 'merging calls in crowds': mergeInCrowds }).map(
@@ -139,19 +137,19 @@ const MYSQL8: Backend = {
   },
 }
 
-/** Every backend that `BACKENDS` (`sqlite,postgres`; `mysql` is both of its kind) leaves. */
+/** The backends that `BACKENDS` selects, such as `sqlite,postgres`. `mysql` selects both MySQL variants. */
 export const backends = asked([MEMORY, SQLITE, BETTER_SQLITE3, POSTGRES, MARIADB, MYSQL8])
 
-/** PostgreSQL behind a transaction pooler, for the suites that are worth their time there as well. */
+/** PostgreSQL behind a transaction pooler, for suites that are worth running there, too. */
 export const pooled = asked([PGBOUNCER])
 
-/** Those whose calls can share statements. */
+/** The backends whose calls can share statements. */
 export const mergers = asked([SQLITE, POSTGRES, MARIADB])
 
-/** The same while calls do, for the suites of single rows. */
+/** The same backends while calls share statements, for suites about single rows. */
 export const coalesced = mergers.flatMap(coalescing)
 
-/** The ones with a database behind them. */
+/** The backends with a database. */
 export const databases: readonly Backend[] = backends.filter(({ name }) => name !== 'memory')
 
 function asked(known: readonly Backend[]): readonly Backend[] {
@@ -163,8 +161,8 @@ function asked(known: readonly Backend[]): readonly Backend[] {
 }
 
 /**
- * Describes a subject once for each backend, and in the forms in which it is asked. One that cannot be had is
- * named in the run's summary and skipped, and fails the run where `CI` is set.
+ * Describes a subject for each backend, and for its variants. An unavailable backend is skipped and listed in
+ * the summary, and fails the run if `CI` is set.
  */
 export function describeOn(
   subject: string,
@@ -187,7 +185,7 @@ export function describeOn(
   }
 }
 
-/** The parts of a subject that are asked on a backend: all of them, unless it is a form of another. */
+/** Returns the parts of a subject to run on a backend: all parts, unless it is a variant. */
 export const partsOn = <P>(
   { form }: Backend,
   subject: string,
@@ -232,7 +230,7 @@ async function opened(
   }
 }
 
-/** A place with the tables of entities; memory has none. The server behind `mysql8` is MariaDB. */
+/** Opens a backend with the tables of entities. Memory has none. `mysql8` uses MariaDB. */
 export async function openWithTables(
   backend: Pick<Backend, 'name' | 'open'>,
   entities: readonly EntityClass<object>[],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DataSource } from 'typeorm'
 import { root } from '../root.js'
 
-/** Creates the framework's own tables, as its migrations say. SQLite has none: its stores make their own. */
+/** Creates Ashlar's own tables with its migrations. On SQLite the stores create their own. */
 export async function applyBaseline(dataSource: Pick<DataSource, 'options' | 'query'>): Promise<void> {
   const { type } = dataSource.options
   if (type !== 'postgres' && type !== 'mysql' && type !== 'mariadb') return
@@ -18,9 +18,9 @@ export async function applyBaseline(dataSource: Pick<DataSource, 'options' | 'qu
         })
 }
 
-/** An upgrade on MySQL adds columns and keys that may exist, as the migrator does. */
+/** The errors of an upgrade on MySQL for existing columns and keys, which the migrator ignores, too. */
 const EXISTS_ALREADY = [1060, 1061]
 
-/** PostgreSQL runs a whole file at once. */
+/** Splits a file into statements, except for PostgreSQL, which runs a whole file in one call. */
 const statementsOf = (text: string, type: string): readonly string[] =>
   type === 'postgres' ? [text] : text.split(/;\s*$/m)

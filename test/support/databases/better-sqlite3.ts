@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from '../root.js'
 
-/** Where the engines are that only tests need. A run on another Node has its own. */
+/** The folder of engines that only tests use. Runs on another Node version have their own. */
 export const enginesFolder = process.env.ASHLAR_TEST_ENGINES ?? join(root, 'test', 'support', 'engines')
 
-/** The module object of the second SQLite engine; else why it is not there. */
+/** Returns the module object of the second SQLite engine, or the reason why it is missing. */
 export function betterSqlite3(): { readonly driver: unknown } | string {
   try {
     return {

@@ -6,13 +6,10 @@ import { RoundTrip } from '../../../lib/persistence/coalescing/round-trip.js'
 
 type Run = Parameters<CoalescedCalls<Requested, unknown>['run']>[1]
 
-/** How many other calls are started together with each. */
+/** The number of other calls that start together with each call. */
 const CROWD = 20
 
-/**
- * What is changed for the whole process is changed once, however many have begun it, until the last of them
- * ends it.
- */
+/** Makes a global change once, and reverts it when the last user has ended. */
 function once(begin: () => () => void): () => () => void {
   const users = new Set<object>()
   let end: () => void
@@ -27,8 +24,9 @@ function once(begin: () => () => void): () => () => void {
 }
 
 /**
- * Sends each call that can share a statement through the statement of several, alone in it.
- * @returns a function that ends this.
+ * Makes each call that can share a statement run alone in a shared statement.
+ *
+ * @returns a function that reverts this.
  */
 export const mergeEach = once(() => {
   const { enter, passes } = CallQueue.prototype
@@ -43,10 +41,11 @@ export const mergeEach = once(() => {
 })
 
 /**
- * Starts each call that can share a statement together with 20 others, of other tenants and of other keys,
- * and has only one statement in flight. Each of the others has to return its own row or none; those of a
- * write find none. A create is beside none. When a call is cancelled, so are those beside it.
- * @returns a function that ends this. The last one throws what the others have found.
+ * Starts each call that can share a statement together with 20 others, of other tenants and with other keys,
+ * and allows only one statement in flight. Each of the others must return its own row or none; writes among
+ * them match no row. Creates run without others. When a call is cancelled, the others are, too.
+ *
+ * @returns a function that reverts this. The last call of it throws the errors of the other calls.
  */
 export const mergeInCrowds = once(() => {
   const { run, isSole } = CoalescedCalls.prototype as CoalescedCalls<Requested, unknown>
@@ -92,13 +91,16 @@ export const mergeInCrowds = once(() => {
 const NUMBER = /^-?\d+$/
 const UUID = /^[\da-f]{8}(?=-)/
 
-/** Texts of the same kind that no suite uses, because one that the database cannot read fails them all. */
+/**
+ * Returns a different string of the same kind that suites do not use. A string that the database cannot parse
+ * would fail all calls.
+ */
 function otherThan(text: string, i: number): string {
   if (NUMBER.test(text)) return `-${100 + i}`
   return UUID.test(text) ? text.replace(UUID, (0xfeedbe00 + i).toString(16)) : `${text} of ${i}`
 }
 
-/** Those of the suites first, so that the others find rows with the same key. */
+/** The tenants of the suites come first, so that the other calls find rows with the same key. */
 const TENANTS: readonly string[] = ['acme', 'globex', 'initech', 'crowd-1', 'crowd-2']
 
 const readTenant = (tenant: string, i: number): string | undefined =>

@@ -3,24 +3,24 @@ import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Executor, Lease } from '../../../lib/persistence/engines/executor/executor.js'
 import { column, run } from './statement.js'
 
-/** The number of times the server is queried whether a connection is gone, 5 ms apart. */
+/** The maximum number of times the server is queried for a lost connection, 5 ms apart. */
 const MAX_LOOKS = 1000
 
-/** What became of a run whose connection was to be killed. */
+/** The result of a run whose connection was to be killed. */
 export interface Killing<T> {
-  /** The number of statements that were sent, transaction control included. */
+  /** The number of sent statements, including transaction control. */
   readonly sent: number
-  /** The id of the connection that was killed; undefined where the run had no such statement. */
+  /** The id of the killed connection. Undefined if the run had no such statement. */
   readonly killed: string | undefined
   readonly outcome: PromiseSettledResult<T>
 }
 
-/** What takes a connection from the pool, for single statements and for transactions. */
+/** The method that takes a connection from the pool, for single statements and transactions. */
 interface Connecting {
   connect(signal: AbortSignal | undefined, turn: unknown): Promise<Lease>
 }
 
-/** Ends connections of a database as its server would, and looks at what is left of them. */
+/** Kills connections of a database, and checks for remaining ones. */
 export class ConnectionKiller {
   readonly #isPostgres: boolean
 
@@ -28,12 +28,12 @@ export class ConnectionKiller {
     this.#isPostgres = executorOf(dataSource).dialect.name === 'postgres'
   }
 
-  /** The id of the connection that a lease or a transaction has. */
+  /** Returns the id of the connection of a lease or transaction. */
   async idOf(on: Executor): Promise<string> {
     return this.#only(on, this.#isPostgres ? 'SELECT pg_backend_pid()' : 'SELECT CONNECTION_ID()')
   }
 
-  /** Returns when the server no longer has the connection. */
+  /** Kills a connection. Resolves when the server no longer has it. */
   async kill(id: string): Promise<void> {
     const on = executorOf(this.dataSource)
     await run(on, this.#isPostgres ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`)
@@ -43,7 +43,7 @@ export class ConnectionKiller {
     await this.#until(() => this.#only(on, alive))
   }
 
-  /** Returns when no connection of this database has a transaction open. */
+  /** Resolves when no connection of this database has an open transaction. */
   async idle(): Promise<void> {
     const open = this.#isPostgres
       ? "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
@@ -51,7 +51,7 @@ export class ConnectionKiller {
     await this.#until(() => this.#only(executorOf(this.dataSource), open))
   }
 
-  /** The ids of `count` connections that the pool hands out at once. */
+  /** Returns the ids of `count` connections that the pool hands out at the same time. */
   async handedOut(count: number): Promise<readonly string[]> {
     const on = executorOf(this.dataSource)
     const leases = await Promise.all(Array.from({ length: count }, () => on.lease()))
@@ -63,8 +63,9 @@ export class ConnectionKiller {
   }
 
   /**
-   * Runs it with the connection of its transaction killed before the statement of that number.
-   * @param position - of the statement, those of TypeORM's manager counted; 0 kills nothing.
+   * Runs a function, and kills the connection of its transaction before one statement.
+   *
+   * @param position - the number of the statement, including those of TypeORM's manager. 0 kills nothing.
    */
   async killing<T>(position: number, fn: () => Promise<T>): Promise<Killing<T>> {
     const on = executorOf(this.dataSource)
@@ -98,8 +99,10 @@ export class ConnectionKiller {
   }
 
   /**
-   * Runs it; the first statement of that pattern is carried out, and its answer lost with the connection.
-   * @param pattern - of the text of a statement, or of transaction control.
+   * Runs a function. The first statement that matches the pattern is executed, but its answer is lost with
+   * the connection.
+   *
+   * @param pattern - matches SQL or transaction control.
    */
   async losingTheAnswer<T>(pattern: RegExp, fn: () => Promise<T>): Promise<Killing<T>> {
     const on = executorOf(this.dataSource) as unknown as Connecting

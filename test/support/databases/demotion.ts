@@ -2,20 +2,20 @@ import type { DataSource } from 'typeorm'
 import { Client } from 'pg'
 import { serviceUrl } from '../running/services.js'
 
-/** Makes a database take no writes, and take them again. */
+/** Makes a database reject writes, and accept them again. */
 export interface Demotion {
   demote(): Promise<void>
   promote(): Promise<void>
 }
 
 /**
- * What a demotion of a test's own database looks like to the sessions of a DataSource on PostgreSQL or
- * SQLite.
+ * Returns the demotion of a test's own database, as sessions of a DataSource on PostgreSQL or SQLite
+ * experience it.
  */
 export const demotionOf = (dataSource: DataSource): Demotion =>
   dataSource.options.type === 'postgres' ? onPostgres(dataSource) : onSqlite(dataSource)
 
-/** Sessions end, and those that begin afterwards are read-only. Resolves when the pool has noticed. */
+/** Ends the sessions and makes new ones read-only. Resolves when the pool has noticed. */
 function onPostgres(dataSource: DataSource): Demotion {
   const inPool = () => Promise.all(Array.from({ length: MAX }, () => dataSource.query('SELECT 1')))
   const change = async (setting: string) => {
@@ -39,7 +39,7 @@ function onPostgres(dataSource: DataSource): Demotion {
   }
 }
 
-/** As many connections as a pool has unless it is told. */
+/** The default pool size. */
 const MAX = 10
 
 const onSqlite = (dataSource: DataSource): Demotion => ({

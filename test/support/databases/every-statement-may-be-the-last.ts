@@ -2,31 +2,33 @@ import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { ConnectionKiller, type Killing } from './connection-killer.js'
 
-/** More than any of the operations sends. */
+/** More statements than any of the operations sends. */
 const MAX_STATEMENTS = 60
 
-/** As many as a pool has at the most. */
+/** The maximum pool size. */
 const POOL = 8
 
-/** An operation, and what it leaves behind. */
+/** An operation and its effects. */
 export interface Killable<T> {
-  /** Brings the database to where the operation starts from. */
+  /** Restores the database's state before the operation. */
   prepare(): Promise<void>
   operation(): Promise<T>
   /**
-   * @throws unless the error is the one of a lost connection. @param isCommit - whether the last statement
-   * was the lost one.
+   * Throws unless the error is that of a lost connection.
+   *
+   * @param isCommit - true if the lost statement was the last one.
    */
   refused(error: unknown, isCommit: boolean): void
-  /** @throws unless all of it was written, or nothing. */
+  /** Throws unless either everything was written or nothing. */
   left(is: 'nothing' | 'everything'): Promise<void>
 }
 
 /**
  * Kills the connection before the 1st, 2nd, 3rd … statement of the operation's transaction. Each time the
- * operation is refused, leaves nothing, and succeeds when it is called again; nobody gets the connection or
- * finds a transaction open.
- * @returns how many statements the transaction has.
+ * operation must fail without an effect, and must succeed when it is called again. The connection must not be
+ * reused, and no transaction may stay open.
+ *
+ * @returns the number of statements in the transaction.
  */
 export async function everyStatementMayBeTheLast<T>(
   dataSource: DataSource,

@@ -3,20 +3,24 @@ import type { DataSource } from 'typeorm'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Database, Lease } from '../../../lib/persistence/engines/executor/executor.js'
 
-/** What a lost connection or a full disk looks like to a repository: no constraint, nothing to retry. */
+/**
+ * A failure that is like a lost connection or a full disk to a repository: neither a constraint nor
+ * retryable.
+ */
 class InjectedFailure extends Error {
   readonly code = 'ASHLAR_INJECTED'
 }
 
-/** Far above what any operation sends. */
+/** Far more statements than any operation sends. */
 const MAX_STATEMENTS = 200
 
 /**
- * Fails the 1st, 2nd, 3rd … statement of `operation` until one run sends fewer than that, and checks after
- * each failure that `invariant` holds. Answers how many statements the operation sends.
- * @param prepare - brings the database to where the operation starts from.
- * @param invariant - says `prepared` where it has seen that every row is as `prepare` left it: that need not
- * happen again.
+ * Fails the 1st, 2nd, 3rd … statement of `operation` until a run sends fewer statements, and checks
+ * `invariant` after each failure. Returns the number of statements that the operation sends.
+ *
+ * @param prepare - restores the database's state before the operation.
+ * @param invariant - returns `prepared` if every row is as `prepare` left it, so that `prepare` need not
+ *   run again.
  */
 export async function everyStatementMayFail(
   dataSource: DataSource,
@@ -42,7 +46,10 @@ export async function everyStatementMayFail(
   return expect.fail(`more than ${MAX_STATEMENTS} statements`)
 }
 
-/** Makes the n-th statement from now on fail, transaction control included; answers how to undo that. */
+/**
+ * Makes the n-th statement from now on fail, including transaction control. Returns a function that reverts
+ * this.
+ */
 function failStatement(database: Database, failing: number): () => { sent: number } {
   const { run, runAll, lease } = database
   let sent = 0
@@ -59,8 +66,8 @@ function failStatement(database: Database, failing: number): () => { sent: numbe
     const outer: Lease = {
       dialect: inner.dialect,
       run: guarded(inner.run.bind(inner)),
-      // A ROLLBACK is what cleans up; the connection is thrown away when that fails, which is a case of its
-      // own.
+      // A ROLLBACK cleans up and does not fail here. If it fails, the connection is closed, which other tests
+      // cover.
       control: (text) =>
         text === 'ROLLBACK' ? inner.control(text) : guarded(inner.control.bind(inner))(text),
       queryRunner: () => inner.queryRunner(),

@@ -1,13 +1,13 @@
 import { askedBackends } from '../running/asked.js'
 import { drilling } from '../drill.js'
 
-/** Another way to reach a backend that runs the same code but for a few places. */
+/** Another variant of a backend, which runs almost the same code. */
 export type Form = 'coalescing' | 'pooler' | 'mysql8' | 'better-sqlite3'
 
 /**
- * What `npm test` asks in each form, and where the code differs there. A line names the subject of a suite,
- * or one part of it after a colon. The drill asks everything in every form, and so does a run whose
- * `BACKENDS` names the form.
+ * The subjects that `npm test` runs in each variant, with the code that differs there. A line names the
+ * subject of a suite, or a part of it after a colon. The stress test runs everything in every variant, and so
+ * does a run whose `BACKENDS` names the variant.
  */
 export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
   coalescing: {
@@ -96,8 +96,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'a repository':
       'its start reads the catalogue, where JSON is a type in MySQL, and a text with a check in MariaDB',
   },
-  // Its statements are those of sqlite3. It binds numbers as floats, returns rows by position, and blocks the
-  // process.
+  // It runs the same statements as sqlite3, but binds numbers as floats, returns rows by position, and blocks
+  // the process.
   'better-sqlite3': {
     'repository: states': 'how many rows a statement changed, and which came back',
     'repository: values': 'numbers are bound as floats, unless they are made integers',
@@ -126,8 +126,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
 }
 
 /**
- * What `npm test` asks on a few backends, and why it says nothing more on the others. The drill asks it on
- * all of them, and so does a run whose `BACKENDS` names one.
+ * The subjects that `npm test` runs on a few backends, with the reason why the others add nothing. The stress
+ * test runs them on all backends, and so does a run whose `BACKENDS` names one.
  */
 export const ON_FEW: Readonly<Record<string, readonly [why: string, on: readonly string[]]>> = {
   securityCheck: ['it asks a server, whose repository is asked on each backend', ['memory', 'postgres']],
@@ -142,19 +142,20 @@ export const ON_FEW: Readonly<Record<string, readonly [why: string, on: readonly
   ],
 }
 
-/** The name in `BACKENDS` of a form that is a backend of its own. */
+/** The names in `BACKENDS` of variants that are separate backends. */
 const NAMED: Readonly<Partial<Record<Form, string>>> = {
   pooler: 'pgbouncer',
   mysql8: 'mysql8',
   'better-sqlite3': 'better-sqlite3',
 }
 
-/** True if a run asks this subject on the backend. */
+/** Returns true if a run includes this subject on the backend. */
 export const isAskedOn = (backend: string, subject: string): boolean =>
   drilling || ON_FEW[subject]?.[1].includes(backend) !== false || askedBackends()?.includes(backend) === true
 
 /**
- * True if a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is.
+ * Returns true if a run includes this subject, or this part of it, in the variant. A subject is included if
+ * one of its parts is.
  */
 export function isAskedIn(form: Form | undefined, subject: string, part?: string): boolean {
   const name = form && NAMED[form]

@@ -7,13 +7,13 @@ import type { NatsOptions } from '../../../lib/events/nats/nats-options.js'
 
 let count = 0
 
-/** A stream of our own on the NATS of the run. */
+/** A temporary stream on the NATS server of the run. */
 export interface TestStream {
   readonly options: NatsOptions & { readonly stream: string; readonly prefix: string }
   readonly connection: NatsConnection
   readonly client: JetStreamClient
   readonly manager: JetStreamManager
-  /** What the stream holds, the oldest first. */
+  /** Returns the messages in the stream, oldest first. */
   messages(): Promise<StreamMessage[]>
   /** Removes the stream. */
   close(): Promise<void>
@@ -26,7 +26,9 @@ export interface StreamMessage {
   readonly event: Readonly<Record<string, unknown>>
 }
 
-/** @param servers - of another server than the one of the run. */
+/**
+ * @param servers - a different NATS server than the run's.
+ */
 export async function testStream(servers = serviceUrl('nats')): Promise<TestStream> {
   if (servers === undefined) throw new TypeError('there is no NATS: see test/support/running/services.ts')
   const name = `test_${process.pid}_${++count}`
@@ -57,7 +59,7 @@ export async function testStream(servers = serviceUrl('nats')): Promise<TestStre
   }
 }
 
-/** Skips a suite, or fails it where nothing may be left out, when there is no NATS. */
+/** Skips a suite if there is no NATS server, or fails it if skipping is not allowed. */
 export function needsNats(suite: string, test: { skip(): void }): void {
   if (serviceUrl('nats') !== undefined) return
   leftOut(suite, 'no NATS')

@@ -4,7 +4,7 @@ import { leftOut } from '../running/summary.js'
 
 const clientOf = (url: string) => createClient({ url })
 
-/** `describe` with a client of the Redis of this run; without one it is left out and says so. */
+/** Describes a suite with a client of the run's Redis. Without Redis, it is skipped with a note. */
 export function describeOnRedis(title: string, tests: (client: ReturnType<typeof clientOf>) => void): void {
   describe(title, () => {
     const url = serviceUrl('redis')

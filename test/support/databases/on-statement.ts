@@ -1,8 +1,8 @@
 import type { Database, Lease } from '../../../lib/persistence/engines/executor/executor.js'
 
 /**
- * Calls `seen` with 1, 2, 3 … right after each statement, transaction control included, was handed to the
- * driver and before it is answered.
+ * Calls `seen` with 1, 2, 3 … immediately after each statement, including transaction control, was passed to
+ * the driver and before it is answered.
  */
 export function onStatement(database: Database, seen: (count: number) => void): void {
   const { run, runAll, lease } = database

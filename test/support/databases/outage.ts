@@ -3,9 +3,9 @@ import { DataSource, type DataSourceOptions } from 'typeorm'
 import { serviceUrl } from '../running/services.js'
 import { TcpProxy } from '../running/tcp-proxy.js'
 
-/** Takes a database away from a DataSource, and gives it back. */
+/** Disconnects a database from a DataSource, and reconnects it. */
 export interface Outage {
-  /** The one that is cut off. */
+  /** The DataSource that is disconnected. */
   readonly dataSource: DataSource
   begin(): Promise<void>
   end(): Promise<void>
@@ -13,7 +13,8 @@ export interface Outage {
 }
 
 /**
- * An outage of a test's own database: PostgreSQL refuses connections to it; of MySQL, the way there is cut.
+ * Returns an outage of a test's own database. PostgreSQL rejects connections; the network to MySQL is
+ * interrupted.
  */
 export const outageOf = (dataSource: DataSource): Promise<Outage> =>
   dataSource.options.type === 'postgres' ? onPostgres(dataSource) : onMysql(dataSource)

@@ -8,14 +8,14 @@ import type {
 
 let count = 0
 
-/** A statement written with `?`, named so that no other has its name. */
+/** Returns a statement for SQL with `?`, with a unique name. */
 export function statement(text: string, dialect: DialectName): Statement {
   let place = 0
   const own = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++place}`) : text
   return { name: `test_${++count}`, text: own }
 }
 
-/** Runs a statement written with `?`. */
+/** Runs SQL with `?`. */
 export const run = (
   on: Executor,
   text: string,
@@ -23,13 +23,13 @@ export const run = (
   options?: RunOptions,
 ): Promise<Result> => on.run(statement(text, on.dialect.name), values, options)
 
-/** The only column of every row, as text. */
+/** Returns the only column of every row, as strings. */
 export async function column(on: Executor, text: string, values: readonly unknown[] = []): Promise<string[]> {
   const { rows } = await run(on, text, values)
   return rows.map(([value]) => String(value))
 }
 
-/** The time in a column, as many milliseconds before. */
+/** Return the time in a column, minus a number of milliseconds. */
 const BEFORE: Readonly<Record<DialectName, (column: string) => string>> = {
   postgres: (column) => `${column} - ?::double precision * interval '1 millisecond'`,
   mysql: (column) => `DATE_SUB(${column}, INTERVAL ? * 1000 MICROSECOND)`,
@@ -37,10 +37,7 @@ const BEFORE: Readonly<Record<DialectName, (column: string) => string>> = {
   sqlite: (column) => `${column} - ?`,
 }
 
-/**
- * Lets time pass for the rows of a table, where the clock is the database's: the times in these columns go
- * back.
- */
+/** Moves the times in columns of a table back, as if time had passed for the database's clock. */
 export async function agedRows(
   on: Executor,
   table: string,

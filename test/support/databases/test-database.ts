@@ -13,8 +13,9 @@ let count = 0
 const swept = new Map<Server, Promise<void>>()
 
 /**
- * Makes an empty database of our own on a server, after removing those of runs that were killed.
- * @param settings - what each of its sessions begins with (PostgreSQL).
+ * Creates an empty temporary database on a server, after removing those of killed runs.
+ *
+ * @param settings - the settings with which each of its sessions begins (PostgreSQL).
  */
 export async function testDatabase(
   server: Server,
@@ -42,15 +43,15 @@ export async function testDatabase(
   }
 }
 
-/** Unlike what the code asks for on purpose, so that a collation left to chance shows. */
+/** The collations differ from those that the code requests, so that a missing collation is noticed. */
 const create: Readonly<Record<Server, (name: string) => string>> = {
   postgres: (name) => `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`,
   mysql: (name) => `CREATE DATABASE ${name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
 }
 
 /**
- * PostgreSQL looks for a deadlock after a second, which every race would wait for. To change that takes a
- * superuser.
+ * PostgreSQL checks for a deadlock after one second, which would slow down every race. Changing this requires
+ * a superuser.
  */
 const tuned: Readonly<Record<Server, (name: string) => readonly string[]>> = {
   postgres: (name) => [
@@ -69,7 +70,10 @@ const list: Readonly<Record<Server, string>> = {
   mysql: `SELECT schema_name AS name FROM information_schema.schemata WHERE schema_name LIKE 'ashlar\\_test\\_%'`,
 }
 
-/** Only on this machine's servers: elsewhere the process may be alive on another machine. */
+/**
+ * Removes databases of killed runs. Only on this machine's servers, because elsewhere the process may be
+ * running on another machine.
+ */
 async function sweep(server: Server, address: string): Promise<void> {
   if (!['127.0.0.1', 'localhost', '[::1]', ''].includes(new URL(address).hostname)) return
   const stale = (await send(server, address, [list[server]])).filter(
@@ -117,9 +121,8 @@ const QUESTION = `SELECT current_setting('fsync') = 'off' AND current_setting('s
 const known = new Map<string, Promise<string>>()
 
 /**
- * What `CREATE DATABASE` says about copying its template, on a PostgreSQL server. To copy the files takes
- * half the processor time. It begins with a checkpoint, which costs nothing where no commit waits for the
- * disk.
+ * Returns the option of `CREATE DATABASE` for copying the template. Copying files takes half the processor
+ * time. It begins with a checkpoint, which is fast if commits do not wait for the disk.
  */
 export function copyStrategy(server: string): Promise<string> {
   const strategy =

@@ -12,7 +12,7 @@ export interface Cat {
   owner?: Owner | null
 }
 
-/** Entities of plain TypeORM, which know nothing of resources. */
+/** Plain TypeORM entities that are not resources. */
 export const ownerSchema = new EntitySchema<Owner>({
   name: 'owner',
   columns: { id: { type: Number, primary: true, generated: true }, name: { type: String, length: 99 } },

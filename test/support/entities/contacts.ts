@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, Searchable, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 
-/** A resource whose search is INDEXED. */
+/** A resource with INDEXED search. */
 @Resource()
 @Searchable({ strategy: 'INDEXED', sources: ['email', 'host', 'note', { cel: 'msg.name.lowerAscii()' }] })
 @Entity('contacts')
@@ -19,7 +19,7 @@ export class Contact {
   deleteTime?: Date
 }
 
-/** Another one, in English. */
+/** A second resource with INDEXED search, in English. */
 @Resource({ shared: true })
 @Searchable({ strategy: 'INDEXED', textConfig: 'english' })
 @Entity('articles')
@@ -28,7 +28,7 @@ export class Article {
   @Searchable() @Column('text') title!: string
 }
 
-/** One whose search needs no files. */
+/** A resource whose search needs no files. */
 @Resource({ shared: true })
 @Searchable()
 @Entity('remarks')

@@ -21,10 +21,10 @@ export interface Place {
   seal?: Uint8Array
 }
 
-/** What the owners of deposits are that come without one, one after the other. */
+/** The owners of deposits without one, in order. */
 export const owners: string[] = []
 
-/** A resource of which filters ask what is inside of a message, and what its lists hold. */
+/** A resource whose filters read values inside messages and lists. */
 @Resource({ message: DepositSchema, shared: true })
 @Entity('deposits')
 export class Deposit {

@@ -10,7 +10,7 @@ import {
 import { InvoiceSchema, PaymentSchema } from '../gen/bills_pb.js'
 import { EditionSchema, PolicySchema, PublisherSchema } from '../gen/editions_pb.js'
 
-/** `publishers/{publisher}` */
+/** The resource name is `publishers/{publisher}`. */
 @Resource({ message: PublisherSchema })
 @Entity('publishers')
 @TenantScoped()
@@ -20,7 +20,7 @@ export class Publisher {
   accountId!: string
 }
 
-/** `publishers/{publisher}/series/{series}/editions/{edition}` */
+/** The resource name is `publishers/{publisher}/series/{series}/editions/{edition}`. */
 @Resource({ message: EditionSchema })
 @Searchable({ sources: ['title'] })
 @Entity('editions')
@@ -38,7 +38,7 @@ export class Edition {
   deleteTime?: Date
 }
 
-/** `publishers/{publisher}/policy` */
+/** The resource name is `publishers/{publisher}/policy`. */
 @Resource({ message: PolicySchema })
 @Entity('policies')
 @TenantScoped()
@@ -48,7 +48,7 @@ export class Policy {
   accountId!: string
 }
 
-/** `invoices/{invoice}` */
+/** The resource name is `invoices/{invoice}`. */
 @Resource({ message: InvoiceSchema })
 @Entity('invoices')
 @TenantScoped()
@@ -59,7 +59,7 @@ export class Invoice {
   accountId!: string
 }
 
-/** `invoices/{invoice}/payments/{payment}` */
+/** The resource name is `invoices/{invoice}/payments/{payment}`. */
 @Resource({ message: PaymentSchema })
 @Entity('payments')
 @TenantScoped()

@@ -22,9 +22,9 @@ import {
 } from '../../../decorators/index.js'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
 
-/** What the hooks of the entities below were told, in this order. */
+/** The calls of the hooks below, in order. */
 export const heard: string[] = []
-/** What a test lets a hook do. */
+/** A test can replace the effect of hooks. */
 export const onHook: { run: ((event: string, id: string, entity: object) => unknown) | undefined } = {
   run: undefined,
 }
@@ -34,7 +34,7 @@ const tell = (event: string, entity: { readonly id: string }): unknown => {
   return onHook.run?.(event, entity.id, entity)
 }
 
-/** Nobody's: every tenant may refer to it. */
+/** A shared resource to which every tenant may refer. */
 @Resource({ shared: true })
 @Entity('countries')
 @SoftDeletable()
@@ -43,7 +43,7 @@ export class Country {
   deleteTime?: Date
 }
 
-/** The root of all that can be undeleted. */
+/** The parent of all resources that can be undeleted. */
 @Resource()
 @Entity('projects')
 @TenantScoped()
@@ -63,7 +63,7 @@ export class Project {
   expireTime?: Date
 }
 
-/** Goes with its project. */
+/** Deleted with its project. */
 @Resource()
 @Entity('milestones')
 @TenantScoped()
@@ -83,7 +83,7 @@ export class Milestone {
   deleteTime?: Date
 }
 
-/** Goes with its project, with its milestone and with the task above it; has hooks and a unique value. */
+/** Deleted with its project, its milestone and its parent task. It has hooks and a unique value. */
 @Resource()
 @Entity('jobs')
 @Unique(['code'])
@@ -125,7 +125,7 @@ export class Job {
   }
 }
 
-/** Keeps its job from being deleted. */
+/** Prevents its job from being deleted. */
 @Resource()
 @Entity('remarks')
 @TenantScoped()
@@ -143,7 +143,7 @@ export class Remark {
   expireTime?: Date
 }
 
-/** Loses its project, and has hooks. */
+/** Loses its reference when the project is deleted. It has hooks. */
 @Resource()
 @Entity('bookmarks')
 @TenantScoped()
@@ -163,7 +163,7 @@ export class Bookmark {
   }
 }
 
-/** Cannot be undeleted, and keeps its project, which can. */
+/** Cannot be undeleted, and prevents the deletion of its project, which can. */
 @Resource()
 @Entity('invoices')
 @TenantScoped()
@@ -176,7 +176,7 @@ export class Invoice {
   accountId!: string
 }
 
-/** The root of all that is gone at once. */
+/** The parent of all resources that are permanently deleted. */
 @Resource()
 @Entity('crates')
 @TenantScoped()
@@ -196,7 +196,7 @@ export class Crate {
   }
 }
 
-/** Goes with its crate. */
+/** Deleted with its crate. */
 @Resource()
 @Entity('bottles')
 @TenantScoped()
@@ -211,7 +211,7 @@ export class Bottle {
   deleteTime?: Date
 }
 
-/** Keeps its crate. */
+/** Prevents the deletion of its crate. */
 @Resource()
 @Entity('stickers')
 @TenantScoped()

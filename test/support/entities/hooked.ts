@@ -32,9 +32,9 @@ import type { HookEvent } from '../../../lib/resource/typeorm/declared-hooks.js'
 
 type Reported = readonly [event: HookEvent, id: string]
 
-/** What the hooks of the entities below were told, in this order. */
+/** The calls of the hooks below, in order. */
 export const reported: Reported[] = []
-/** What a test lets a hook do. */
+/** A test can replace the effect of hooks. */
 export const doing: Partial<Record<HookEvent, (entity: Task) => unknown>> = {}
 
 const tell = (event: HookEvent, entity: { readonly id: string }): unknown => {
@@ -42,7 +42,7 @@ const tell = (event: HookEvent, entity: { readonly id: string }): unknown => {
   return doing[event]?.(entity as Task)
 }
 
-/** Every hook of an entity that is soft-deleted, with a secret and a credential. */
+/** A soft-deletable entity with every hook, a secret and a credential. */
 @Resource()
 @Entity('tasks')
 @Unique(['code'])
@@ -108,7 +108,7 @@ class Removed {
   }
 }
 
-/** Removed for good, with hooks of an ancestor. */
+/** A permanently deleted entity whose hooks are in a base class. */
 @Resource()
 @Entity('entries')
 @TenantScoped()

@@ -5,7 +5,7 @@ import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { InstrumentSchema } from '../gen/instruments_pb.js'
 import { MakerSchema } from '../gen/makers_pb.js'
 
-/** Served by one process. */
+/** A resource that one process serves. */
 @Resource({ message: MakerSchema })
 @Entity('makers')
 @TenantScoped()
@@ -19,7 +19,7 @@ export class Maker {
   accountId!: string
 }
 
-/** Served by another one, and refers to makers. */
+/** A resource that another process serves and that refers to makers. */
 @Resource({ message: InstrumentSchema })
 @Entity('instruments')
 @TenantScoped()

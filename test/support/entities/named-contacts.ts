@@ -2,7 +2,7 @@ import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { Resource, Searchable } from '../../../decorators/index.js'
 import { Contact } from './contacts.js'
 
-/** One that names its schema itself. */
+/** An entity that names its own schema. */
 @Resource({ shared: true })
 @Searchable({ strategy: 'INDEXED' })
 @Entity('contacts', { schema: 'Archive "2".x' })
@@ -13,7 +13,7 @@ export class ArchivedContact {
 
 export { Contact }
 
-/** What says how their tables are called, and where those without a schema are. */
+/** The DataSource determines the table names, and the schema of tables without one. */
 export const dataSource = new DataSource({
   type: 'postgres',
   schema: 'inventory',

@@ -4,7 +4,7 @@ import { Resource } from '../../../decorators/resource.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { type Parcel_Size, ParcelSchema } from '../gen/parcels_pb.js'
 
-/** Its message has rules of every kind. */
+/** A resource whose message has rules of every kind. */
 @Resource({ message: ParcelSchema })
 @Entity('parcels')
 @TenantScoped()

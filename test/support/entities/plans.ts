@@ -39,7 +39,7 @@ export class Person {
   @Column({ type: 'text' }) password!: string
   @OneToOne(() => Badge, (badge) => badge.person) badge?: Relation<Badge>
 
-  /** What was called, which no column keeps. */
+  /** The number of calls, which is not stored. */
   called = 0
 
   @AfterLoad() greet() {
@@ -101,7 +101,7 @@ export class Step {
   @Column() done!: boolean
 }
 
-/** Without a message, and without a property for its reference. */
+/** A resource without a message, and without a property for its reference. */
 @Resource()
 @Entity('badges')
 @TenantScoped()

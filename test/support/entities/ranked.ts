@@ -1,10 +1,10 @@
 import { BeforeInsert, Column, Entity, PrimaryColumn } from 'typeorm'
 import { Default, Resource } from '../../../decorators/index.js'
 
-/** What a test lets the hook of a Ranked do. */
+/** A test can replace the hook of a Ranked. */
 export const ranking: { do: (ranked: Ranked) => void } = { do: () => {} }
 
-/** Defaults of both kinds, and a hook that sees them. */
+/** A resource with defaults of both kinds, and a hook that reads them. */
 @Resource({ shared: true })
 @Entity('ranked')
 export class Ranked {

@@ -15,10 +15,10 @@ import {
 import { SpecimenSchema, Specimen_Phase } from '../gen/specimens_pb.js'
 import type { SpecimenOrigin } from './specimen.js'
 
-/** What a test lets the function of `score` do. */
+/** A test can replace the function of `score`. */
 export const reckoning: { score?: (() => unknown) | undefined } = {}
 
-/** A specimen of which every kind of field is computed from others. */
+/** A specimen whose fields of every kind are computed from others. */
 @Resource({ message: SpecimenSchema, type: 'specimen' })
 @Entity('reckoned')
 @Unique(['code'])
@@ -29,7 +29,7 @@ export class Reckoned {
   readonly #separator = '/'
   @PrimaryColumn() id!: string
   @Column({ length: 100 }) title!: string
-  /** True if the functions see what is protected. */
+  /** The value shows if the functions can read protected values. */
   @Computed((one: Reckoned) => `${String(one.apiKey)} ${String(one.webhookSecret)}`) note?: string
   @Computed((one: Reckoned) => one.title !== '') active!: boolean
   @Computed((one: Reckoned) => one.labels.length) count!: number
@@ -49,7 +49,7 @@ export class Reckoned {
   @Tags() tags!: Record<string, string>
   @Computed((one: Reckoned) => (one.count === 0 ? undefined : one.count)) rank?: number
   @Column() code!: string
-  /** OUTPUT_ONLY in the message as well. */
+  /** The field is also OUTPUT_ONLY in the message. */
   @Computed((one: Reckoned) => `${one.code}${one.#separator}${one.title}${one.loaded ?? ''}`) serial!: string
   @CreateTime({ filterable: true }) createTime!: Date
   @UpdateTime({ filterable: true }) updateTime!: Date

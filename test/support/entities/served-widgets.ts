@@ -9,7 +9,7 @@ import { echoService } from '../grpc/echo.js'
 import { EchoService, NoteService } from '../gen/specimens_pb.js'
 import { Note } from './specimen.js'
 
-/** What the command line is shown: widgets that are in order. */
+/** A valid server with widgets, for the command line. */
 export async function builder(): Promise<ServerBuilder> {
   const widgets = new WidgetRepository(await widgetsDataSource(':memory:').initialize())
   return new ServerBuilder().register(EchoService, echoService).register(WidgetService, widgets, {
@@ -17,13 +17,13 @@ export async function builder(): Promise<ServerBuilder> {
   })
 }
 
-/** The same beside notes, which have fewer methods. */
+/** The same server with notes, which have fewer methods. */
 export const notes = () =>
   new ServerBuilder()
     .register(EchoService, echoService)
     .register(NoteService, new (memoryRepositoryOf(Note))())
 
-/** Widgets of which one method leaves tenancy. */
+/** A server with a widget method that ignores the tenant. */
 export async function leaky(): Promise<ServerBuilder> {
   const widgets = new WidgetRepository(await widgetsDataSource(':memory:').initialize())
   return new ServerBuilder().register(WidgetService, widgets, {
@@ -36,11 +36,11 @@ export async function leaky(): Promise<ServerBuilder> {
   })
 }
 
-/** The example as it is built, which grants everything to staff. */
+/** The example as built, which grants everything to staff. */
 export const built = () =>
   widgetServer({ database: ':memory:', grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' })
 
-/** Its DataSource is not open. */
+/** A server whose DataSource is not initialized. */
 export const uninitialized = () =>
   new ServerBuilder().register(WidgetService, new WidgetRepository(widgetsDataSource(':memory:')), {
     retireWidget: () => ({}),

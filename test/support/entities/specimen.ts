@@ -14,7 +14,7 @@ export interface SpecimenClasses {
   readonly Note: ReturnType<typeof noteClass>
 }
 
-/** The two resources, with their columns named in a way. */
+/** Returns the two resources with columns named in the given way. */
 export const specimensNamed = (naming: ResourceOptions['naming']): SpecimenClasses => ({
   Specimen: specimenClass(naming),
   Note: noteClass(naming),
