@@ -16,7 +16,7 @@ export const PAGES_WITH_FIGURES: readonly string[] = [
   'README.md',
   'docs/index.md',
   'docs/guides/scaling.md',
-  'docs/reference/benchmarks.md',
+  'docs/internals/benchmarks.md',
 ]
 
 /** Returns a page with the figures of the current records. */

@@ -69,7 +69,7 @@ describe('README.md and docs', () => {
     )
     // Of a project of `ashlar new`. All pages but the first guide have those of this repository, too.
     const isThere = ({ page, name }: { page: string; name: string }) =>
-      (/(^README|guides\/(getting-started|sign-in)|reference\/migrations)\.md$/.test(page) &&
+      (/(^README|guides\/(getting-started|sign-in)|reference\/(?:search-)?migrations)\.md$/.test(page) &&
         name in ofProject) ||
       (!page.endsWith('guides/getting-started.md') && name in scripts)
     expect(named.filter((one) => !isThere(one))).to.deep.equal([])

@@ -64,8 +64,10 @@ export const GROUPS = [
   {
     text: 'Reference',
     pages: reference(
-      ...['entities', 'typeorm', 'protos', 'persistence', 'server', 'gateway', 'errors', 'migrations', 'cli'],
-      ...['aips', 'benchmarks', 'glossary'],
+      ...['entities', 'columns', 'typeorm', 'typeorm-options', 'protos'],
+      ...['persistence', 'transactions', 'hooks', 'connections', 'filters', 'search'],
+      ...['server', 'handlers', 'validation', 'limits', 'idempotency', 'gateway', 'errors'],
+      ...['migrations', 'migrate-output', 'search-migrations', 'cli', 'aips', 'glossary'],
     ),
   },
   {
@@ -73,7 +75,7 @@ export const GROUPS = [
     pages: [
       ...[
         ...['comparison', 'life-of-a-request', 'coalesced-calls', 'rows', 'packages', 'kinds', 'new-engine'],
-        'measurements',
+        ...['benchmarks', 'measurements'],
       ].map((name) => `internals/${name}`),
       'guides/development',
     ],

@@ -20,13 +20,13 @@ interface Page {
   readonly retireWidget: (widgets: object) => (request: { id: string }) => Promise<WidgetMessage>
 }
 
-describe('retire-widget.ts of docs/reference/server.md', () => {
+describe('retire-widget.ts of docs/reference/handlers.md', () => {
   let page: PageFolder
   let server: TestServer
 
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    page = pageFolder('docs/reference/server.md')
+    page = pageFolder('docs/reference/handlers.md')
     const { retireWidget } = (await page.load('retire-widget.ts')) as unknown as Page
     const widgets = new (memoryRepositoryOf(Widget))()
     server = await testServer((builder) =>
@@ -84,13 +84,13 @@ const otherOrder = (books: Repository<Book>): Finish =>
     ),
   ) as Finish
 
-describe('finish-book.ts of docs/reference/server.md', () => {
+describe('finish-book.ts of docs/reference/handlers.md', () => {
   let page: PageFolder
   let finishBook: BookPage['finishBook']
 
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    page = pageFolder('docs/reference/server.md')
+    page = pageFolder('docs/reference/handlers.md')
     finishBook = ((await page.load('finish-book.ts')) as unknown as BookPage).finishBook
   })
   after(() => page?.remove())

@@ -123,7 +123,7 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
     resolve: ({ tls, httpTls = tls }) => (httpTls === 'none' ? undefined : httpTls),
   },
   limits: {
-    documented: 'see [below](#limits)',
+    documented: 'see [limits](limits.md#limits)',
     resolve: ({ limits = {} }) => resolved(LIMIT_FIELDS, limits),
     fields: LIMIT_FIELDS,
   },

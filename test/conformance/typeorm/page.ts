@@ -79,7 +79,7 @@ and let TypeORM's manager read and write the same rows. Lines with a star are ch
 - **without effect**: a repository is the same with it and without it. TypeORM's own manager still carries it out.
 - **left to TypeORM**: no field of the message names the property. Ashlar never reads or writes it, and a full update keeps its value.
 - **rejected with a field**: the server does not start if a field of the message names the property. Without a field, or with
-  [\`@Internal()\`](entities.md#what-is-left-to-typeorm), the property is left to TypeORM.
+  [\`@Internal()\`](typeorm-options.md#what-is-left-to-typeorm), the property is left to TypeORM.
 - **rejected**: the server does not start, and the error says what to write instead.
 
 An *existing table* is one of a class with \`@Resource({ existing: true })\`: see [Tables that exist](../guides/existing-tables.md).

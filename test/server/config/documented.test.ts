@@ -33,7 +33,7 @@ describe('the tables of the documentation', () => {
   })
 
   it('have each limit with its default', () => {
-    expect(tableOf('docs/reference/server.md', 'Limits')).to.deep.equal(documentedOf(LIMIT_FIELDS))
+    expect(tableOf('docs/reference/limits.md', 'Limits')).to.deep.equal(documentedOf(LIMIT_FIELDS))
   })
 
   it('have each option of the gateway with its default', () => {
