@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './root.js'
 
-/** Compares `text` with the file `test/golden/<name>`; `UPDATE_GOLDEN=1` writes the file instead. */
+/** Compares `text` with the file `test/golden/<name>`. With `UPDATE_GOLDEN=1`, writes the file instead. */
 export function expectGolden(name: string, text: string): void {
   const path = join(root, 'test', 'golden', name)
   if (process.env.UPDATE_GOLDEN === '1') {
@@ -16,8 +16,8 @@ export function expectGolden(name: string, text: string): void {
 }
 
 /**
- * Values by name in the JSON of `test/golden/<name>`; with `UPDATE_GOLDEN=1` they are written, and then are
- * what is expected.
+ * Reads the JSON file `test/golden/<name>` and compares values with its entries. With `UPDATE_GOLDEN=1`, the
+ * values are written to the file and become the expected ones.
  */
 export function goldenIn<T>(name: string): {
   readonly all: Readonly<Record<string, T>>

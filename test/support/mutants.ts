@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { compiled } from './root.js'
 
 /**
- * True if the tests notice that the code is wrong: `node dist/test/support/mutants.js [word]`. Each row
- * plants one fault into the compiled code, runs the tests that are to fail with it, and takes the fault out
- * again. Ends with `N killed, N survived`. Not part of `npm test`; build before and after.
+ * Checks that the tests detect faults: `node dist/test/support/mutants.js [word]`. For each row, it puts one
+ * fault into the compiled code, runs the tests that should fail, and removes the fault again. The last line
+ * is `N killed, N survived`. It is not part of `npm test`; run the build before and after it.
  */
 interface Mutant {
   readonly name: string
-  /** Below `lib`, without its ending. */
+  /** The path below `lib`, without the extension. */
   readonly file: string
   readonly from: string
   readonly to: string
-  /** Test files, as `npm test -- …` takes them. */
+  /** The test files, in the form that `npm test -- …` accepts. */
   readonly tests: string
 }
 

@@ -6,9 +6,9 @@ import { compiled, root } from './root.js'
 import { installNode } from './running/installed-node.js'
 
 /**
- * Runs the tests on other versions of Node: `node dist/test/support/node-versions.js 22 24`, and behind `--`
- * the words that narrow a run. Each version comes from npm's registry into a temporary folder, headers
- * included; the engine that has to be compiled for each Node is compiled there, too.
+ * Runs the tests on other versions of Node.js: `node dist/test/support/node-versions.js 22 24`. Words after
+ * `--` select tests. Each version is installed from the npm registry into a temporary folder, with its
+ * headers, and the database engine that needs a compiler is compiled there for it.
  */
 const [versions, words] = divided(process.argv.slice(2))
 if (versions.length === 0) throw new TypeError('name versions of Node, such as 22 24')
@@ -24,7 +24,7 @@ function divided(asked: readonly string[]): readonly [versions: readonly string[
 async function tested(version: string): Promise<string> {
   if (!/^\d+(\.\d+){0,2}$/.test(version)) throw new TypeError(`"${version}" is no version of Node`)
   const folder = mkdtempSync(join(tmpdir(), `ashlar-node-${version}-`))
-  // Some tests run the program as another user.
+  // Some tests run the program as another user, who must be able to read the folder.
   chmodSync(folder, 0o755)
   try {
     const { node, headers, name } = installNode(version, folder)
@@ -47,7 +47,7 @@ async function tested(version: string): Promise<string> {
 }
 
 /**
- * Version 12 of better-sqlite3 ends the process of Node 24.19 and later when garbage is collected
+ * Installs better-sqlite3 13. Version 12 crashes Node.js 24.19 and later during garbage collection
  * (nodejs/node#65446).
  */
 function installNewerEngine(node: string, engines: string): void {

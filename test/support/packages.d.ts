@@ -1,5 +1,5 @@
-// What the tests use of packages for OpenAPI. With it the sources compile in a checkout whose packages are
-// older, and the types of these packages, which are large, are not checked in each build.
+// Declares the parts of the OpenAPI packages that the tests use. The sources then compile in a checkout with
+// older packages, and a build does not have to check the large types of these packages.
 
 declare module 'ajv/dist/2020.js' {
   export interface ValidateFunction {
@@ -62,7 +62,7 @@ declare module 'playwright-core' {
     setViewportSize(size: { width: number; height: number }): Promise<void>
     close(): Promise<void>
   }
-  /** The protocol of the browser's developer tools. */
+  /** A session of the Chrome DevTools Protocol. */
   export interface CDPSession {
     send<T>(method: string, parameters?: object): Promise<T>
     detach(): Promise<void>

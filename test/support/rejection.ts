@@ -2,8 +2,8 @@ import { AssertionError, expect } from 'chai'
 import { inspect } from 'node:util'
 
 /**
- * Asserts that a promise rejects with this class of error, and returns the error.
- * @throws {AssertionError} when it resolves, whichever class was expected.
+ * Asserts that a promise rejects with the given class of error, and returns the error.
+ * @throws {AssertionError} if the promise resolves or rejects with another error.
  */
 export async function rejection<E extends Error>(
   promise: Promise<unknown>,
@@ -22,5 +22,5 @@ export async function rejection<E extends Error>(
   return error as E
 }
 
-/** Not JSON: a value may be a bigint or refer to itself. */
+/** Formats a value for a message. It does not use JSON, because a value may be a bigint or circular. */
 const shown = (value: unknown): string => inspect(value, { depth: 2, breakLength: Infinity }).slice(0, 500)

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The repository, seen from wherever the tests were compiled to; ends without a slash. */
+/** The root folder of the repository, wherever the tests are compiled to, without a trailing slash. */
 export const root: string = rootAbove(dirname(fileURLToPath(import.meta.url)))
 
-/** Where the tests were compiled to: the folder that has `test/` and `lib/` as JavaScript. */
+/** The folder of the compiled tests. It contains `test/` and `lib/` as JavaScript. */
 export const compiled: string = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 function rootAbove(folder: string): string {

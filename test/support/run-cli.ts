@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { SILENT_ADDRESS } from './servers/route-daemon.js'
 import { compiled, root } from './root.js'
 
-/** What a command that ran to its end left behind. */
+/** The result of a command that has exited. */
 export interface Ran {
   readonly exit: number | null
   readonly stdout: string
@@ -13,21 +13,21 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  /** The folder of the package whose program it is; that of the code under test when left out. */
+  /** The folder of the installed package that has the program. Default: the package under test. */
   readonly from?: string
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Put before the program: `['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh']`. */
+  /** A command line to run the program with: `['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh']`. */
   readonly under?: readonly string[]
   readonly uid?: number
-  /** What is typed, and when: as soon as that was printed. Without it there is nothing to read. */
+  /** The text to type when the program has printed `after`. Without it, stdin is empty. */
   readonly input?: { readonly text: string; readonly after: string }
-  /** Gets the process while it runs. */
+  /** Called with the process when it has started. */
   readonly started?: (child: ChildProcess) => void
 }
 
 /**
- * Runs `ashlar` or `idp` from bin/ in a process of its own, away from any real daemon and without a terminal.
+ * Runs `ashlar` or `idp` from bin/ in a child process that has no terminal and cannot reach a real daemon.
  */
 export function runCli(
   program: 'ashlar' | 'idp',
@@ -42,7 +42,7 @@ export function runCli(
     ...(uid !== undefined && { uid, gid: uid }),
   })
   started?.(child)
-  // It may end before it has read everything.
+  // The program may exit before it has read all of its input.
   child.stdin.on('error', () => undefined)
   if (input === undefined) child.stdin.end()
   let stdout = ''
@@ -63,7 +63,7 @@ export function runCli(
 
 let installation: string | undefined
 
-/** bin/ beside the code under test, wherever that was compiled to. */
+/** Returns the folder `bin` next to the code under test, wherever it is compiled to. */
 export function installed(): string {
   if (installation !== undefined) return installation
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-cli-'))

@@ -3,25 +3,25 @@ import { runCommand as run } from '../../cli/main.js'
 import { bareEnvironment, type Ran } from './run-cli.js'
 
 export interface RunOptions {
-  /** `ashlar` when it is not given. */
+  /** The program to run. Default: `ashlar`. */
   readonly program?: 'ashlar' | 'idp'
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
 }
 
 export interface RanHere extends Ran {
-  /** Both streams, in the order in which they were written. */
+  /** Stdout and stderr together, in the order in which they were written. */
   readonly said: string
 }
 
-/** What a command with `--json` has printed. */
+/** Parses the output of a command that ran with `--json`. */
 export const jsonOf = <T>({ stdout }: Pick<Ran, 'stdout'>): T => JSON.parse(stdout) as T
 
 let isRunning = false
 
 /**
- * Runs `ashlar` or `idp` in this process, which is much quicker than `runCli` and has the same folder,
- * environment, output and exit status. For what no signal and no terminal is part of.
+ * Runs `ashlar` or `idp` in this process, which is much faster than `runCli`. The folder, environment, output
+ * and exit status are the same. It does not support signals or a terminal.
  */
 export async function runCommand(
   args: readonly string[],
@@ -47,7 +47,7 @@ export async function runCommand(
   replaceEnvironment({ ...bareEnvironment(), ...env })
   process.exitCode = undefined
   try {
-    // Not as an import: graceful-fs replaces both functions, and remembers the folder.
+    // An import does not work here: graceful-fs replaces both functions and caches the folder.
     process.chdir(cwd)
     await run(program, args)
     return { exit: Number(process.exitCode ?? 0), ...printed }

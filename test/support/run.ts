@@ -15,11 +15,11 @@ import { processorMs } from './running/processor-time.js'
 import { runFiles } from './running/test-process.js'
 
 /**
- * `npm test`: finds or starts the servers, runs mocha over the compiled tests, ends what it started and says
- * what was not run. It has two processes more than there are cores, because tests wait for servers, and for
- * time to pass. Arguments name test files (`persistence/query`) and narrow the run; `BACKENDS=memory,sqlite`
- * narrows the databases, `JOBS=1` the processes, and `--times` names every file with its time. A drill
- * measures, so it has one process, and prints each test when it ends.
+ * Runs `npm test`: finds or starts the servers, runs mocha over the compiled tests, stops the servers that it
+ * started and prints which tests it left out. It uses two processes more than there are cores, because tests
+ * wait for servers and timers. Arguments select test files (`persistence/query`). `BACKENDS=memory,sqlite`
+ * selects databases, `JOBS=1` sets the number of processes, and `--times` prints the time of every file. A
+ * drill measures times, so it uses one process and prints each test when it ends.
  */
 const asked = process.argv.slice(2)
 const filters = asked.filter((argument) => !argument.startsWith('--'))
@@ -30,7 +30,10 @@ const files = testFiles()
 const missing: string[] = []
 installEngines()
 
-/** Has all temporary files of the run, and goes with them. Servers write theirs as another user. */
+/**
+ * The folder of all temporary files, which is removed after the run. Everyone may write to it, because the
+ * servers run as another user.
+ */
 const folder = mkdtempSync(join(process.env.TMPDIR ?? memoryFolder() ?? tmpdir(), 'ashlar-test-'))
 chmodSync(folder, 0o1777)
 process.env.TMPDIR = folder
@@ -69,8 +72,8 @@ async function end(): Promise<void> {
 }
 
 /**
- * Compiled tests whose source still exists: a stale file in `dist` is nobody's test. Packages have theirs in
- * their own `dist`.
+ * Returns the compiled tests whose source still exists, so that stale files in `dist` are not run. The tests
+ * of packages are in their own `dist`.
  */
 function testFiles(): readonly string[] {
   const sources = [
@@ -88,13 +91,13 @@ function testFiles(): readonly string[] {
 }
 
 function testsIn(folder: string): readonly string[] {
-  // Packages that tests have installed below their folder may bring tests of their own.
+  // Packages that tests have installed into these folders may include tests of their own.
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(
     (source) => source.endsWith('.test.ts') && !source.split(sep).includes('node_modules'),
   )
 }
 
-/** The engines that only tests need are installed once, into a folder of their own. */
+/** Installs the database engines that only tests need into a separate folder, once. */
 function installEngines(): void {
   if (!existsSync(join(enginesFolder, 'install.mjs'))) return
   try {
@@ -107,8 +110,8 @@ function installEngines(): void {
 }
 
 /**
- * Files that do the same, such as starting processes, are neighbours in a folder: what runs at the same time
- * is from different ones.
+ * Reorders the files so that files of different folders run at the same time. Files of one folder often use
+ * the same resource, such as processes.
  */
 function mixed(ordered: readonly string[], jobs: number): string[] {
   const part = Math.ceil(ordered.length / jobs)

@@ -6,8 +6,8 @@ import { compiled } from './root.js'
 import { serviceUrl } from './running/services.js'
 
 /**
- * What a warm call may cost. A feature that is not configured costs no function: decide it when the chain is
- * composed. A commit that raises a bound says so in its subject.
+ * The maximum cost of a call after warm-up. A feature that is not configured must not add a function: decide
+ * when the chain is composed. The subject of a commit that raises a limit must say so.
  */
 const MAX = {
   'gRPC Get': { functions: 179, calls: 246 },

@@ -11,10 +11,11 @@ import { ForeignClient } from './grpc/clients.js'
 import { compiled, root } from './root.js'
 
 /**
- * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [PostgreSQL URL]`.
- * Prints how many files, distinct functions and function calls the calls below need, by V8's own counts, and
- * with `--list` each function. Those on PostgreSQL are left out without a URL. The client lives in a thread
- * of its own, so that only the server is counted.
+ * Counts the functions of this project that one call runs after warm-up: `node
+ * dist/test/support/trace-call.js [--list] [PostgreSQL URL]`. For each of the calls below, prints the number
+ * of files, distinct functions and function calls that V8 counts, and each function with `--list`. Without a
+ * URL, the calls on PostgreSQL are skipped. The client runs in another thread, so that only the server is
+ * counted.
  */
 const WARM_UP = 300
 const SAMPLES = 9
@@ -89,7 +90,7 @@ async function trace(
   await dataSource.destroy()
 }
 
-/** The sample with the fewest calls: a timer that ran beside one is not part of it. */
+/** Returns the sample with the fewest calls, because a timer may have run during the others. */
 async function leastOf(samples: number, take: () => Promise<Traced>): Promise<Traced> {
   let least = await take()
   for (let sample = 1; sample < samples; sample++) {
@@ -105,7 +106,7 @@ async function traced(run: () => Promise<void>): Promise<Traced> {
   await session.post('Profiler.enable')
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
   await run()
-  await session.post('Profiler.takePreciseCoverage') // the first call after the start compiles lazily; it is not counted
+  await session.post('Profiler.takePreciseCoverage') // The first call after the start compiles functions lazily and is not counted.
   await run()
   const { result } = await session.post('Profiler.takePreciseCoverage')
   await session.post('Profiler.stopPreciseCoverage')
@@ -125,7 +126,7 @@ async function traced(run: () => Promise<void>): Promise<Traced> {
   return { calls, total }
 }
 
-/** Path inside of the project's own code; generated code and everything else is not counted. */
+/** Returns the path of a source file of the project; undefined for generated code and other packages. */
 function ourFile(url: string): string | undefined {
   if (!url.startsWith('file:')) return undefined
   const path = fileURLToPath(url)

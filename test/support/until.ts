@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Waits for what is about to be so. The time is there to name what a test hangs in, before the test is ended.
+ * Waits until a condition is true. The time limit is there so that the error names the condition before the
+ * test times out.
  */
 export async function until(
   isSo: () => boolean | Promise<boolean>,

@@ -21,7 +21,8 @@ export const specimensNamed = (naming: ResourceOptions['naming']): SpecimenClass
 })
 
 /**
- * Everything a resource can have: every field kind, a tenant, soft delete, expiry, a secret and a credential.
+ * Declares a resource that uses every option: every kind of field, a tenant, soft delete, expiry, a secret
+ * and a credential.
  */
 function specimenClass(naming: ResourceOptions['naming']) {
   @Entity('specimens')
@@ -55,20 +56,22 @@ function specimenClass(naming: ResourceOptions['naming']) {
     @ETag() etag!: string
     @Secret() webhookSecret?: Secret
     @Credential() apiKey?: Credential
-    /** Not in the message: only the service itself knows it. */
+    /** A column that is not in the message, so that clients never see it. */
     @Column({ nullable: true }) bin?: string
 
     accountId!: string
     deleteTime?: Date
     expireTime?: Date
   }
-  // A naming of TypeORM's leaves the primary key as it is declared.
+  // With a naming strategy of TypeORM, the primary key keeps the name that it is declared with.
   if (naming !== undefined) PrimaryColumn({ type: String })(Specimen.prototype, 'accountId')
   Resource({ message: SpecimenSchema, ...(naming !== undefined && { naming }) })(Specimen)
   return Specimen
 }
 
-/** As little as a resource can have: no tenant, no soft delete, no etag, no times. */
+/**
+ * Declares a resource that uses as few options as possible: no tenant, no soft delete, no etag and no times.
+ */
 function noteClass(naming: ResourceOptions['naming']) {
   @Entity('notes')
   class Note {

@@ -4,7 +4,7 @@ import { Secret } from '../../../decorators/secret.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { TicketSchema } from '../gen/tickets_pb.js'
 
-/** Its message has rules of buf.validate. */
+/** A resource whose message has validation rules of `buf.validate`. */
 @Resource({ message: TicketSchema })
 @Entity('tickets')
 @TenantScoped()

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource, Searchable } from '../../../decorators/index.js'
 
-/** Whose declarations do not fit together: there is no such text configuration. */
+/** A resource with an invalid declaration: no text search configuration has this name. */
 @Resource({ shared: true })
 @Searchable({ strategy: 'INDEXED', textConfig: "x'" })
 @Entity('unfit')

@@ -1,7 +1,7 @@
 /**
- * How many elements of arrays, maps and sets a synchronous function visits by iteration: loops, spreads, and
- * copies made with `new Map(...)`. Says whether work grows with the input or with its square, whatever the
- * machine does beside.
+ * Counts the elements of arrays, maps and sets that a synchronous function iterates over, with loops, spreads
+ * and `new Map(...)`. The count shows whether work grows in proportion to the input or to its square, and
+ * does not depend on the load of the machine.
  */
 export function visitsOf(run: () => unknown): number {
   let visits = 0
@@ -41,8 +41,8 @@ export function visitsOf(run: () => unknown): number {
 }
 
 /**
- * That four times the input is at most about four times the work. `work` says what an input of that size
- * costs.
+ * Returns whether four times the input costs at most five times the work. `work` returns the cost of an input
+ * of the given size.
  */
 export function isLinear(work: (size: number) => number, size: number): boolean {
   return work(size * 4) <= work(size) * 5

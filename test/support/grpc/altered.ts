@@ -22,7 +22,7 @@ import {
 import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
-/** A .proto that somebody changed. */
+/** A .proto file that a test can change. */
 export interface Altered {
   readonly file: FileDescriptorProto
   message(name: string): DescriptorProto
@@ -34,17 +34,20 @@ export interface Altered {
     type?: Type,
     options?: { typeName?: string; repeated?: boolean; optional?: boolean },
   ): void
-  /** @param value - the type name of a message, or a scalar. */
+  /**
+   * @param value - the type name of a message, or a scalar type.
+   */
   addMap(message: string, name: string, key: Type, value: Type | string): void
-  /** Of fields that `addField` has added. */
+  /** Adds a oneof. Its members are fields that `addField` has added. */
   addOneof(message: string, name: string, members: readonly string[]): void
   removeField(message: string, name: string): void
   bindPath(method: string, rule: MessageInitShape<typeof HttpRuleSchema>): void
 }
 
 /**
- * The service as it would be generated from a changed copy of its .proto.
- * @param imports - files the copy imports beside those of the original, or in place of one of the same name.
+ * Returns the service as it would be generated from a changed copy of its .proto file.
+ * @param imports - more files for the copy to import. A file replaces an original import with the same
+ *   name.
  */
 export function altered<S extends DescService>(
   service: S,
@@ -116,7 +119,7 @@ const handles = (file: FileDescriptorProto, service: string): Altered => {
     },
     addOneof(owner, name, members) {
       const { field, oneofDecl } = message(owner)
-      // Real oneofs come before those of optional fields.
+      // Declared oneofs must come before the synthetic ones of optional fields.
       for (const one of field) if (one.proto3Optional) one.oneofIndex++
       oneofDecl.unshift(create(OneofDescriptorProtoSchema, { name }))
       for (const one of field) if (members.includes(one.name)) one.oneofIndex = 0

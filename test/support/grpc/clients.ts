@@ -5,10 +5,10 @@ import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader'
 import { createChannel, createClient, type Client } from 'nice-grpc'
 import { type Definition, definitionOf } from '../../../lib/server/grpc/definition.js'
 
-/** What a call of a client we did not write came to. */
+/** The result of a call by a client that is not part of this package. */
 export interface Outcome {
   readonly answer: Record<string, unknown> | undefined
-  /** Answers of a stream. */
+  /** The messages of a streamed response. */
   readonly answers: readonly Record<string, unknown>[]
   readonly code: grpc.status
   readonly details: string
@@ -18,7 +18,10 @@ export interface Outcome {
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** `@grpc/grpc-js` with proto-loader over the descriptors, which knows nothing of our code. */
+/**
+ * A client of `@grpc/grpc-js` that loads the descriptors with proto-loader and uses none of the generated
+ * code.
+ */
 export class ForeignClient {
   readonly #client: grpc.Client & Record<string, (...args: unknown[]) => unknown>
 
@@ -48,7 +51,7 @@ export class ForeignClient {
   ): Promise<Outcome> {
     return new Promise((resolve) => {
       let answer: Record<string, unknown> | undefined
-      // "Trailers-Only" has both in one frame.
+      // A "Trailers-Only" response sends headers and trailers in one frame.
       let received: grpc.Metadata | undefined
       const done = (error: grpc.ServiceError | null, value: Record<string, unknown>) => {
         if (error === null) answer = value
@@ -56,7 +59,7 @@ export class ForeignClient {
       const call = this.#client[method]?.(request, metadataOf(headers), options, done) as grpc.ClientUnaryCall
       call.on('metadata', (metadata: grpc.Metadata) => (received = metadata))
       call.on('status', ({ code, details, metadata }: grpc.StatusObject) =>
-        // The callback runs in the same turn as this event.
+        // The callback runs in the same turn as this event, so the result is read after it.
         setImmediate(() =>
           resolve({ answer, answers: [], code, details, headers: received ?? metadata, trailers: metadata }),
         ),
@@ -65,8 +68,9 @@ export class ForeignClient {
   }
 
   /**
-   * Sends all requests (one for a server stream) and collects what comes back.
-   * @param enough - so many answers are taken for the end, and OK, of a stream that has none.
+   * Sends all requests (one for a server stream) and collects the responses.
+   * @param enough - after this many responses, the call counts as ended with OK, for a stream that never
+   *   ends.
    */
   stream(
     method: string,
@@ -115,7 +119,7 @@ export class ForeignClient {
   }
 }
 
-/** A nice-grpc client over our own definitions. */
+/** Creates a nice-grpc client for a service definition. */
 export function niceClient<S extends DescService>(
   service: S,
   address: string,
@@ -127,7 +131,7 @@ export function niceClient<S extends DescService>(
   }
 }
 
-/** Descriptors of a file and of all it imports, as protoc would write them. */
+/** Returns the descriptors of a file and of all its imports, serialized as protoc writes them. */
 export function descriptorSet(file: DescFile): Buffer {
   const files = new Map<string, DescFile>()
   const add = (one: DescFile): void => {

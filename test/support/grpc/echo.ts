@@ -3,7 +3,7 @@ import type { Implementation } from '../../../lib/server/chain/handler.js'
 import type { ServerCall } from '../../../lib/call.js'
 import { type EchoRequest, EchoResponseSchema, type EchoService } from '../gen/specimens_pb.js'
 
-/** An echo in every way a message can travel. */
+/** An implementation that returns each request, for all four kinds of method. */
 export const echoService = {
   echo: (request: EchoRequest) => create(EchoResponseSchema, { text: request.text, request }),
   ping: () => ({ text: 'pong' }),

@@ -7,7 +7,7 @@ import {
 } from '@bufbuild/protobuf/wkt'
 
 /**
- * A file that declares an option of methods or of fields, as the Go framework does, in a file of its own.
+ * Returns a file that declares a method option or field option, as the Go framework does.
  * @param name - the full name of the option.
  */
 export function optionsFile(

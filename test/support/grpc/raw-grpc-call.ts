@@ -1,9 +1,8 @@
 import { connect } from 'node:net'
 
 /**
- * Sends one unary call as HTTP/2 frames, so that every header goes out as often as it stands there:
- * node:http2 refuses to send some of them twice. Resolves when the server has answered with the end of the
- * stream.
+ * Sends one unary call as raw HTTP/2 frames. A header can then be sent twice, which node:http2 refuses for
+ * some headers. Resolves when the server has ended the stream.
  */
 export function rawGrpcCall(
   address: string,
@@ -50,7 +49,7 @@ const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4]
 const END_STREAM = 1
 const END_HEADERS = 4
 
-/** RFC 9113 section 4.1. */
+/** Returns an HTTP/2 frame (RFC 9113 section 4.1). */
 function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
@@ -60,5 +59,5 @@ function frame(type: number, flags: number, stream: number, payload = Buffer.all
   return Buffer.concat([head, payload])
 }
 
-/** A string of at most 126 bytes as it stands (RFC 7541 section 5.2). */
+/** Encodes a string of at most 126 bytes without Huffman coding (RFC 7541 section 5.2). */
 const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value, 'latin1')])

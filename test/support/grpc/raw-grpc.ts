@@ -3,7 +3,7 @@ import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Strea
 import { connect, type Socket } from 'node:net'
 import { EchoRequestSchema } from '../gen/specimens_pb.js'
 
-/** What a call came to that was made of plain HTTP/2. */
+/** The result of a call that was sent as plain HTTP/2. */
 export interface RawOutcome {
   readonly httpStatus: number | undefined
   readonly code: number | undefined
@@ -11,7 +11,7 @@ export interface RawOutcome {
   readonly requestId: string | undefined
 }
 
-/** An EchoRequest as gRPC frames it. */
+/** Returns an EchoRequest in a gRPC frame. */
 export function frameOf(request: MessageInitShape<typeof EchoRequestSchema>): Buffer {
   const message = toBinary(EchoRequestSchema, create(EchoRequestSchema, request))
   const prefix = Buffer.alloc(5)
@@ -19,7 +19,7 @@ export function frameOf(request: MessageInitShape<typeof EchoRequestSchema>): Bu
   return Buffer.concat([prefix, message])
 }
 
-/** A client that is nothing but HTTP/2: it says what no gRPC client would. */
+/** A plain HTTP/2 client that can send requests that no gRPC client would send. */
 export class RawGrpc {
   readonly session: ClientHttp2Session
 
@@ -59,7 +59,7 @@ export class RawGrpc {
     return { stream, outcome }
   }
 
-  /** One request, half-closed behind its body. */
+  /** Sends one request and half-closes the stream after the body. */
   call(method: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<RawOutcome> {
     const { stream, outcome } = this.open(method, headers)
     stream.end(body)
@@ -75,7 +75,8 @@ const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4] as const
 const END_HEADERS = 4
 
 /**
- * Single frames of HTTP/2, for what no HTTP/2 library sends: a reset of a stream that was not half-closed.
+ * Sends single HTTP/2 frames, for cases that no HTTP/2 library sends, such as a reset of a stream that is not
+ * half-closed.
  */
 export class Http2Frames {
   readonly #socket: Socket

@@ -2,7 +2,7 @@ import { file_google_longrunning_operations } from 'ashlar-annotations/google/lo
 import { altered } from './altered.js'
 import { EchoService } from '../gen/specimens_pb.js'
 
-/** Echo as a method that answers an operation. */
+/** The echo service, changed so that its method returns an operation. */
 export const SlowEcho = altered(
   EchoService,
   (proto) => {

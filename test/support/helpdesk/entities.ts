@@ -53,7 +53,7 @@ export class Queue {
   @Column() title!: string
   @Column({ type: String, nullable: true }) agentId?: string
   @ManyToOne(() => Agent, { onDelete: 'SET NULL' }) @JoinColumn({ name: 'agent_id' }) agent?: Relation<Agent>
-  /** Of its last ticket. No field of the message. */
+  /** The number of the last ticket of the account. It is not in the message. */
   @Column({ default: 0 }) lastNumber!: number
   accountId!: string
 }
@@ -91,7 +91,7 @@ export class Comment {
   ticket?: Relation<Ticket>
   @Column() internal!: boolean
   @OutputOnly() @Column() customerId!: string
-  /** The ticket that it was moved from. No field of the message. */
+  /** The ticket that the comment was moved from. It is not in the message. */
   @Column({ default: '' }) movedFrom!: string
   accountId!: string
 }
@@ -157,7 +157,7 @@ export class Escalation {
   accountId!: string
 }
 
-/** Written by a consumer of the events of tickets. */
+/** An audit entry. A consumer of the ticket events writes it. */
 @Resource({ message: AuditEntrySchema })
 @Entity('audit_entries')
 @TenantScoped()

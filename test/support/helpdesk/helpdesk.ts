@@ -24,7 +24,10 @@ import { CommentRepository, TicketRepository } from './repositories.js'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list'])
 
-/** Agents do everything. Customers reach what is their own, and write tickets and comments. */
+/**
+ * Allows agents everything. Customers may read their own tickets and comments, their own customer, published
+ * articles, queues and tags, and may write tickets and create comments.
+ */
 export const helpdeskAuthorizer: Authorizer = {
   decidesByRow: true,
   authorize: ({ type, verb, principal }) => {
@@ -55,7 +58,7 @@ export function helpdesk(dataSource: DataSource) {
     articles: repositoryFor(Article, dataSource),
     escalations: repositoryFor(Escalation, dataSource),
   }
-  /** Writes who has changed a ticket. */
+  /** Writes an audit entry with the user who changed a ticket. */
   const auditing = consumer({ name: 'audit', subject: { resource: 'ticket' }, dataSource }, (event) =>
     audit.create({
       ...{ id: event.id, what: `${event.verb} ${event.key}` },
@@ -90,7 +93,7 @@ export function helpdesk(dataSource: DataSource) {
       ),
     })
     .register(gen.CommentService, comments, {
-      // A trap: a stream has no decision by row.
+      // A deliberate mistake: access by row is not supported for a streaming method, so the call fails.
       followComments: async function* (_request, call) {
         const { items } = await call.restricted(comments).list()
         for (const comment of items) yield comments.model.toMessage(comment)

@@ -19,7 +19,7 @@ export class TicketRepository extends repositoryOf(Ticket) {
     super(dataSource)
   }
 
-  /** The server numbers and assigns it. Its caller may not get the agent. */
+  /** Creates a ticket, and sets its number and agent. The caller may not be allowed to read the agent. */
   override create(ticket: NewEntity<Ticket>, options?: OperationOptions): Promise<Ticket> {
     return this.transaction(async ({ principal }) => {
       const queueId = ticket.queueId ?? ''
@@ -30,7 +30,7 @@ export class TicketRepository extends repositoryOf(Ticket) {
     })
   }
 
-  /** A ticket that is solved gets the time. */
+  /** Updates a ticket, and sets `solvedTime` if the update changes the state to SOLVED. */
   override update(
     key: string,
     ticket: Partial<Ticket>,
@@ -43,7 +43,7 @@ export class TicketRepository extends repositoryOf(Ticket) {
     return super.update(key, solved, [...(mask as ['state']), 'solvedTime'], { ...options, outputOnly: true })
   }
 
-  /** Closes what is solved, of every tenant. */
+  /** Closes up to 1,000 solved tickets of all tenants and returns their number. */
   closeSolved(): Promise<number> {
     return RequestContext.asSystem({ reason: 'close solved tickets' }, () =>
       this.transaction(async () => {
@@ -68,7 +68,10 @@ export class CommentRepository extends repositoryOf(Comment) {
     return super.create({ ...comment, customerId }, options)
   }
 
-  /** Moves a ticket's comments to another, page by page. Clients cannot write `ticketId` or `movedFrom`. */
+  /**
+   * Moves the comments of a ticket to another ticket, page by page. Clients cannot write `ticketId` or
+   * `movedFrom`.
+   */
   async move(from: string, to: string, restricted: Restricted<CommentRepository>): Promise<void> {
     for (;;) {
       const { items } = await restricted.list({ pageSize: 1000 }, { where: filter`ticket_id = ${from}` })

@@ -8,7 +8,7 @@ import { type MigrationTool, STATEMENTS } from './migration-tool.js'
 type Drizzle = Readonly<Record<'drizzle', (client: unknown) => object>>
 type Migrator = Readonly<Record<'migrate', (db: object, options: object) => Promise<void>>>
 
-/** The folder that drizzle-kit writes. */
+/** Writes a migrations folder as drizzle-kit does. */
 function writeFolder(folder: string, dialect: string, count: number): void {
   mkdirSync(join(folder, 'meta'), { recursive: true })
   const entries = STATEMENTS.slice(0, count).map((sql, idx) => {

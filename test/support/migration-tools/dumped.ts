@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 
 /**
- * What the command line prints that `ashlar migrate adopt` says, as it is printed, but for the question for a
- * password.
+ * Runs the dump command that `ashlar migrate adopt` prints, without the password prompt, and returns the
+ * output.
  */
 export function dumped(url: string, command: string): string {
   const password = decodeURIComponent(new URL(url).password)

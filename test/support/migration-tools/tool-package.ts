@@ -5,7 +5,7 @@ import { root } from '../root.js'
 
 const folder = join(root, 'test', 'support', 'migration-tools')
 
-/** A package of another migration tool, which only tests need. */
+/** Imports the package of another migration tool. Only tests need these packages. */
 export async function toolPackage<Exports>(name: string): Promise<Exports> {
   const path = createRequire(join(folder, 'package.json')).resolve(name)
   const loaded = (await import(pathToFileURL(path).href)) as { readonly default?: object }

@@ -6,7 +6,7 @@ export interface Sent {
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: JsonValue
-  /** Instead of `body`, with its type. */
+  /** A body with its content type, sent in place of `body`. */
   readonly raw?: readonly [contentType: string, body: string]
 }
 
@@ -16,7 +16,7 @@ export interface Received {
   readonly body: JsonObject
 }
 
-/** Calls operations of a document, and fails where a response is not as the document says. */
+/** Calls the operations of a document and fails if a response does not match the document. */
 export class DescribedClient {
   readonly #seen = new Map<string, Set<string>>()
 
@@ -26,7 +26,9 @@ export class DescribedClient {
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** @param id - of the operation, or its end. */
+  /**
+   * @param id - the operation ID, or its last part.
+   */
   async call(id: string, status: number, sent: Sent = {}): Promise<Received> {
     const operation = this.described.operation(id)
     const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
@@ -59,8 +61,8 @@ export class DescribedClient {
   }
 
   /**
-   * The errors that every operation of the document can be brought to give, with the example of its body or
-   * another one.
+   * Causes the errors that every operation in the document can return. `body` is the example of the operation
+   * by default.
    */
   async provoke(operation: Operation, body = operation.example): Promise<void> {
     const { operationId: id, statuses, variables, requiredQuery, hasBody } = operation
@@ -77,12 +79,12 @@ export class DescribedClient {
     await this.call(id, 400, { path, query, raw: ['application/json', '{"noSuchField": 1}'] })
   }
 
-  /** Which statuses each operation has had. */
+  /** Returns the statuses that an operation has returned so far. */
   seen(id: string): ReadonlySet<string> {
     return this.#seen.get(id) ?? new Set()
   }
 
-  /** Operations and statuses of the document that were not seen. */
+  /** Returns the operations and statuses in the document that no call has returned. */
   missing(): readonly string[] {
     return this.described.operations.flatMap(({ operationId, statuses }) =>
       statuses
@@ -92,7 +94,7 @@ export class DescribedClient {
   }
 }
 
-/** Values of required parameters that 1 is not a value of. */
+/** The values of required query parameters that do not accept `1`. */
 const QUERY: Readonly<Record<string, string>> = { update_mask: '*', names: 'shelves/nobody/books/nobody' }
 const NONE = { 'account-id': '', subject: '', groups: '' }
 

@@ -9,20 +9,22 @@ export interface JsonObject {
 export interface Operation {
   readonly operationId: string
   readonly method: string
-  /** As in the document, such as `/v1/widgets/{id}`. */
+  /** The path as written in the document, such as `/v1/widgets/{id}`. */
   readonly path: string
-  /** Names of path parameters. */
+  /** The names of the path parameters. */
   readonly variables: readonly string[]
-  /** Query parameters that a call needs. */
+  /** The query parameters that are required. */
   readonly requiredQuery: readonly string[]
   readonly headers: readonly string[]
   readonly statuses: readonly string[]
-  /** The example of a JSON body; undefined without one. */
+  /** The example of the JSON body; undefined if there is none. */
   readonly example: JsonValue | undefined
   readonly hasBody: boolean
 }
 
-/** An OpenAPI document that responses can be compared with. A field that it does not have is a difference. */
+/**
+ * An OpenAPI document to compare responses with. A field that the document does not define is a difference.
+ */
 export class Described {
   readonly document: JsonObject
   readonly operations: readonly Operation[]
@@ -52,7 +54,7 @@ export class Described {
     return found
   }
 
-  /** What is wrong with a response, one text each. */
+  /** Returns the differences between a response and the document, one message each. */
   problems(
     { method, path }: Operation,
     status: number,
@@ -74,7 +76,7 @@ export class Described {
     return this.check(`${base}/content/${escaped(range)}/schema`, body)
   }
 
-  /** What is wrong with a value by the schema at that place. */
+  /** Returns the errors of a value against the schema at a JSON pointer, one message each. */
   check(pointer: string, value: unknown): readonly string[] {
     let validate = this.#validators.get(pointer)
     if (validate === undefined) {
@@ -129,7 +131,7 @@ function operationsIn(described: Described): readonly Operation[] {
   )
 }
 
-/** The document with every object closed: what it does not name is not there. */
+/** Returns the document with every object schema closed, so that undefined properties are errors. */
 function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed)
   if (typeof part !== 'object' || part === null) return part

@@ -18,7 +18,10 @@ import { file_google_api_annotations, http } from 'ashlar-annotations/google/api
 import { file_google_longrunning_operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { HttpRuleSchema } from 'ashlar-annotations/google/api/http_pb.js'
 
-/** `name: 'string'`, `'repeated string'`, `'.package.Message'`, `'repeated .package.Message'`. */
+/**
+ * Field types by field name: `'string'`, `'repeated string'`, `'.package.Message'`, `'repeated
+ * .package.Message'`.
+ */
 export type Fields = Readonly<Record<string, string>>
 
 export interface MethodText {
@@ -33,11 +36,11 @@ export interface FileText {
   readonly messages: Readonly<Record<string, Fields>>
   readonly service: string
   readonly methods: Readonly<Record<string, MethodText>>
-  /** In front of the service. */
+  /** The comment above the service. */
   readonly comment?: string
 }
 
-/** Services as code that is generated of a .proto describes them; without a compiler of .proto files. */
+/** Returns services like those generated from a .proto file, but without running a compiler. */
 export function servicesOf(...files: readonly FileText[]): readonly DescService[] {
   const known = new Map<string, DescFile>(
     [

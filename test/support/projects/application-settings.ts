@@ -1,4 +1,4 @@
-/** What `nest new` of Nest 11 writes, with the types that its tests need. */
+/** The settings that `nest new` of Nest 11 writes, with the types that its tests need. */
 export const NEST_11 = {
   compilerOptions: {
     ...{ module: 'commonjs', target: 'ES2022', outDir: 'dist', strict: true, skipLibCheck: true },
@@ -7,7 +7,7 @@ export const NEST_11 = {
   },
   include: ['src'],
 }
-/** What `nest new` of Nest 12 writes. */
+/** Returns the settings that `nest new` of Nest 12 writes. */
 export const nest12 = (types: string) => ({
   compilerOptions: {
     ...{
@@ -35,7 +35,8 @@ export const BABEL = {
   presets: [['@babel/preset-env', { targets: { node: '20' } }]],
   plugins: [
     'babel-plugin-transform-typescript-metadata',
-    // Before the decorators: they give a field that is declared with ! a value.
+    // This plugin runs before the decorators plugin, which would initialize fields that are declared with
+    // `!`.
     '@babel/plugin-transform-typescript',
     ['@babel/plugin-proposal-decorators', { version: 'legacy' }],
     ['@babel/plugin-transform-class-properties', { loose: true }],
@@ -49,5 +50,5 @@ export const jest = (transform: unknown) => ({
 
 export const TSC = 'node_modules/typescript/bin/tsc'
 export const JEST = 'node_modules/jest/bin/jest.js'
-/** The file of the configuration follows. */
+/** The flags of Jest. The path of the configuration follows them. */
 export const JEST_FLAGS = ['--no-cache', '-i', '-c'] as const

@@ -4,9 +4,9 @@ import { root } from '../root.js'
 import { widgetSources } from '../sources/widget-sources.js'
 
 /**
- * The sources of an application: the example of widgets in a Nest application, and its tests. `main.ts`
- * starts it, creates a widget over HTTP, prints the status, and ends.
- * @param extension - what imports of its own files and of generated code end with.
+ * Returns the sources of an application: the widgets example in a Nest application, and its tests. `main.ts`
+ * starts the application, creates a widget over HTTP, prints the status, and exits.
+ * @param extension - the extension in imports of the application's own files and of generated code.
  */
 export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string>> {
   const sources = Object.fromEntries(
@@ -27,8 +27,8 @@ export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string
 }
 
 /**
- * An up migration in TypeScript whose types Node.js cannot strip, and a test that loads it. If `url` is a
- * database URL, the test also applies it.
+ * An up migration in TypeScript with types that Node.js cannot strip, and a test that loads it. If `url` is a
+ * database URL, the test also applies the migration.
  */
 export const MIGRATIONS = {
   'migrations/postgres/0002_t.up.sql': `CREATE TABLE t (id int PRIMARY KEY, a text, b text);
@@ -57,7 +57,7 @@ export const MIGRATIONS = {
     void problems().then(() => console.log('read'))`,
 }
 
-/** A module that imports each entry of the packages, in each spelling that they have. */
+/** Returns a module that imports each entry point of the packages, in each form that they export. */
 export function entriesSource(): string {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: object

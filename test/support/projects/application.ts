@@ -8,29 +8,31 @@ import { canPack, packedInto } from './packed-package.js'
 import { unpackedInto } from './packed-project.js'
 
 const TOOLS = join(root, 'test/support/applications')
-/** A folder of tools below that of all: what a `package.json` lists that only some applications need. */
+/** A folder of extra tools, with packages that only some applications list in their `package.json`. */
 export type Tools = 'builders' | 'nest-12'
-/** Packages of an application, as they are installed here. */
+/** The installed packages that an application needs. */
 const PEERS = [
   ...['typeorm', 'sqlite3', '@bufbuild/protobuf', '@connectrpc/connect', '@types/node', 'esbuild'],
   ...['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'rxjs', 'typescript-6', 'typescript-7'],
 ]
-/** Where a package is that has another name here. */
+/** The installed name of packages that are installed under another name. */
 const NAMED: Readonly<Record<string, string>> = {
   'typescript-6': 'typescript',
   'typescript-7': 'native-typescript',
 }
-/** What an application lists, for builders that leave these out of a bundle. */
+/** The packages that an application lists as dependencies, for bundlers that leave dependencies out. */
 const DEPENDENCIES = [
   ...['ashlar', 'ashlar-annotations', 'typeorm', 'sqlite3', '@bufbuild/protobuf', 'reflect-metadata'],
   ...['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'rxjs'],
 ]
 
-/** Applications that have the packed package, compilers and test frameworks. */
+/** Creates applications that have the packed package, compilers and test frameworks. */
 export class Applications {
   readonly #folder = mkdtempSync(join(tmpdir(), 'ashlar-applications-'))
 
-  /** @param tools - take precedence over the packages that are installed here. */
+  /**
+   * @param tools - tools that take precedence over the installed packages.
+   */
   constructor(tools?: Tools) {
     const packed = join(this.#folder, 'packed')
     mkdirSync(packed, { recursive: true })
@@ -40,13 +42,11 @@ export class Applications {
     this.#linkAll(TOOLS)
   }
 
-  /**
-   * Writes an application: its files, and those that it has in common with others, `package.json` among them.
-   */
+  /** Writes an application: the given files, and files that all applications have, such as `package.json`. */
   written(name: string, files: Files, type: 'commonjs' | 'module' = 'commonjs'): Application {
     const folder = join(this.#folder, name)
     mkdirSync(folder)
-    // Builders look for packages where the application is.
+    // Bundlers look for packages next to the application.
     symlinkSync(join(this.#folder, 'node_modules'), join(folder, 'node_modules'))
     const dependencies = Object.fromEntries(DEPENDENCIES.map((one) => [one, '*']))
     const application = new Application(folder)
@@ -54,7 +54,7 @@ export class Applications {
     return application
   }
 
-  /** Makes a package one that the applications have, unless they have it. */
+  /** Links a package into the `node_modules` of the applications, unless it is there already. */
   link(name: string, target: string): void {
     const path = join(this.#folder, 'node_modules', name)
     if (existsSync(path)) return
@@ -79,10 +79,10 @@ export class Applications {
   }
 }
 
-/** Texts, and what is written as JSON, by their paths in an application. */
+/** File contents by path in the application. Values other than strings are written as JSON. */
 type Files = Readonly<Record<string, unknown>>
 
-/** One application. */
+/** An application on disk. */
 export class Application {
   constructor(readonly folder: string) {}
 
@@ -102,7 +102,7 @@ export class Application {
     return printed
   }
 
-  /** Runs a program that has to fail. @returns all that it printed. */
+  /** Runs a program that is expected to fail. @returns everything that it printed. */
   failed(path: string, args: readonly string[] = [], node = process.execPath): string {
     const { printed, status } = this.#ran(path, args, node)
     expect(status, `${path} ${args.join(' ')}\n${printed}`).to.not.equal(0)
@@ -121,7 +121,7 @@ export class Application {
   }
 }
 
-/** A suite of applications, which are made before it. */
+/** Declares a test suite that creates the applications before its tests. */
 export function describeApplications(
   name: string,
   tools: Tools | undefined,

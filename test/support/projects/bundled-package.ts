@@ -5,13 +5,13 @@ import { root } from '../root.js'
 import { until } from '../until.js'
 import { bundledInto } from './packed-package.js'
 
-/** The runner removes its folder at the end, with this. */
+/** The bundle is written next to the summary file. The runner removes that folder at the end of the run. */
 const { ASHLAR_TEST_SUMMARY: summary, NODE_V8_COVERAGE: coverage } = process.env
 
 /**
- * The folder of the package with bundles, as `npm publish` sends it, made once for a run. A process loads it
- * in half the time that the compiled modules take. Coverage is of the compiled modules, which are the package
- * then.
+ * Returns the folder of the bundled package, as `npm publish` sends it. It is built once per run. A process
+ * loads it in half the time of the compiled modules. When coverage is measured, returns the repository,
+ * because coverage counts the compiled modules.
  */
 export async function bundledPackage(): Promise<string> {
   if (coverage !== undefined) return root
@@ -27,7 +27,9 @@ function ownFolder(): string {
   return folder
 }
 
-/** The first process of a run makes it; the folder that says so stays. */
+/**
+ * Builds the bundle in the first process of a run. Other processes find the folder `bundled-begun`, and wait.
+ */
 async function made(folder: string): Promise<string> {
   const begun = join(folder, 'bundled-begun')
   const making = join(folder, 'bundling')

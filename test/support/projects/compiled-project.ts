@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../root.js'
 
-/** The compiler of TypeScript 7, which builds this project as well. */
+/** The TypeScript 7 compiler, which also builds this repository. */
 export const NATIVE_TSC = join(root, 'node_modules/native-typescript/bin/tsc')
 
 /**
- * Compiles a project as its tsconfig.json says, and returns what the compiler finds wrong, a line each. A
- * compiler that follows goes on from there.
+ * Compiles a project with its tsconfig.json and returns the lines that the compiler prints. If it fails and
+ * prints nothing, returns one line with its exit status.
  */
 export function compiledProject(folder: string): readonly string[] {
   const { status, stdout, stderr } = spawnSync(process.execPath, [NATIVE_TSC, '--pretty', 'false'], {
@@ -19,7 +19,10 @@ export function compiledProject(folder: string): readonly string[] {
   return status === 0 || lines.length > 0 ? lines : [`the compiler ended with ${status}`]
 }
 
-/** The same, of all sources of a folder, with these options in its tsconfig.json. */
+/**
+ * Writes a tsconfig.json with the given options, compiles the folder and returns the lines that the compiler
+ * prints.
+ */
 export function compiledWith(
   folder: string,
   compilerOptions: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type LinkedProject, linkedProject } from './linked-project.js'
 
-/** The project of an application that knows TypeORM alone. */
+/** Creates the project of an application that uses only TypeORM. */
 export async function existingProject(
   name: string,
   sources: Readonly<Record<string, string>>,

@@ -10,9 +10,9 @@ import { bundledPackage } from './bundled-package.js'
 import { compiledProject, NATIVE_TSC } from './compiled-project.js'
 
 const ENGINES = join(enginesFolder, 'node_modules')
-/** The program of buf. */
+/** The path of the buf program. */
 export const BUF = join(ENGINES, '@bufbuild/buf-linux-x64/bin/buf')
-/** What development dependencies of a project run. */
+/** The programs of the development dependencies of a project. */
 const PROGRAMS = {
   buf: BUF,
   'protoc-gen-es': join(ENGINES, '.bin/protoc-gen-es'),
@@ -20,21 +20,23 @@ const PROGRAMS = {
   'ashlar-idp': join(root, 'packages/idp/bin/ashlar-idp.js'),
 }
 
-/** A project of `ashlar new`, with the packages of this repository in the place of installed ones. */
+/** A project of `ashlar new` that uses the packages of this repository. */
 export interface LinkedProject {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** Runs `ashlar` in its folder. */
+  /** Runs `ashlar` in the project folder. */
   ashlar(...args: readonly string[]): Promise<Ran>
-  /** What `npm run build` does: the code of its .proto files, and its compiler's diagnostics. */
+  /**
+   * Does the work of `npm run build`: generates code from the .proto files and returns the compiler's errors.
+   */
   build(): readonly string[]
-  /** `npm test`: the output of its tests, which pass. */
+  /** Runs `npm test`, which must pass, and returns the output. */
   test(): string
 }
 
 /**
- * Where buf has no program for this machine, or npm could not fetch it, tests of written projects are
- * skipped.
+ * True on Linux with an x64 processor, the only platform that buf is installed for here. Elsewhere, the tests
+ * of generated projects are skipped.
  */
 export const hasBuf = process.platform === 'linux' && process.arch === 'x64'
 
@@ -80,7 +82,7 @@ function link(folder: string, ashlar: string): void {
   for (const [name, program] of Object.entries(programs)) linkModule(folder, `.bin/${name}`, program)
 }
 
-/** What `npm install <name>` does in a linked project. */
+/** Does the work of `npm install <name>` in a linked project. */
 export const linkPackage = (folder: string, name: string): void =>
   linkModule(folder, name, join(root, 'node_modules', name))
 

@@ -1,4 +1,4 @@
-/** A flag of Node.js with which a process finds none of the packages whose name begins so. */
+/** Returns a Node.js flag that hides all packages whose name begins with `beginning`. */
 export const withoutPackages = (beginning: string): string => {
   const resolve = `export async function resolve(name, context, next) {
     if (name.startsWith('${beginning}')) throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' })

@@ -4,36 +4,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jsonOf, type RanHere, runCommand } from '../run-command.js'
 
-/** What a command that fails prints as JSON, with its exit status. */
+/** The JSON output of a failed command, with its exit status. */
 export interface FailedRun {
   readonly exit: number | null
   readonly problems: readonly Readonly<Record<string, unknown>>[]
   readonly hasChanged: boolean | undefined
 }
 
-/** Where an operator works. */
+/** The folder in which an operator runs commands. */
 export interface OperatorFolder {
   readonly path: string
-  /** Where commands run: in it, or in the last checkout. */
+  /** The folder in which commands run: this folder or the last checkout. */
   readonly cwd: string
-  /** Runs `ashlar migrate` there, on the database. */
+  /** Runs `ashlar migrate` in `cwd` on the database. */
   run(...args: readonly string[]): Promise<RanHere>
-  /** What it prints with `--json`. */
+  /** Runs the command with `--json` and returns its output. */
   json<T = object>(...args: readonly string[]): Promise<T>
-  /** The same of a command that fails: why, as values. */
+  /** Runs a command that must fail with `--json` and returns the error. */
   failure(...args: readonly string[]): Promise<FailedRun>
-  /** The only problem of such a command, beside its exit status. */
+  /**
+   * Runs a command that must fail with exactly one problem, and returns that problem with the exit status.
+   */
   refusal(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>>
   /**
-   * Another state of the project, with the same migrations: a folder with `dist/entities.js`, which leads to
-   * that module. A process loads a module once.
+   * Switches to another state of the project with the same migrations: a folder whose `dist/entities.js` is a
+   * link to the given module. A new folder is needed because a process loads a module only once.
    */
   checkOut(entities: string): void
-  /** Writes migrations into a folder in it. */
+  /** Writes migrations into a folder below this one. */
   ship(files: Readonly<Record<string, string>>, under: string): void
 }
 
-/** A new folder for each test of the `describe` around the call. */
+/** Creates a new folder for each test of the enclosing `describe` and removes it afterwards. */
 export function operatorFolder(database: () => { readonly url: string }): OperatorFolder {
   let path: string
   let checkout: string

@@ -3,17 +3,17 @@ import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { compiled, root } from '../root.js'
 
-/** What npm says of a package that it has packed. */
+/** The output of `npm pack` for one package. */
 export interface Packed {
   readonly name: string
   readonly filename: string
   readonly files: readonly { readonly path: string }[]
 }
 
-/** True if what npm packs is what the tests run on: they can be compiled to another folder. */
+/** Whether the compiled tests are in `dist`, so that npm packs the files under test. */
 export const canPack = basename(compiled) === 'dist'
 
-/** Copies what is compiled already into a folder, and bundles it as `npm publish` does. */
+/** Copies the compiled files into a folder and bundles them as `npm publish` does. */
 export function bundledInto(tree: string): void {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly files: readonly string[]
@@ -28,8 +28,8 @@ export function bundledInto(tree: string): void {
 }
 
 /**
- * Packs the package and the annotations into a folder, as {@link bundledInto} makes them. The folder `tree`
- * in it has the files that were packed, and others.
+ * Bundles the package and the annotations with {@link bundledInto} and packs them into a folder. The
+ * subfolder `tree` contains the packed files and some others.
  */
 export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotations', Packed>> {
   const tree = join(folder, 'tree')
@@ -48,9 +48,7 @@ export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotati
 
 const isPart = (path: string): boolean => !/[\\/](node_modules|\.vitepress|docs[\\/]dist)$/.test(path)
 
-/**
- * Runs a program until it exits. @returns its stdout. @throws Error with its output if it fails.
- */
+/** Runs a program until it exits. @returns its stdout. @throws Error with the output if the program fails. */
 export function run(cwd: string, program: string, ...rest: readonly string[]): string {
   try {
     return execFileSync(program, rest, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

@@ -5,9 +5,9 @@ import { compiled, root } from '../root.js'
 import { type Packed, packedInto, run } from './packed-package.js'
 
 /**
- * Makes a project below a folder: the packed packages, the compiled examples with the names of the package,
- * and `others` of `dist`. Of other packages it has the dependencies and those that `peers` names, as they are
- * installed here. Returns the folder of the project.
+ * Creates a project below a folder with the packed packages, the compiled examples which import it by its
+ * name, and `others` of `dist`. It also contains the installed dependencies and the packages in `peers`.
+ * Returns the folder of the project.
  */
 export function packedProject(
   folder: string,
@@ -36,9 +36,8 @@ function copyAsUser(from: string, to: string): void {
 }
 
 /**
- * Puts packed packages into the node_modules of a project, with the dependencies and those that `peers`
- * names, as they are installed here. A package that nobody names cannot be found. @param folder - where the
- * packed files are.
+ * Installs packed packages into the `node_modules` of a project, with their dependencies and the packages in
+ * `peers`. No other package can be found. @param folder - the folder of the packed files.
  */
 export function unpackedInto(
   project: string,

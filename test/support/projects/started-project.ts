@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { LinkedProject } from './linked-project.js'
 
-/** A project that runs as `npm start` runs it, in development and on free ports. */
+/** A project that runs as with `npm start`, in development mode and on free ports. */
 export interface StartedProject {
-  /** `http://127.0.0.1:1234` */
+  /** The base URL, such as `http://127.0.0.1:1234`. */
   readonly url: string
   readonly grpcAddress: string
   stop(): Promise<number | null>

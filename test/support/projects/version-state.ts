@@ -1,13 +1,13 @@
 import type { VersionStatus } from '../../../lib/migrations/index.js'
 import type { Ran } from '../run-cli.js'
 
-/** A version as `ashlar migrate status --json` has it: times are texts. */
+/** A version in the output of `ashlar migrate status --json`. Times are strings. */
 export type VersionState = Omit<VersionStatus, 'appliedAt' | 'lastRunAt'> & {
   readonly appliedAt?: string
   readonly lastRunAt?: string
 }
 
-/** What `ashlar migrate status --json` says of a version; undefined where it lists none of that name. */
+/** Returns the entry of a version in `ashlar migrate status --json`; undefined if it is not listed. */
 export async function versionState(
   run: (...args: readonly string[]) => Promise<Ran>,
   name: string,

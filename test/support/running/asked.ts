@@ -1,6 +1,6 @@
 import { type Service, SERVICES } from './services.js'
 
-/** What `BACKENDS` may name, with the servers that each of them needs. */
+/** The names that `BACKENDS` accepts, with the servers that each of them needs. */
 const NEEDS: Readonly<Record<string, readonly Service[]>> = {
   memory: [],
   sqlite: [],
@@ -15,8 +15,8 @@ const NEEDS: Readonly<Record<string, readonly Service[]>> = {
 }
 
 /**
- * The names in `BACKENDS`; undefined when nothing narrows the run.
- * @throws {TypeError} for a name that nothing has: it would leave out everything without a word.
+ * Returns the names in `BACKENDS`; undefined if the variable is not set.
+ * @throws {TypeError} for an unknown name, which would otherwise skip all tests silently.
  */
 export function askedBackends(
   said: string | undefined = process.env.BACKENDS,
@@ -31,12 +31,12 @@ export function askedBackends(
   return names
 }
 
-/** The servers that a run with these backends talks to. */
+/** Returns the servers that a run with these backends needs. */
 export const servicesFor = (backends: readonly string[] | undefined): readonly Service[] =>
   (Object.keys(SERVICES) as Service[]).filter(
     (service) => backends === undefined || backends.some((name) => NEEDS[name]?.includes(service)),
   )
 
-/** True if this is a run that must not leave anything out. */
+/** Returns whether this run is in CI, where no test may be skipped for a missing server. */
 export const inCi = (env: NodeJS.ProcessEnv = process.env): boolean =>
   env.CI !== undefined && env.CI !== '' && env.CI !== 'false'

@@ -1,24 +1,24 @@
-/** The time a file took, and how much of that its process and the processes that it started computed. */
+/** The elapsed time of a test file, and the processor time of its process and child processes. */
 export interface FileTime {
   readonly file: string
   readonly wallMs: number
   readonly cpuMs: number
 }
 
-/** What came of the tests of a file, or of several. */
+/** The results of the tests in one or more files. */
 export interface FileResult {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** The full titles of what failed. */
+  /** The full titles of the failed tests. */
   readonly failures: readonly string[]
-  /** One for each file that ran to its end. */
+  /** One entry for each file that ran to its end. */
   readonly times: readonly FileTime[]
 }
 
 /**
- * Begins the line with which a test process ends what it prints about a file; the rest is a
- * {@link FileResult}.
+ * The beginning of the line that a test process prints at the end of a file. The rest of the line is a {@link
+ * FileResult}.
  */
 export const FILE_ENDS = '\u0000file ends '
 

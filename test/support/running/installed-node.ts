@@ -2,20 +2,20 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A version of Node that npm's registry has brought. */
+/** A version of Node.js that was installed from the npm registry. */
 export interface InstalledNode {
-  /** The program. */
+  /** The path of the program. */
   readonly node: string
-  /** The folder that has `include/node`. */
+  /** The folder that contains `include/node`. */
   readonly headers: string
-  /** `v22.22.3` */
+  /** The version, such as `v22.22.3`. */
   readonly name: string
 }
 
 /**
- * Installs a version of Node into a folder. The package `node` brings the program and, inside of it, a
- * package of this machine's kind with the headers.
- * @throws TypeError when it cannot be had.
+ * Installs a version of Node.js into a folder. The package `node` contains the program and a nested package
+ * for this platform, which contains the headers.
+ * @throws TypeError if the version cannot be installed.
  */
 export function installNode(version: string, folder: string): InstalledNode {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 const SHARED_MEMORY = '/dev/shm'
 const TMPFS = 0x01021994
-/** What the servers and projects of a whole run need, twice over. */
+/** Twice the space that the servers and projects of a full run need. */
 const NEEDED_BYTES = 6 * 2 ** 30
 
 /**
- * A folder for temporary files that is kept in memory: a database made there costs a tenth of one on a disk.
- * Undefined where there is none, it is small, or programs cannot be run from it.
+ * Returns a folder for temporary files in memory. Creating a database there takes a tenth of the time that it
+ * takes on a disk. Returns undefined if there is none, it is too small or programs cannot be run from it.
  */
 export function memoryFolder(): string | undefined {
   try {

@@ -9,20 +9,22 @@ import { processorMs } from './processor-time.js'
 import { compiled, root } from '../root.js'
 
 /**
- * A process that runs test files: each message names one, and a line on stdout that begins with
- * {@link FILE_ENDS} ends what it prints. It ends itself when the parent disconnects.
+ * A process that runs test files. Each message names one file, and a line on stdout that begins with {@link
+ * FILE_ENDS} marks the end of its output. The process exits when the parent disconnects.
  */
 
-// Tests fill their tables as system; nobody has to read of it. A server of a test reports to its own logger.
+// Tests fill their tables as system, which does not need to be logged. The servers of tests log to their own
+// logger.
 RequestContext.onSystem(() => {})
 
-// A command that runs in this process keeps what is printed meanwhile; one that hangs would keep the report.
+// A command that runs in this process captures stdout. The reporter uses the original `write`, so that a
+// command that hangs does not hide the report.
 const print = process.stdout.write.bind(process.stdout)
 Mocha.reporters.Base.consoleLog = (...values: unknown[]) => void print(`${format(...values)}\n`)
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
 
-/** The time a test may take. Nothing waits for it but a test that hangs. */
+/** The maximum duration of a test. It is long because only a test that hangs reaches it. */
 const LONGEST_MS = 600_000
 const LONGEST_DRILL_MS = 3_600_000
 
@@ -51,14 +53,14 @@ async function run(file: string): Promise<FileResult> {
     })
     runner.on('fail', (test) => failures.push(test.fullTitle()))
   })
-  // Otherwise each file leaves its listeners on the process.
+  // Without this call, the listeners of each file would stay on the process.
   mocha.dispose()
   return result
 }
 
 /**
- * The `after` of a suite whose `before` was skipped closes what that has opened, as far as it came: what was
- * never opened is undefined, and no failure.
+ * Lets the `after` hooks of a suite whose `before` was skipped close what was opened. A TypeError from a
+ * variable that was never set is not a failure then.
  */
 function closeWhatIsOpen(suite: Mocha.Suite): void {
   const { _beforeAll: before, _afterAll: after } = suite as unknown as Readonly<Record<string, Mocha.Hook[]>>

@@ -1,13 +1,12 @@
 import type { FileTime } from './file-result.js'
 
-/** The number of files that are named, unless all of them are asked for. */
+/** The default number of files to print. */
 const NAMED = 10
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 /**
- * What a run of several files says about where its time went: the sum, and the files that took most processor
- * time.
+ * Returns lines about the processor time of a run: the sum, and the files that used the most.
  * @param wholeMs - the processor time of the whole run.
  */
 export function mostExpensive(

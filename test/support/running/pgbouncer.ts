@@ -1,12 +1,13 @@
 import { Client } from 'pg'
 import { ABSENT } from './services.js'
 
-/** Connections to PostgreSQL for each database. */
+/** The number of connections to PostgreSQL for each database. */
 export const PGBOUNCER_POOL = 4
 
 /**
- * The configuration of a PgBouncer that pools transactions of every database of a PostgreSQL: few sessions,
- * and each transaction on another one than the last, so that what is set on one is missing on the next.
+ * Returns the configuration of a PgBouncer with transaction pooling for all databases of a PostgreSQL. It has
+ * few server connections and uses a different one for each transaction, so that a session setting of one
+ * transaction is missing in the next.
  */
 export const pgBouncerSettings = (port: number, postgres: string | undefined): string => `[databases]
 * = ${connectionOf(postgres)}
@@ -23,7 +24,7 @@ max_client_conn = 300
 server_login_retry = 1
 `
 
-/** From now on a client of that PgBouncer keeps its session for as long as it is connected. */
+/** Switches a PgBouncer to session pooling, so that a client keeps its session until it disconnects. */
 export async function poolSessions(url: string): Promise<void> {
   const console = new Client({
     connectionString: Object.assign(new URL(url), { username: 'admin', pathname: '/pgbouncer' }).href,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 
-/** A tick of `/proc`, whatever the kernel's own are. */
+/** The duration of a tick in `/proc`, which does not depend on the kernel's own tick. */
 const TICK_MS = 10
 
 /**
- * Processor time that this process has used, in milliseconds, and on Linux that of its children that have
- * ended.
+ * Returns the processor time of this process in milliseconds. On Linux, it includes the child processes that
+ * have ended.
  */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage()
@@ -15,8 +15,8 @@ export function processorMs(): number {
 function childrenMs(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1')
-    // The second field is the name of the program, in parentheses; user and system time of children are 16
-    // and 17.
+    // The second field is the program name in parentheses. Fields 16 and 17 are the user and system time of
+    // child processes.
     const [user, system] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -1,6 +1,6 @@
 /**
- * Servers the tests talk to. Each has an environment variable that says where it is. A PgBouncer that happens
- * to run is not taken: it has to pool transactions of every database of the PostgreSQL above.
+ * The servers that tests connect to. An environment variable holds the address of each. A PgBouncer that is
+ * already running is not used, because it must pool transactions for every database of the PostgreSQL above.
  */
 export const SERVICES = {
   postgres: {
@@ -20,12 +20,12 @@ export const SERVICES = {
 
 export type Service = keyof typeof SERVICES
 
-/** What the test runner writes into the variable of a server that cannot be had. */
+/** The value of the variable if the server is not available. */
 export const ABSENT = 'absent'
 
 /**
- * Address of a server, the usual local port when nothing was said; undefined when the run does without it.
- * The runner has named it in the summary then, so a suite may `this.skip()`.
+ * Returns the address of a server, by default on its usual local port; undefined if the run does not have it.
+ * The summary of the run then names the server, so a suite may call `this.skip()`.
  */
 export function serviceUrl(service: Service): string | undefined {
   const { variable, local } = SERVICES[service]

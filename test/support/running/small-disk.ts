@@ -5,11 +5,13 @@ import { join } from 'node:path'
 
 const PAGE = new Uint8Array(4096)
 
-/** A file system of its own, in memory, that can be full. To mount it takes root. */
+/** A small file system in memory that a test can fill up. Mounting it requires root. */
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** @returns why there can be none, as a text. */
+  /**
+   * Mounts a file system of the given size in MiB. @returns the message of the error if it cannot be mounted.
+   */
   static of(mib: number): SmallDisk | string {
     const path = mkdtempSync(join(tmpdir(), 'ashlar-disk-'))
     try {
@@ -26,7 +28,7 @@ export class SmallDisk {
     return join(this.path, 'filler')
   }
 
-  /** Nothing can be written any more where it needs another page. */
+  /** Fills the file system until no further page can be written. */
   fill(): void {
     const file = openSync(this.#filler, 'a')
     try {

@@ -22,7 +22,7 @@ import { freePort } from '../free-port.js'
 import { pgBouncerSettings } from './pgbouncer.js'
 import { ABSENT, type Service, SERVICES, serviceUrl } from './services.js'
 
-/** What a run has to work with: the environment for the tests, and how to end what was started for them. */
+/** The environment for the tests of a run, and a function that stops the servers that it started. */
 export interface StartedServices {
   readonly environment: Readonly<Record<string, string>>
   readonly missing: readonly { readonly service: Service; readonly why: string }[]
@@ -30,14 +30,15 @@ export interface StartedServices {
   stop(): Promise<void>
 }
 
-/** What waits for the disk at each commit, unless it was started for a run. */
+/** The servers that wait for the disk at each commit, unless they were started for the run. */
 const DURABLE: readonly Service[] = ['postgres', 'mysql']
 
 /**
- * Uses the servers that answer; starts the others from what is installed, in temporary folders, never as
- * root.
- * @param isWhole - every test will run: then the databases are the run's own too, unless a variable names
- * one.
+ * Uses the servers that respond and starts the others from the installed programs, in temporary folders and
+ * never as root.
+ * @param isWhole - whether all tests will run. If so, the databases are started for the run as well, unless
+ *   a
+ * variable names one.
  */
 export async function startServices(wanted: readonly Service[], isWhole: boolean): Promise<StartedServices> {
   const environment: Record<string, string> = {}
@@ -75,16 +76,16 @@ export async function startServices(wanted: readonly Service[], isWhole: boolean
   return { environment, missing, notes, stop }
 }
 
-/** A server in a temporary folder of its own. */
+/** A server in its own temporary folder. */
 export interface StartedService {
   readonly url: string
   readonly hasEnded: boolean
-  /** What it has said so far. */
+  /** Returns the output of the server so far. */
   log(): string
   kill(): Promise<void>
-  /** Kills it, and starts it again with what it had on its disk. */
+  /** Kills the server and starts it again with the data on its disk. */
   restart(): Promise<void>
-  /** Stops its processes where they are: it keeps its connections, and says nothing. */
+  /** Suspends the processes of the server. Its connections stay open but do not respond. */
   freeze(): void
   thaw(): void
   stop(): Promise<void>
@@ -96,12 +97,12 @@ interface Place {
   readonly postgres: string | undefined
 }
 
-/** How each server is prepared and run in `folder`; the path of its program comes from {@link program}. */
+/** How a server is prepared and run in `folder`. {@link program} finds the path of its program. */
 interface Recipe {
   readonly program: string
   readonly users: readonly string[]
   readonly url: (port: number) => string
-  /** The signal that ends it at once and cleanly; SIGTERM when left out. */
+  /** The signal that shuts the server down cleanly and at once. Default: SIGTERM. */
   readonly goodbye?: NodeJS.Signals
   prepare?(folder: string, place: Place): void
   arguments(folder: string, port: number): readonly string[]
@@ -134,11 +135,12 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
       ),
     arguments: (folder, port) => [
       ...['-D', join(folder, 'data'), '-p', String(port), '-k', folder, '-h', '127.0.0.1'],
-      // A deadlock is looked for sooner than after a second: races that end in one are run many times.
+      // Detect deadlocks sooner than after the default of one second, because tests run such races many
+      // times.
       ...[
         ...['fsync=off', 'full_page_writes=off', 'max_wal_size=1GB', 'max_connections=300'],
         'deadlock_timeout=100ms',
-        // Tables of tests are small: to compile a query takes longer than to run it.
+        // Test tables are small, so compiling a query takes longer than running it.
         'jit=off',
       ].flatMap((setting) => ['-c', setting]),
     ],
@@ -164,7 +166,7 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
             `--datadir=${join(folder, 'data')}`,
             '--auth-root-authentication-method=normal',
           ],
-          // With the test database come users without a name, who are taken for any other of this machine.
+          // The test database comes with anonymous users, which match before other users of this machine.
           '--skip-test-db',
         ],
         { ...quiet, ...as, cwd: folder },
@@ -176,10 +178,11 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
         `--pid-file=${join(folder, 'mysql.pid')}`,
         '--max-connections=300',
       ],
-      // Committed rows outlive a killed server, as the disk's cache does; nothing waits for the disk itself.
+      // Committed rows survive a killed server, because they are in the cache of the operating system. No
+      // commit waits for the disk.
       ...['--debug-no-sync', '--innodb-flush-log-at-trx-commit=2', '--innodb-flush-method=fsync'],
       '--skip-innodb-doublewrite',
-      // With persistent statistics, a table change waits for the table changes of other tests.
+      // With persistent statistics, a schema change waits for the schema changes of other tests.
       '--innodb-stats-persistent=0',
     ],
   },
@@ -200,9 +203,9 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
 }
 
 /**
- * Starts a server for `test`, which is skipped where the run does without servers of that kind.
- * @param given - a port that is known already. @param more - further arguments of its program. @param parent
- * - of its folder.
+ * Starts a server for `test`. Skips the test if the run has no server of this kind.
+ * @param given - a port that is already chosen. @param more - more arguments for the program. @param parent
+ * - the folder for the folder of the server.
  */
 export async function ownServer(
   service: Service,
@@ -215,7 +218,9 @@ export async function ownServer(
   return start(service, serviceUrl('postgres'), given, more, parent)
 }
 
-/** @param postgres - what a PgBouncer stands before. */
+/**
+ * @param postgres - the address of the PostgreSQL that a PgBouncer connects to.
+ */
 async function start(
   service: Service,
   postgres: string | undefined,
@@ -275,7 +280,7 @@ class Started implements StartedService {
     return readFileSync(join(this.folder, 'log'), 'utf8')
   }
 
-  /** Returns when it responds. */
+  /** Waits until the server responds. */
   async ready(): Promise<void> {
     for (const end = Date.now() + 30_000; Date.now() < end;) {
       if (this.hasEnded) throw new TypeError(`${this.service} ended: ${this.log()}`)
@@ -298,7 +303,7 @@ class Started implements StartedService {
     this.#signal('SIGCONT')
   }
 
-  /** PostgreSQL has a process for each connection. */
+  /** Sends a signal to all processes. PostgreSQL has one process for each connection. */
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child
     if (pid === undefined) return
@@ -315,7 +320,7 @@ class Started implements StartedService {
       try {
         return await this.ready()
       } catch (error) {
-        // The processes of a killed PostgreSQL end a moment later, and keep the next one from starting until
+        // The processes of a killed PostgreSQL take a moment to exit, and a new server cannot start until
         // then.
         if (attempts === 0 || !this.hasEnded) throw error
         await pause(250)
@@ -343,7 +348,10 @@ interface Identity {
   readonly gid?: number
 }
 
-/** Database servers refuse to run as root, so root starts them as somebody who owns nothing. */
+/**
+ * Returns the user to run servers as. They refuse to run as root, so root starts them as an unprivileged
+ * user.
+ */
 function identity(users: readonly string[]): Identity {
   if (process.getuid?.() !== 0) return {}
   for (const user of users) {
@@ -359,7 +367,7 @@ function identity(users: readonly string[]): Identity {
   throw new TypeError(`none of the users ${users.join(', ')} exists, and root does not start servers`)
 }
 
-/** Finds a program on the path, in the administrator's folders, or where Debian keeps PostgreSQL's. */
+/** Finds a program on the PATH, in the system folders, or in the folder of PostgreSQL on Debian. */
 function program(name: string): string {
   const postgres = '/usr/lib/postgresql'
   const versions = (() => {
@@ -385,7 +393,9 @@ function program(name: string): string {
   throw new TypeError(`${name} is not installed`)
 }
 
-/** True if a client of that kind gets a sensible answer, logging in where the protocol knows that. */
+/**
+ * Returns whether a server responds to a client of this kind. The client logs in if the protocol has a login.
+ */
 async function answers(service: Service, url: string): Promise<boolean> {
   try {
     if (service === 'postgres' || service === 'pgbouncer') {

@@ -2,15 +2,21 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
 const file = process.env.ASHLAR_TEST_SUMMARY
 
-/** A line that a run ends with, and that fails it in CI. */
+/** The beginning of a line in the summary that makes a run fail in CI. */
 const MISSING = 'CANNOT BE HAD '
 
-/** Says in the run's summary what was not run and why, so that a left-out row is never silent. */
+/**
+ * Writes to the summary of the run which tests were left out and why, so that they are never left out
+ * silently.
+ */
 export function leftOut(subject: string, why: string): void {
   write(`left out: ${subject}: ${why}`)
 }
 
-/** Says in the run's summary what a whole run needs and does not have. With `CI` set it is a failure. */
+/**
+ * Writes to the summary of the run that something is missing that a full run needs. With `CI` set, the run
+ * fails.
+ */
 export function cannotBeHad(subject: string, why: string): void {
   write(`${MISSING}${subject}: ${why}`)
 }
@@ -20,7 +26,7 @@ function write(line: string): void {
   else appendFileSync(file, `${line}\n`)
 }
 
-/** What was written into `path`, each line once, in order. */
+/** Returns the lines that were written into `path`, without duplicates and in order. */
 export function summaryIn(path: string): {
   readonly leftOut: readonly string[]
   readonly missing: readonly string[]

@@ -1,20 +1,22 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands between a client and a server, and takes the network away. */
+/** A proxy between a client and a server that can simulate network failures. */
 export class TcpProxy {
   #state: 'open' | 'refusing' | 'silent' = 'open'
-  /** What came while it was silent, and has nobody at its other end yet. */
+  /** Clients that connected while the proxy was silent and have no connection to the server yet. */
   readonly #unserved = new Set<Socket>()
-  /** Both ends of connections that nothing comes through any more. */
+  /** Both ends of connections that no longer transfer data. */
   readonly #forgotten = new Set<Socket>()
-  /** Both ends of each connection. */
+  /** The other end of each socket. */
   readonly #ends = new Map<Socket, Socket>()
   readonly #server = createServer((client) => this.#come(client))
 
   private constructor(private readonly behind: URL) {}
 
-  /** @param port - of the server, where its address has none. */
+  /**
+   * @param port - the port of the server if its address has none.
+   */
   static async before(address: string, port: number): Promise<TcpProxy> {
     const behind = new URL(address)
     if (behind.port === '') behind.port = String(port)
@@ -29,13 +31,13 @@ export class TcpProxy {
     return Object.assign(new URL(this.behind), { hostname: '127.0.0.1', port: String(port) }).href
   }
 
-  /** Cuts every connection, and refuses new ones. */
+  /** Closes all connections and refuses new ones. */
   refuse(): void {
     this.#state = 'refusing'
     for (const socket of [...this.#ends.keys(), ...this.#unserved, ...this.#forgotten]) socket.destroy()
   }
 
-  /** A black hole: nothing comes through, in either direction, and nobody is told. */
+  /** Stops all data in both directions without closing the connections. */
   silence(): void {
     this.#state = 'silent'
     for (const [socket, other] of this.#ends) {
@@ -45,8 +47,8 @@ export class TcpProxy {
   }
 
   /**
-   * Lets everything through again, with what was sent meanwhile.
-   * @param forgetting - nothing of the connections of before, and neither end is told.
+   * Transfers data again, including data that was sent in the meantime.
+   * @param forgetting - if true, connections from before stay silent, and neither end is closed.
    */
   open({ forgetting = false } = {}): void {
     if (this.#state === 'open') return

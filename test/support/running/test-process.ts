@@ -5,13 +5,13 @@ import { createInterface } from 'node:readline'
 import { FILE_ENDS, type FileResult, NOTHING_RUN, together } from './file-result.js'
 import { compiled, root } from '../root.js'
 
-/** A process that still lives as long after its last test is killed, which fails the run. */
+/** The time after its last test in which a process must exit. After that, it is killed and the run fails. */
 const LINGERING_MS = 20_000
 
 /**
- * Runs the files that `next` hands out, one after another, in a process of its own, and prints what each of
- * them says: when it is over, or at once where no other process prints beside it. A process that ends in the
- * middle of a file fails that file; the next file gets a new process.
+ * Runs the files from `next` one after another in a child process. Prints the output of each file when it has
+ * ended, or immediately if no other process prints. If the process exits in the middle of a file, the file
+ * fails and the next one runs in a new process.
  */
 export async function runFiles(
   next: () => string | undefined,

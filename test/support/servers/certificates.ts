@@ -1,20 +1,20 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** A certificate and its key, as PEM. */
+/** A certificate and its private key in PEM. */
 export interface Certified {
   readonly certificate: string
   readonly key: string
 }
 
-/** Signs certificates for this run. */
+/** A certificate authority for tests. */
 export interface Authority extends Certified {
-  /** For `localhost` and 127.0.0.1. */
+  /** Issues a certificate for `localhost` and 127.0.0.1. */
   issue(name: string): Certified
 }
 
 /**
- * An authority of our own. Written out in DER, because node:crypto can read certificates but not make them,
- * and a suite that needs an openssl binary would pass over TLS where there is none.
+ * Creates a certificate authority. The certificates are encoded as DER here, because node:crypto cannot
+ * create them, and a suite that needs an openssl program would skip its TLS tests if there is none.
  */
 export function authority(name: string): Authority {
   const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -32,7 +32,7 @@ export function authority(name: string): Authority {
 
 const DAY_MS = 86_400_000
 
-/** X.509 version 3 (RFC 5280 section 4.1). */
+/** Returns an X.509 version 3 certificate (RFC 5280 section 4.1). */
 function certificate(
   issuer: string,
   issuerKey: KeyObject,

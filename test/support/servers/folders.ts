@@ -103,9 +103,9 @@ const known = [
 ]
 const registry = createFileRegistry(file, (name) => known.find(({ proto }) => proto.name === name))
 
-/** Folders, whose deletes take what is in them along. */
+/** A service of folders. Deleting a folder also deletes its contents. */
 export const FolderService = registry.getService('folders.v1.FolderService') as DescService
-/** The same by operations. */
+/** The same service with methods that return operations. */
 export const BulkService = registry.getService('folders.v1.BulkService') as DescService
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -135,7 +135,7 @@ export class Folder {
   deleteTime?: Date
 }
 
-/** Goes with its folder. */
+/** A resource that is deleted with its folder. */
 @Resource()
 @Entity('papers')
 @TenantScoped()
@@ -150,7 +150,7 @@ export class Paper {
   deleteTime?: Date
 }
 
-/** Keeps its paper. */
+/** A resource that belongs to a paper. A paper that has marks cannot be deleted. */
 @Resource()
 @Entity('marks')
 @TenantScoped()

@@ -2,10 +2,12 @@ import { exportJWK, generateKeyPair } from 'jose'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A real OpenID provider in this process. */
+/** A real OpenID provider that runs in this process. */
 export interface OpenIdProvider {
   readonly issuer: string
-  /** An access token of the client, for the audience, with these claims beside the provider's own. */
+  /**
+   * Returns an access token of the client for an audience. `claims` are added to the claims of the provider.
+   */
   token(audience: string, claims?: object): Promise<string>
   stop(): void
 }
@@ -25,7 +27,7 @@ const CLIENT = {
 }
 
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
-  // The package has no types.
+  // The package has no type declarations, so the name must not be a literal.
   const name = 'oidc-provider'
   const { default: Provider } = (await import(name)) as { default: ProviderClass }
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })

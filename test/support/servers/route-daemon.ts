@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DaemonAddress } from '../../../cli/idp/routes/daemon-address.js'
 
-/** A route as the daemon lists it. */
+/** A route in the list of the daemon. */
 export interface DaemonRoute {
   readonly host: string
   readonly upstream: string
@@ -13,7 +13,7 @@ export interface DaemonRoute {
   readonly protocol?: string
   readonly project?: string
   readonly owner?: string
-  /** Of the lease, like `30s`; without it the route stays. */
+  /** The duration of the lease, such as `30s`. Without it, the route has no end. */
   readonly ttl?: string
   readonly tile?: Readonly<Record<string, unknown>>
   readonly [extension: string]: unknown
@@ -22,32 +22,33 @@ export interface DaemonRoute {
 export interface RouteDaemonOptions {
   readonly over?: 'unix' | 'tcp'
   readonly routes?: readonly DaemonRoute[]
-  /** Milliseconds, for the leases. */
+  /** Returns the time in milliseconds, for the leases. */
   readonly now?: () => number
-  /** From 0 to 1, for the order of the list. */
+  /** Returns a number from 0 to 1 that determines the order of the list. */
   readonly random?: () => number
   /**
-   * How it fails: `hung` accepts and says nothing, `dripping` never ends its answer, `garbage` speaks no
-   * HTTP, `hanging-up` closes at once. A function answers in the daemon's place.
+   * How the daemon fails. `hung` accepts connections and does not respond, `dripping` never ends its
+   * response, `garbage` does not send HTTP, and `hanging-up` closes connections at once. A function responds
+   * in its place.
    */
   readonly mode?: 'hung' | 'dripping' | 'garbage' | 'hanging-up' | ((response: ServerResponse) => void)
 }
 
 /**
- * A daemon that keeps routes as the real one does: leases that end, hosts that have an owner, a list in any
+ * A daemon that manages routes like the real one: leases expire, hosts have an owner, and the list has any
  * order.
  */
 export interface RouteDaemon {
   readonly address: DaemonAddress
-  /** What makes the commands find it, and no other. */
+  /** Environment variables with which commands find this daemon and no other one. */
   readonly env: { readonly DEVEDGE_HOME: string; readonly DEVEDGE_ADDR: string }
   readonly routes: () => readonly DaemonRoute[]
-  /** Methods and bodies of the calls so far. */
+  /** The methods, URLs and bodies of the calls so far. */
   readonly calls: readonly { readonly method: string; readonly url: string; readonly body: string }[]
   readonly close: () => Promise<void>
 }
 
-/** Nobody listens on it: a port below 1024 that no service has. */
+/** An address that nothing listens on: no service uses this port, which is below 1024. */
 export const SILENT_ADDRESS = '127.0.0.1:1'
 
 export async function startRouteDaemon(options: RouteDaemonOptions = {}): Promise<RouteDaemon> {
@@ -119,7 +120,7 @@ function lifetimeMs(ttl = ''): number {
   return Number(amount) * ({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit] ?? 1)
 }
 
-/** Leases are listed in nanoseconds, beside fields that clients do not need. */
+/** Returns a route as the daemon lists it: the lease in nanoseconds, and fields that clients do not need. */
 function listed(route: DaemonRoute): object {
   const { ttl, ...fields } = route
   return {

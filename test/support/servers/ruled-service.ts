@@ -15,9 +15,9 @@ import {
 import { rule, RuleSchema } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 
 /**
- * The service with other rules for its methods.
- * @param ruleOf - a method by its name; those without one keep theirs.
- * @param more - further methods, with the types of the first one.
+ * Returns a service with changed rules for its methods.
+ * @param ruleOf - returns the rule of a method by its name; undefined keeps the original rule.
+ * @param more - names of methods to add. They have the types of the first method.
  */
 export function ruledService(
   { typeName, file }: DescService,

@@ -17,20 +17,20 @@ import { type LogRecord, startServer } from './server.js'
 
 interface ServedSpecimens {
   readonly client: ForeignClient
-  /** The address of the gateway. */
+  /** The base URL of the gateway. */
   readonly http: string
   readonly specimens: Repository<Specimen>
-  /** Undefined in memory. */
+  /** Undefined if the backend is in memory. */
   readonly dataSource: DataSource | undefined
   readonly records: readonly LogRecord[]
   stop(): Promise<void>
 }
 
 /**
- * SpecimenService on a repository of the backend, and a client of it.
- * @param implement - methods that do not come from the repository alone.
- * @param entity - another entity of the message.
- * @param encryptor - of its secrets; default one for development.
+ * Serves SpecimenService with a repository of the backend, and connects a client.
+ * @param implement - methods to implement in addition to those of the repository.
+ * @param entity - another entity for the message.
+ * @param encryptor - encrypts the secrets. Default: a development encryptor.
  */
 export async function serveSpecimens(
   backend: Backend,

@@ -7,14 +7,14 @@ import type { Logger } from '../../../lib/server/observability/logger.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
 import type { Server } from '../../../lib/server/server.js'
 
-/** One line the server logged. */
+/** A line in the log of a server. */
 export interface LogRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly fields: Readonly<Record<string, unknown>>
   readonly message: string
 }
 
-/** A logger that keeps everything from info on. */
+/** Returns a logger that stores all records from level `info` up. */
 export function recordingLogger(): Logger & { readonly records: LogRecord[] } {
   const records: LogRecord[] = []
   const at = (level: LogRecord['level']) => (fields: object, message: string) =>
@@ -30,25 +30,25 @@ export function recordingLogger(): Logger & { readonly records: LogRecord[] } {
   }
 }
 
-/** A server that serves until `stop` is called. */
+/** A server that runs until `stop` is called. */
 export interface RunningServer {
   readonly server: Server
   readonly grpc: string
-  /** `http://host:port`, empty without a gateway. */
+  /** The base URL, `http://host:port`; empty if there is no gateway. */
   readonly http: string
   readonly records: LogRecord[]
   stop(): Promise<void>
 }
 
-/** Everybody of every tenant may do everything. */
+/** A grant that allows every subject in every tenant everything. */
 export const ALL: Grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: '*' }
 
-/** Headers of somebody of tenant `acme`. */
+/** The headers of a user of tenant `acme`. */
 export const ALICE = { 'account-id': 'acme', subject: 'alice', groups: 'makers' } as const
 
 /**
- * Starts a real server on free ports; development principal, and every grant unless the configuration says
- * otherwise.
+ * Starts a real server on free ports, in development mode. All access is granted unless the configuration
+ * says otherwise.
  */
 export async function startServer(
   register: (builder: ServerBuilder) => void,
@@ -84,7 +84,7 @@ export async function startServer(
   }
 }
 
-/** A service that is registered with an implementation for the methods a test needs; the others refuse. */
+/** Returns an implementation of a service that has the given methods. The other methods fail. */
 export function partly<S extends DescService>(service: S, methods: Readonly<Record<string, unknown>>): never {
   const refuse = () => {
     throw new TypeError('not part of this test')
@@ -94,7 +94,7 @@ export function partly<S extends DescService>(service: S, methods: Readonly<Reco
   ) as never
 }
 
-/** A POST of JSON, as fetch takes it. */
+/** Returns the `fetch` options of a POST with a JSON body. */
 export const post = (headers: object, body: object = {}, method = 'POST'): RequestInit => ({
   method,
   headers: { 'content-type': 'application/json', ...headers },

@@ -2,17 +2,17 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Certified } from './certificates.js'
 
-/** A database server that speaks TLS, where the server itself does not. */
+/** A TLS proxy in front of a database server that does not support TLS. */
 export interface TlsDatabase {
   readonly port: number
-  /** Sessions that were encrypted, and those that were not. */
+  /** The number of encrypted and of unencrypted sessions. */
   readonly sessions: { encrypted: number; plain: number }
   close(): Promise<void>
 }
 
 const SSL_REQUEST = 80_877_103
 
-/** @param url - of the server behind it. */
+/** Starts the proxy. @param url - the address of the database server. */
 export async function tlsDatabase(url: string, { certificate, key }: Certified): Promise<TlsDatabase> {
   const target = new URL(url)
   const isPostgres = target.protocol.startsWith('postgres')
@@ -51,8 +51,8 @@ export async function tlsDatabase(url: string, { certificate, key }: Certified):
   }
 
   /**
-   * The greeting says that TLS is there; the request for it is a packet of its own, which the server must not
-   * see.
+   * Adds TLS to the greeting of the server. The client requests TLS in a separate packet, which the server
+   * must not receive.
    */
   function mysql(client: Socket, upstream: Socket): void {
     upstream.once('data', (greeting) => {
@@ -66,7 +66,7 @@ export async function tlsDatabase(url: string, { certificate, key }: Certified):
           client.pipe(upstream).pipe(client)
           return
         }
-        // What follows the request may have come with it.
+        // Data that follows the request may have arrived with it.
         client.pause()
         if (first.length > REQUEST_LENGTH) client.unshift(first.subarray(REQUEST_LENGTH))
         const secure = encrypted(client)

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as it came in. */
+/** A request that the server received. */
 export interface Recorded {
   readonly method: string
   readonly url: string
@@ -10,11 +10,11 @@ export interface Recorded {
   readonly body: string
 }
 
-/** Answers a request in place of the engine. */
+/** Responds to a request in place of the engine. */
 export type Misbehaviour = (request: Recorded, response: ServerResponse) => void
 
 interface TransitKey {
-  /** `versions[0]` is version 1. */
+  /** The versions of the key; `versions[0]` is version 1. */
   readonly versions: Buffer[]
   minDecryptionVersion: number
   isDerived: boolean
@@ -28,32 +28,31 @@ interface Item {
   readonly reference?: unknown
 }
 
-/** What the caller did wrong; a 400 in Vault's spelling. */
+/** An error of the caller. The response is a 400 in the format of Vault. */
 class UserError {
   constructor(readonly message: string) {}
 }
 
 /**
- * The part of Vault's HTTP API that a transit client meets, in this process: encrypt, decrypt and rewrap with
- * key versions, `associated_data` and `batch_input`, and the errors Vault answers in the form it answers them
- * in.
+ * The part of the Vault HTTP API that a transit client uses, in this process: encrypt, decrypt and rewrap
+ * with key versions, `associated_data` and `batch_input`. Errors have the format of Vault.
  */
 export class TransitServer {
   readonly token = newToken()
-  /** Every token that is let in, with the seconds that it lives; without an end where it is undefined. */
+  /** The valid tokens, with their remaining lifetimes. A token with undefined does not expire. */
   readonly tokens = new Map<string, TokenLife | undefined>([[this.token, undefined]])
-  /** What logs in by which path, such as `auth/approle/login`: the body that it takes. */
+  /** The login paths, such as `auth/approle/login`, with the request body that each of them accepts. */
   readonly logins = new Map<string, Readonly<Record<string, string>>>()
-  /** Those of the transit engine. */
+  /** The requests to the transit engine. */
   readonly requests: Recorded[] = []
-  /** Those about tokens and logins. */
+  /** The requests about tokens and logins. */
   readonly authRequests: Recorded[] = []
-  /** In place of the engine, until it is undefined again. */
+  /** Responds in place of the engine until it is undefined again. */
   misbehaviour: Misbehaviour | undefined
   isSealed = false
-  /** True if policies deny tokens the question about themselves. */
+  /** If true, policies deny tokens to look up themselves. */
   deniesLookups = false
-  /** Requests still let through before the rate limit answers; undefined for no limit. */
+  /** The number of requests before the rate limit applies; undefined for no limit. */
   quota: number | undefined
   readonly #keys = new Map<string, TransitKey>()
   readonly #server = createServer((request, response) => void this.#handle(request, response))
@@ -79,7 +78,7 @@ export class TransitServer {
     this.#key(name).minDecryptionVersion = version
   }
 
-  /** Lets requests wait until they are let go. */
+  /** Holds requests until `letGo` is called. */
   hold(): { readonly held: number; letGo(): void } {
     const held: (() => void)[] = []
     this.misbehaviour = (request, response) => held.push(() => this.#answer(request, response))
@@ -94,7 +93,7 @@ export class TransitServer {
     }
   }
 
-  /** Closes the connections that wait for a request. */
+  /** Closes the idle keep-alive connections. */
   dropKept(): void {
     this.#server.closeIdleConnections()
   }
@@ -181,7 +180,7 @@ export class TransitServer {
   }
 }
 
-/** Of a token, in seconds. */
+/** The time to live of the token in seconds. */
 interface TokenLife {
   readonly ttl: number
   readonly renewable: boolean
@@ -189,10 +188,10 @@ interface TokenLife {
 
 const newToken = (): string => `hvs.${randomBytes(18).toString('base64url')}`
 
-/** What a server of default settings takes in a request. */
+/** The number of strings in a request that a server with default settings accepts. */
 const MAX_STRINGS = 1000
 
-/** Names and values, as the server counts them. */
+/** Counts the names and values in a request as the server does. */
 function stringsIn(value: unknown): number {
   if (typeof value === 'string') return 1
   if (typeof value !== 'object' || value === null) return 0
@@ -238,7 +237,7 @@ const decrypt: Operation = (key, item) => {
   }
 }
 
-/** Knows no associated data, as in Vault. */
+/** Rewraps a value without associated data, which Vault does not support here. */
 const rewrap: Operation = (key, item) => {
   const { plaintext } = decrypt(key, { ciphertext: item.ciphertext })
   return encrypt(key, { plaintext, key_version: item.key_version })
@@ -247,7 +246,8 @@ const rewrap: Operation = (key, item) => {
 const OPERATIONS = { encrypt, decrypt, rewrap }
 
 /**
- * One bad item makes the whole answer a 400 that still holds every result, except for rewrap, which says 200.
+ * Processes a batch. If one item is invalid, the status is 400, but the response still contains every result.
+ * For rewrap, the status is 200.
  */
 function batch(response: ServerResponse, key: TransitKey, operation: Operation, body: Batch): void {
   const items = body.batch_input

@@ -16,9 +16,10 @@ import type { Block } from './documents.js'
 const EXAMPLES = join(compiled, 'examples')
 
 /**
- * What the compiler says against the blocks of each group, in one run. The blocks of a page, and all examples
- * of doc comments, are files of a folder beside the declarations of examples/widgets. One whose first line is
- * `// name.ts` stands in for that file, and can be imported by the other blocks of the page.
+ * Returns the compiler errors in the code blocks of each group, from one run of the compiler. The blocks of a
+ * page, and all examples of doc comments, are files in a folder next to the declarations of examples/widgets.
+ * A block whose first line is `// name.ts` replaces that file, and the other blocks of the page can import
+ * it.
  */
 export function problemsOf<G extends string>(
   groups: Readonly<Record<G, readonly Block[]>>,
@@ -56,12 +57,12 @@ export function problemsOf<G extends string>(
   }
 }
 
-/** Pages that build one example together can import each other's files. */
+/** Returns the series of a page. Pages that build one example together can import each other's files. */
 const seriesOf = (page: string): string => page.replace(/(?:delivering|consuming|operating)-(events)/, '$1')
 
 /**
- * The folder stands for that of the package, so that its name leads to the same declarations as a relative
- * path. The other examples are beside.
+ * Creates a folder with the layout of the package, so that the package name and relative paths lead to the
+ * same declarations. The other examples are next to it.
  */
 function layOut(folder: string, groups: readonly string[]): void {
   mkdirSync(join(folder, 'dist'))
@@ -74,7 +75,7 @@ function layOut(folder: string, groups: readonly string[]): void {
   for (const name of ['package.json', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
 }
 
-/** What a block can import of the example, but for what stands in for it. */
+/** Links the files of the example that blocks can import, except the files that blocks replace. */
 function linkWidgets(folder: string, own: readonly string[]): void {
   mkdirSync(folder, { recursive: true })
   const widgets = join(EXAMPLES, 'widgets')
@@ -83,7 +84,7 @@ function linkWidgets(folder: string, own: readonly string[]): void {
       symlinkSync(join(widgets, name), join(folder, name))
 }
 
-/** The options of this project. Blocks may name what they do not use. */
+/** Returns the compiler options of this project. Unused names are allowed in blocks. */
 const options = (): Readonly<Record<string, unknown>> => {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
     readonly compilerOptions: Readonly<Record<string, unknown>>

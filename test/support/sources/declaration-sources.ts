@@ -45,7 +45,7 @@ hooks.batchUpdate([
 hooks.batchUpdate(names.map((key) => ({ key, entity: { url: key }, fieldMask: ['url'] })))
 `
 
-/** What `create` asks for where an entity says what the server sets. */
+/** The fields that `create` requires if an entity declares which fields the server sets. */
 const CREATES = `
 import { memoryRepositoryOf, repositoryOf, type Credential } from 'ashlar'
 import type { NewEntity, OperationOptions, Repository, ServerSet } from 'ashlar/persistence'
@@ -94,7 +94,7 @@ const INCOMPLETE = [
   "hooks.create({ url: '', retries: '1', isOld: false })",
 ]
 
-/** Each operation is a method that a subclass can override, with `super` inside. */
+/** Overrides each operation in a subclass and calls `super` in it. */
 const OVERRIDES = ['repositoryOf', 'memoryRepositoryOf'].map(
   (base) => `
 import { ${base} } from 'ashlar'
@@ -121,7 +121,10 @@ export class Hooks extends ${base}(Hook) {
 `,
 )
 
-/** None of these compiles: each would set to zero what it does not name, or names nothing there is. */
+/**
+ * Calls that must not compile: they would set fields that they do not name to zero, or they name fields that
+ * do not exist.
+ */
 const MISTAKES = [
   "hooks.update('a', { url: '' })",
   "hooks.update('a', { url: '' }, [])",
@@ -140,7 +143,7 @@ const MISTAKES = [
   "const item: BatchUpdateItemOf<Hook> = { key: 'a', entity: hook, fieldMask: [] }",
 ]
 
-/** The types of request, response and `standard` come from the method that is wrapped. */
+/** The types of the request, the response and `standard` are inferred from the wrapped method. */
 const WRAPS = `
 import { type Implementation, ServerBuilder, wrapped } from 'ashlar'
 import type { Repository } from 'ashlar'
@@ -190,7 +193,7 @@ const WRAP_MISTAKES = [
   "wrapped({ transaction: 'yes' }, async (request, _call, standard) => standard(request))",
 ]
 
-/** A computed field is of the class whose function computes it. */
+/** A computed field has the type of the class whose function computes it. */
 const COMPUTED = `
 import { Resource } from 'ashlar'
 import { Computed } from 'ashlar/decorators'
@@ -220,8 +223,8 @@ const expectErrors = (lines: readonly string[]): string =>
   lines.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}\n`).join('')
 
 /**
- * Sources of a package that uses this one, by what they show. Each line below `@ts-expect-error` must not
- * compile.
+ * Sources of a package that uses this package, by the behaviour that they check. Each line below
+ * `@ts-expect-error` must not compile.
  */
 export const declarationSources: Readonly<Record<string, string>> = {
   'name every type that a repository is made of': SOURCE,
@@ -239,7 +242,7 @@ export const declarationSources: Readonly<Record<string, string>> = {
   'say whose function computes a field': COMPUTED,
 }
 
-/** What the compiler of such a package is told, as in its tsconfig.json. */
+/** The compiler options of such a package. */
 export const packageOptions = {
   target: 'es2022',
   module: 'nodenext',
@@ -254,7 +257,7 @@ export const packageOptions = {
   outDir: 'out',
 } as const
 
-/** Makes a package that has this one, and what it needs, in its node_modules. Returns its folder. */
+/** Creates a package with this package and its dependencies in `node_modules`. Returns its folder. */
 export function emptyPackage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-declarations-'))
   const installed = join(folder, 'node_modules')

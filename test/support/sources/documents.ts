@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { projectFiles } from './source-files.js'
 import { root } from '../root.js'
 
-/** A fenced block of a page. `line` is where it starts, `file` what its first line `// name.ts` calls it. */
+/** A code block of a page. `line` is its first line. `file` is the name in its first line, `// name.ts`. */
 export interface Block {
   readonly page: string
   readonly line: number
@@ -12,7 +12,7 @@ export interface Block {
   readonly file: string | undefined
 }
 
-/** README.md and the pages of docs/. */
+/** Returns the paths of README.md and the pages in docs/. */
 export const pages = (): readonly string[] => [
   ...(existsSync(join(root, 'README.md')) ? ['README.md'] : []),
   ...projectFiles('docs').filter((path) => path.endsWith('.md')),
@@ -22,7 +22,7 @@ export const textOf = (page: string): string => readFileSync(join(root, page), '
 
 export const blocksOf = (page: string): readonly Block[] => blocksIn(page, textOf(page))
 
-/** The blocks below each `@example` of a source file's doc comments. */
+/** Returns the code blocks below each `@example` in the doc comments of a source file. */
 export const examplesOf = (path: string): readonly Block[] =>
   blocksIn(
     path,

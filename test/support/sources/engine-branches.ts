@@ -10,8 +10,8 @@ const ENGINES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Places of a file that decide by the database engine: comparisons and cases with an engine's name, tables
- * keyed by engine, and flags such as `isMysql`. Each is `line: text`.
+ * Returns the lines of a file that depend on the database engine: comparisons and cases with the name of an
+ * engine, tables keyed by engine, and flags such as `isMysql`. Each is `line: text`.
  */
 export function engineBranches(path: string, text: string): readonly string[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)

@@ -20,7 +20,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, advice: string])[] = [
 ]
 
 /**
- * Patterns that are right in some places. Together they may occur once in 1,000 words of comments and
+ * Patterns that are correct in some places. Together, they may occur once in 1,000 words of comments and
  * strings.
  */
 const CANDIDATES: readonly RegExp[] = [
@@ -37,14 +37,17 @@ const CANDIDATES: readonly RegExp[] = [
 const MAX_IN_1000_WORDS = 1
 const PROSE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g
 
-/** Whole words of camelCase, PascalCase, snake_case and kebab-case names. */
+/**
+ * Words that names must not contain. They are compared with whole words of camelCase, PascalCase, snake_case
+ * and kebab-case names.
+ */
 const WORDS = new Set([
   ...['told', 'tells', 'untold', 'sought', 'hears', 'landed', 'dearest', 'spelling', 'spellings'],
   ...['merged', 'merging', 'believes', 'nobody', 'minted', 'most', 'least'],
   ...['aviary', 'cutoff', 'fate', 'keeper', 'rehearsal', 'rehearse', 'sealing', 'yellowbird'],
 ])
 const PHRASES = /(?:^|-)(?:way|ways)-(?:up|down)(?:-|$)|(?:^|-)let-in(?:-|$)/
-/** Names in which the word is the right one. */
+/** Names that use one of these words correctly. */
 const EXCEPTIONS: ReadonlySet<string> = new Set([
   // Credentials are minted.
   ...['MintedCredential', 'minted'],
@@ -58,7 +61,7 @@ const wordsOf = (name: string): readonly string[] =>
     .toLowerCase()
     .split(/[^a-z\d]+/)
 
-/** True if a declared name or the name of a file uses a word that it must not. `most` counts in constants. */
+/** Returns whether a declared name or a file name uses a forbidden word. `most` is allowed in constants. */
 const isPrivate = (name: string): boolean => {
   const words = wordsOf(name)
   const isConstant = /^[A-Z\d_]+$/.test(name)

@@ -1,6 +1,6 @@
 import { textOf } from './documents.js'
 
-/** The guides to migrations. Their commands are run by the tests of `test/cli/migrate`. */
+/** The guides to migrations. The tests in `test/cli/migrate` run their commands. */
 const GUIDES = [
   'migrations',
   'changing-tables',
@@ -10,7 +10,7 @@ const GUIDES = [
   'failed-migrations',
 ].map((name) => textOf(`docs/guides/${name}.md`))
 
-/** Sections of a guide, the text before the first heading aside. */
+/** The sections of the guides by title, without the text before the first heading. */
 const SECTIONS = new Map(
   GUIDES.flatMap((text) => text.split('\n## ').slice(1)).map((section) => {
     const end = section.indexOf('\n')
@@ -24,12 +24,12 @@ export const guideSection = (title: string): string => {
   return text
 }
 
-/** The sections that `guide.test.ts` and `guide-blocks.test.ts` run. */
+/** The titles of the sections that `guide.test.ts` and `guide-blocks.test.ts` run. */
 const RUN_ELSEWHERE = ['A required column with real values', 'A database of another tool']
 
 const firstCommands = (text: string) => /```sh\n(.*?)\n```/s.exec(text)?.[1]
 
-/** The commands of each section that stands alone. */
+/** The commands of each section that can be run on its own, by title. */
 export const RECIPES: ReadonlyMap<string, string> = new Map(
   [...SECTIONS].flatMap(([title, text]) => {
     const commands = firstCommands(text)
@@ -37,5 +37,5 @@ export const RECIPES: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The commands of the first block of a text. */
+/** Returns the commands of the first shell block in a text. */
 export const commandsOf = (text: string): readonly string[] => (firstCommands(text) ?? '').split('\n')

@@ -9,17 +9,20 @@ import { blocksOf } from './documents.js'
 const PACKAGES = ['typeorm', 'reflect-metadata', '@bufbuild', 'jose', 'node-vault']
 
 /**
- * The `ts` blocks of a page that have a name, as JavaScript in a folder. They run with the packages of this
+ * The named `ts` blocks of a page, compiled to JavaScript in a folder. They use the packages of this
  * repository.
  */
 export interface PageFolder {
   readonly folder: string
-  /** What the block of that name exports. */
+  /** Imports a block by its file name and returns its exports. */
   load(file: string): Promise<Readonly<Record<string, unknown>>>
   remove(): void
 }
 
-/** A page's blocks can import the files of examples/widgets, as test/readme.test.ts compiles them. */
+/**
+ * Writes the named blocks of a page to a folder. They can import the files of examples/widgets, as in
+ * test/readme.test.ts.
+ */
 export function pageFolder(page: string): PageFolder {
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-page-'))
   const link = (path: string, target: string) => {
@@ -46,7 +49,7 @@ export function pageFolder(page: string): PageFolder {
   }
 }
 
-/** A block as JavaScript, with the decorators of TypeORM. */
+/** Compiles a block to JavaScript, with the decorators of TypeORM. */
 export const javascriptOf = (text: string): string =>
   ts.transpileModule(text, {
     compilerOptions: {

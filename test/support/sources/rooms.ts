@@ -2,8 +2,8 @@ import { posix } from 'node:path'
 import type { SourceFile } from './source-files.js'
 
 /**
- * The room of a file: its folder. A file directly in `lib` is a room of its own, because everybody may import
- * some of them and few may import the others.
+ * Returns the folder of a file, which counts as one module. A file directly in `lib` is a module of its own,
+ * because some of these files may be imported everywhere and others may not.
  */
 export const roomOf = (path: string): string => {
   const folder = posix.dirname(path)
@@ -11,8 +11,8 @@ export const roomOf = (path: string): string => {
 }
 
 /**
- * Imports from one room into another, types included. Index files are not counted: they are for those
- * outside.
+ * Returns the imports between folders, including type imports. Imports by index files are not counted,
+ * because they are for users outside the folder.
  */
 export function roomImports(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const rooms = new Map<string, Map<string, string>>()
@@ -26,7 +26,7 @@ export function roomImports(files: readonly SourceFile[]): ReadonlyMap<string, R
   return rooms
 }
 
-/** Every ring of rooms that import each other, by one import for each of its steps. */
+/** Returns the cycles of folders that import each other. Each is shown as one import per step. */
 export function roomCycles(files: readonly SourceFile[]): readonly string[] {
   const rooms = roomImports(files)
   const done = new Set<string>()
@@ -42,7 +42,7 @@ export function roomCycles(files: readonly SourceFile[]): readonly string[] {
   return found
 }
 
-/** Imports of a folder's own files by a folder inside it. */
+/** Returns the imports by a folder of files directly in its parent folder. */
 export const parentImports = (files: readonly SourceFile[]): readonly string[] =>
   [...roomImports(files)].flatMap(([room, into]) =>
     [...into].filter(([to]) => room.startsWith(`${to}/`)).map(([, step]) => step),

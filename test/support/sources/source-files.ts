@@ -3,17 +3,22 @@ import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 import { root } from '../root.js'
 
-/** One import of a source file. `to` is a path from the root (`lib/errors.ts`) or the name of a package. */
+/**
+ * An import of a source file. `to` is a path from the repository root (`lib/errors.ts`) or a package name.
+ */
 export interface Import {
   readonly to: string
   readonly isPackage: boolean
-  /** `value` runs when the file is loaded, `type` leaves no trace, `lazy` runs when asked for. */
+  /**
+   * A `value` import runs when the file is loaded, a `type` import is erased, and a `lazy` import runs on
+   * demand.
+   */
   readonly how: 'value' | 'type' | 'lazy'
 }
 
-/** What the tests that look at the code know about one TypeScript file. */
+/** The properties of a TypeScript file that the tests of the source code use. */
 export interface SourceFile {
-  /** Path from the root, with forward slashes. */
+  /** The path from the repository root, with forward slashes. */
   readonly path: string
   readonly lines: number
   readonly text: string
@@ -22,12 +27,12 @@ export interface SourceFile {
   readonly hasExportStar: boolean
 }
 
-/** Built from the doc comments, with the site. */
+/** The folder of the API reference, which is generated from the doc comments. */
 const API_REFERENCE = 'docs/reference/api'
 
 /**
- * Files of `folder` (a path from the root, `.` for all) that belong to the project; built and installed ones
- * do not.
+ * Returns the files of the project in `folder` (a path from the root, `.` for all), without build output and
+ * installed packages.
  */
 export function projectFiles(folder: string): readonly string[] {
   const found: string[] = []
@@ -42,7 +47,7 @@ export function projectFiles(folder: string): readonly string[] {
   return found.sort()
 }
 
-/** Every TypeScript file of the folders, parsed. */
+/** Parses all TypeScript files in the folders. */
 export const sourceFiles = (...folders: readonly string[]): readonly SourceFile[] =>
   folders.flatMap((folder) => projectFiles(folder).filter((path) => path.endsWith('.ts'))).map(parse)
 

@@ -9,28 +9,30 @@ export interface Exported {
 }
 
 export interface Section {
-  /** `applications` or `libraries`. */
+  /** The audience of the section: `applications` or `libraries`. */
   readonly audience: string
-  /** The number of the specification's heading. */
+  /** The number of the heading in the specification. */
   readonly heading: number
   readonly exports: readonly Exported[]
 }
 
-/** What a user can import: every entry of `exports`, read by the compiler. */
+/** The names that users can import, from every entry point in `exports`, as the compiler resolves them. */
 export interface Surface {
-  /** Import paths as users write them, such as `ashlar/persistence`. */
+  /** The import paths of the entry points, such as `ashlar/persistence`. */
   readonly entries: readonly string[]
-  /** Names an entry exports, in order; `kind` is how it can be used. */
+  /** Returns the exported names of an entry point in order. `kind` says how a name can be used. */
   exportsOf(entry: string): readonly Exported[]
-  /** The names of an entry below its comments `// For …` and `// 1. …`, in the order of the comments. */
+  /**
+   * Returns the names of an entry point by section. The comments `// For …` and `// 1. …` begin a section.
+   */
   sectionsOf(entry: string): readonly Section[]
-  /** Names of the members of an exported class's instances, of an interface or of an object type. */
+  /** Returns the names of the members of an exported class, interface or object type. */
   membersOf(entry: string, name: string): readonly string[]
 }
 
 let known: Surface | undefined
 
-/** The surface of the sources as they are now; compiled once per process. */
+/** Returns the surface of the current sources. They are compiled once per process. */
 export const surface = (): Surface => (known ??= readSurface())
 
 function readSurface(): Surface {
@@ -52,7 +54,7 @@ function readSurface(): Surface {
     (target(symbol).flags & ts.SymbolFlags.Value) !== 0 &&
     !(symbol.declarations ?? []).some(ts.isTypeOnlyExportDeclaration)
 
-  /** Properties, without those that every string or array has. */
+  /** Returns the properties of a type, without those that every string or array has. */
   const ownProperties = (type: ts.Type): readonly string[] =>
     type
       .getProperties()
@@ -99,7 +101,7 @@ function entrySources(): ReadonlyMap<string, string> {
   return sources
 }
 
-/** What the export statements below each pair of comments name. */
+/** Returns the names that the export statements below each pair of comments list. */
 function namesBySection(text: string, path: string) {
   const sections: { readonly audience: string; readonly heading: number; readonly names: Set<string> }[] = []
   let [audience, heading] = ['', 0]

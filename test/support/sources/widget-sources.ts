@@ -4,8 +4,8 @@ import { root } from '../root.js'
 import { blocksOf } from './documents.js'
 
 /**
- * The example of widgets as a user would write it, file by file below `src`: with the names of the package,
- * and the blocks of the page about installing in place of the files that they name.
+ * Returns the widgets example as a user would write it, by file below `src`. It imports the packages by name,
+ * and the blocks of the installation page replace the files that they name.
  */
 export function widgetSources(): ReadonlyMap<string, string> {
   const folder = join(root, 'examples/widgets')
@@ -17,7 +17,7 @@ export function widgetSources(): ReadonlyMap<string, string> {
   return sources
 }
 
-/** Source or JavaScript of an example with the names of the package in the place of paths. */
+/** Returns the source or JavaScript of an example with package names in place of relative paths. */
 export const asUser = (text: string): string =>
   text
     .replaceAll(/'(\.\.\/)+lib\/index\.js'/g, "'ashlar'")

@@ -8,10 +8,13 @@ import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { errorMapper } from '../../../lib/server/interceptors/error-mapper.js'
 import { jsonLogger } from '../../../lib/server/observability/logger.js'
 
-/** What every planted value of a client begins with. */
+/** The prefix of all planted values of a client. */
 export const CANARY = 'canarymark'
 
-/** Remembers what it makes: what is stored of secrets and credentials may show up nowhere either. */
+/**
+ * Provides an encryptor and a credential minter that remember their results, so that tests can check that no
+ * ciphertext, hash or token appears in any output.
+ */
 export class SecretTracker {
   readonly #planted = new Set<string>([CANARY])
 
@@ -42,7 +45,7 @@ export class SecretTracker {
   }
 
   /**
-   * Where planted values are in a text, in whatever case, and in the encoding in which drivers print bytes.
+   * Returns the planted values in a text, in upper or lower case or in the byte encoding that drivers print.
    */
   foundIn(text: string): string[] {
     const lower = text.toLowerCase()
@@ -56,8 +59,8 @@ export class SecretTracker {
 }
 
 /**
- * Everything that anybody could print of an error: itself, its causes, and what a server makes and logs of
- * it.
+ * Returns everything that a program could print about an error: the error, its causes, and the responses and
+ * log records of a server.
  */
 export const everythingSaidOf = async (error: unknown): Promise<string> =>
   [...printed(error), await saidByServerOf(error)].join('\n')
@@ -69,7 +72,7 @@ const printed = (error: unknown): string[] => [
   String((error as Error).stack),
 ]
 
-/** What a server tells its caller and its log of an error that a handler threw. */
+/** Returns the response and the log records of a server for an error that a handler threw. */
 export async function saidByServerOf(error: unknown): Promise<string> {
   const said: string[] = []
   const logger = jsonLogger('debug', (lines) => said.push(lines))
@@ -93,7 +96,7 @@ export async function saidByServerOf(error: unknown): Promise<string> {
   return said.join('\n')
 }
 
-/** Everything the process writes to its outputs while `work` runs, warnings included. */
+/** Returns everything that the process writes to stdout and stderr while `work` runs, including warnings. */
 export async function outputOf(work: () => Promise<void>): Promise<string> {
   const written: string[] = []
   const warned = (warning: Error) => written.push(inspect(warning, { depth: Infinity, showHidden: true }))

@@ -4,7 +4,7 @@ import { planList } from '../../../lib/persistence/contract/list-plan.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { Specimen } from '../entities/specimen.js'
 
-/** What the tokens of a list are bound to, as anybody can know it. */
+/** Returns the checksum that binds page tokens to a list. Anyone can compute it. */
 const sumOf = (values: readonly unknown[], orderBy: string, tenant: string): string => {
   const model = resourceModel(Specimen)
   const { terms } = planList(model, { orderBy }, { context: new RequestContext(), tenant }, {})
@@ -13,6 +13,6 @@ const sumOf = (values: readonly unknown[], orderBy: string, tenant: string): str
   return createHash('sha256').update(JSON.stringify(list)).digest().subarray(0, 16).toString('base64url')
 }
 
-/** A keyset token with a right checksum over values of the caller's choice, for specimens in this order. */
+/** Returns a keyset page token with a valid checksum and chosen values, for specimens in the given order. */
 export const forgedToken = (values: readonly unknown[], orderBy: string, tenant: string): string =>
   Buffer.from(JSON.stringify([values, sumOf(values, orderBy, tenant)])).toString('base64url')

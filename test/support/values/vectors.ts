@@ -6,8 +6,8 @@ import { cannotBeHad } from '../running/summary.js'
 const folder = process.env.ASHLAR_TEST_VECTORS ?? join(dirname(root), 'shared', 'vectors')
 
 /**
- * A whole vector file. Undefined where the folder beside the repository is absent: the run says so at its
- * end, and fails with `CI` set.
+ * Reads a vector file. Returns undefined if the folder next to the repository does not exist. The summary of
+ * the run then reports it, and the run fails if `CI` is set.
  */
 export function vectorFile<File = Record<string, unknown>>(name: string): File | undefined {
   const path = join(folder, `${name}.json`)
@@ -19,6 +19,8 @@ export function vectorFile<File = Record<string, unknown>>(name: string): File |
   return undefined
 }
 
-/** The rows of a vector file such as `crypto-aes-256-gcm`; undefined as in {@link vectorFile}. */
+/**
+ * Reads the rows of a vector file such as `crypto-aes-256-gcm`. Returns undefined as {@link vectorFile} does.
+ */
 export const vectors = <Row = Record<string, unknown>>(name: string): readonly Row[] | undefined =>
   vectorFile<{ readonly rows: readonly Row[] }>(name)?.rows

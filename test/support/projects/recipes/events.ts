@@ -6,7 +6,7 @@ import type { Recipe } from './recipe.js'
 
 const PAGE = 'docs/guides/events-in-a-project.md'
 
-/** The recipe for a project of `ashlar new`. */
+/** The events recipe, for a project of `ashlar new`. */
 export const eventsRecipe: Recipe = {
   page: PAGE,
   follow: async (project) => {

@@ -6,7 +6,7 @@ import type { Recipe } from './recipe.js'
 
 const PAGE = 'docs/guides/resource-names.md'
 
-/** "A whole singleton". */
+/** The recipe "A whole singleton". */
 export const singletonRecipe: Recipe = {
   page: PAGE,
   follow: (project) => {

@@ -6,7 +6,7 @@ import type { Recipe } from './recipe.js'
 
 const PAGE = 'docs/guides/modelling.md'
 
-/** Calls what the recipe adds. */
+/** A test that calls the code of the recipe. */
 const TEST = `import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { startApp } from './app.js'
@@ -34,7 +34,7 @@ it('are deleted, listed and restored', async () => {
 })
 `
 
-/** "A soft-deletable resource". */
+/** The recipe "A soft-deletable resource". */
 export const softDeleteRecipe: Recipe = {
   page: PAGE,
   follow: async (project) => {
