@@ -12,8 +12,8 @@ interface FailureOptions extends ErrorOptions {
 }
 
 /**
- * Ends a command with an exit status, and with one line on stderr or one line for each problem. The message
- * includes advice.
+ * An error that ends a command with an exit status. The command prints the message, or `listed`, on stderr.
+ * The message includes advice.
  */
 export class Failure extends Error {
   readonly exit: Exit

@@ -8,7 +8,10 @@ export interface ResourceSpec {
   readonly fields?: string
 }
 
-/** @throws {Failure} for any other format. */
+/**
+ * Parses the description of a resource from the command line.
+ * @throws {Failure} if the format is wrong.
+ */
 export function parseResource(text: string): ResourceSpec {
   const [, parent, name, fields] =
     /^(?:([A-Za-z][A-Za-z0-9]*)\/)?([A-Za-z][A-Za-z0-9]*)\s*(?:\((.*)\))?$/s.exec(text.trim()) ?? []

@@ -52,7 +52,10 @@ export function rulesSchema(
  */
 const NO_RULES = new Set(['example', 'items', 'keys', 'values'])
 
-/** Returns true if the limits exclude a range: `gt: 10, lt: 5` means outside of it. */
+/**
+ * Returns true if the limits allow the values outside a range. For example, `gt: 10, lt: 5` allows values
+ * above 10 and values below 5.
+ */
 function isOutside({ set }: DeclaredRules): boolean {
   const low = set.get('gt') ?? set.get('gte')
   const high = set.get('lt') ?? set.get('lte')

@@ -2,7 +2,8 @@ import type { Field } from '../fields/field.js'
 import { type KeyPart, keyPartOf, type PartValue } from './key-part.js'
 
 /**
- * A key in application code: the value of its only property, or an object with the properties of its parts.
+ * A key as application code uses it. If the class has one key property, this is the value of the property.
+ * Otherwise, it is an object with a value for each key property.
  */
 export type KeyValue = PartValue | Readonly<Record<string, PartValue>>
 

@@ -3,13 +3,13 @@ const TEXT = /^'(?:[^'\0]|'')*'$/
 const BYTES = /^X'(?:[0-9A-F]{2})*'$/
 
 /**
- * A value that a column contains and that its field cannot hold, as an SQL literal. Page tokens contain it,
- * because rows are sorted by what is stored.
+ * An SQL literal for a stored value that is not valid for its field. Page tokens contain the literal, because
+ * the database sorts rows by the stored value.
  */
 export class StoredLiteral {
   private constructor(readonly text: string) {}
 
-  /** Returns undefined for a string that is not a literal. */
+  /** Parses a literal. Returns undefined for any other string. */
   static of(text: string): StoredLiteral | undefined {
     return [NUMBER, TEXT, BYTES].some((form) => form.test(text)) ? new StoredLiteral(text) : undefined
   }
@@ -26,7 +26,7 @@ export class StoredLiteral {
     return NUMBER.test(this.text)
   }
 
-  /** The value of a literal that is not a number. */
+  /** The string or the bytes of a literal that is not a number. */
   get value(): string | Buffer {
     return this.text.startsWith('X')
       ? Buffer.from(this.text.slice(2, -1), 'hex')

@@ -3,24 +3,24 @@ import { type Problem, propertyProblem } from '../../errors.js'
 import type { ComputedField, Field, Role } from '../fields/field.js'
 import { string } from '../kinds/text.js'
 
-/** The columns of which an etag is made if the class has `@VersionColumn()` and no `@ETag()`. */
+/** The columns from which the etag is computed if the class has `@VersionColumn()` and no `@ETag()`. */
 export interface VersionEtag {
   /** The field `etag` of the message. */
   readonly field: DescField
   readonly version: Field
-  /** Distinguishes a row from one that was deleted and created again with the same key. */
+  /** Distinguishes a row from an earlier, deleted row with the same key. */
   readonly createTime: Field | undefined
 }
 
-/** The values that a row has if it still has the etag. */
+/** The column values that an etag contains. A row has the same etag while it has these values. */
 export interface RowVersion {
   readonly version: number
   readonly createTime: Date | undefined
 }
 
 /**
- * Returns the columns that make the message's field `etag`. Returns undefined if the class has a property for
- * the field, or no `@VersionColumn()`.
+ * Returns the columns from which the message's field `etag` is computed. Returns undefined if the
+ * class has a property for the field, or no `@VersionColumn()`.
  * @param isHeld - true if a property of the class belongs to the field.
  */
 export function versionEtagOf(
@@ -35,7 +35,7 @@ export function versionEtagOf(
   return version && { field, version, createTime: withRole('createTime') }
 }
 
-/** Returns why an etag would not be unique: a row that is created again with the same key has the old one. */
+/** Returns a problem if a row that is deleted and created again with the same key could get its old etag. */
 export function versionEtagProblems(parts: VersionEtag, fields: readonly Field[]): Problem[] {
   const isUnique = fields.some(
     ({ role, isIdentity }) => role === 'createTime' || role === 'deleteTime' || isIdentity === true,
@@ -53,7 +53,7 @@ export function versionEtagProblems(parts: VersionEtag, fields: readonly Field[]
   ]
 }
 
-/** Returns the field `etag` as one that is computed from the entity. */
+/** Returns the computed field that fills `etag` from the columns of an entity. */
 export const etagField = (parts: VersionEtag): ComputedField => ({
   property: parts.field.localName,
   proto: parts.field.name,
@@ -65,7 +65,10 @@ export const etagField = (parts: VersionEtag): ComputedField => ({
   valueOf: (entity) => etagOf(parts, entity),
 })
 
-/** Returns the version of an entity with its create time in milliseconds, or '' without a version. */
+/**
+ * Returns the etag of an entity: its version and, if the class has one, its create time in milliseconds.
+ * Returns `''` if the entity has no version.
+ */
 export function etagOf({ version, createTime }: VersionEtag, entity: object): string {
   const values = entity as Readonly<Record<string, unknown>>
   const count = values[version.property]
@@ -77,7 +80,7 @@ export function etagOf({ version, createTime }: VersionEtag, entity: object): st
 
 const ETAG = /^(?<version>0|[1-9]\d{0,14})(?:-(?<time>0|-?[1-9]\d{0,14}))?$/
 
-/** Returns what an etag stands for; undefined for a text that is not an etag. */
+/** Returns the values that an etag contains; undefined if the string is not an etag. */
 export function versionIn(etag: string): RowVersion | undefined {
   const { version, time } = ETAG.exec(etag)?.groups ?? {}
   if (version === undefined) return undefined

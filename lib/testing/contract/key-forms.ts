@@ -2,7 +2,7 @@
 export interface Form {
   /** Returns the key for a name in a test case. Keys sort in the order of the names. */
   readonly textOf: (name: string) => string
-  /** The key of a new entity without one. */
+  /** The value of the key property before a repository generates a key. */
   readonly none: '' | undefined
   /** True if every repository generates keys of the type. */
   readonly isIdentity: boolean

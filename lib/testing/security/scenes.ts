@@ -209,7 +209,7 @@ const coming = (world: World, side: Side, { add, shown, rows, request, spoken }:
   }
 }
 
-/** Adds accessible rows below the request's rows. They are parents of further rows. */
+/** Adds accessible rows on the levels between the rows in `near` and the resources that have none yet. */
 const addBetween = async (world: World, side: Side, near: Map<Subject, Row>): Promise<void> => {
   for (const subject of world.subjects) {
     if (near.has(subject) || ![...near.keys()].some((above) => isBelow(subject, above))) continue
