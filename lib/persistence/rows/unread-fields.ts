@@ -79,7 +79,7 @@ export class UnreadFields {
   #warn(context: RequestContext, entity: object, field: Field, what: string): void {
     const { type, keys } = this.model
     // Scalars, lists and free-form JSON are reported once per column.
-    const isOfColumn = field.json === undefined || field.json.shape !== undefined
+    const isOfColumn = field.json === undefined || (field.json.shape ?? field.list) !== undefined
     const which = isOfColumn ? '' : ` ${shownValue(keys.textOf(entity))}`
     const row = `the column ${field.column} of ${type}${which} ${what}`
     // The original error would contain a value of the row.

@@ -95,15 +95,16 @@ function formOf(element: Element): ElementForm | undefined {
       toJson: (held) => decimalText(held, element),
       fromJson: (stored) => decimalOf(String(stored as string), element),
     }
-  return element.hasDigits === true ? DIGITS : undefined
+  return element.hasDigits === true ? digitsOf(element) : undefined
 }
 
-const DIGITS: ElementForm = {
+const digitsOf = (element: Element): ElementForm => ({
   toWire: (held) => BigInt(held as string),
   fromWire: String,
   toJson: String,
-  fromJson: String,
-}
+  fromJson: (stored) =>
+    kindOf(element).problem(String(stored), element) === undefined ? String(stored) : undefined,
+})
 
 function problemIn(list: readonly unknown[], element: Element): InsideProblem | undefined {
   const { problem } = kindOf(element)

@@ -41,8 +41,12 @@ export interface PropertyKind {
   readonly wrongExisting?: readonly unknown[]
   /** True if no order can name it, and filters ask by `:` for an element. */
   readonly isList?: true
+  /** True if no filter can name it. */
+  readonly isUnfiltered?: true
   /** True if only PostgreSQL has such columns. Repositories store JSON elsewhere. */
   readonly isArray?: true
+  /** Of an array: SQL of JSON that an engine without arrays can hold and the message cannot. */
+  readonly unreadableJson?: readonly string[]
   /** The same in an existing table. */
   readonly unreadableExisting?: readonly string[]
   /** The engines on which TypeORM alone does not read the column so. */
@@ -130,7 +134,20 @@ const array = (name: string, type: Type, options: ColumnOptions, ...all: Paramet
   isArray: true as const,
   values: lists(...all),
   wrong: [],
+  unreadableJson: [`'[null]'`, `'[[]]'`, `'{}'`, `'[{}]'`, `'"x"'`, `'7'`, ...WRONG_JSON[type]!],
 })
+
+/** Elements of other types. */
+const WRONG_JSON: Partial<Record<Type, readonly string[]>> = {
+  [Type.STRING]: [`'["a", 1]'`, `'[true]'`],
+  [Type.INT32]: [`'[1, "x"]'`, `'[1.5]'`, `'[true]'`, `'[2147483648]'`],
+  [Type.INT64]: [`'["1", true]'`, `'[1.5]'`, `'["9223372036854775808"]'`],
+  [Type.DOUBLE]: [`'[1, true]'`],
+  [Type.BYTES]: [`'[1]'`, `'["AQI=", false]'`],
+  [Type.BOOL]: [`'[1]'`, `'[true, "x"]'`],
+  [Type.MESSAGE]: [`'["tomorrow"]'`, `'[1709168523]'`],
+  [Type.ENUM]: [`'["gone"]'`, `'["active", true]'`],
+}
 
 const amounts = (
   held: (text: string) => unknown,
@@ -215,6 +232,18 @@ const times = (held: (text: string) => unknown): PropertyKind['values'] => {
     time('9999-12-31T23:59:59.999Z'),
   ]
 }
+
+/** Lists of times. */
+const MOMENTS: PropertyKind['values'] = (() => {
+  const [early, , late] = times((text) => new Date(text))
+  const list = (...all: readonly Forms[]): Forms => ({
+    held: all.map(({ held }) => held),
+    json: all.map(({ json }) => json),
+    wire: all.map(({ wire }) => wire),
+    filter: late.filter,
+  })
+  return [list(early), list(), list(early, late)] as const
+})()
 
 const DAYS = {
   column: () => [Column('date')],
@@ -355,6 +384,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
   array('booleans', Type.BOOL, { type: 'boolean' }, [[false], [], [true, false]], 'true'),
   {
     ...array('decimals', Type.STRING, { type: 'numeric', ...AMOUNT }, [['1.50'], [], ['12.25']], '12.25'),
+    unreadableJson: [`'[null]'`, `'["1.5", true]'`, `'[[]]'`],
     otherwiseOn: ['postgres'],
     wrong: [['1.005'], ['ten']],
   },
@@ -373,6 +403,21 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     values: PHASES,
     wrong: [['PHASE_UNSPECIFIED'], [7]],
     unreadable: [`'{gone}'`, `'{active,gone}'`, `'{NULL}'`, `'{{active},{active}}'`],
+  },
+  {
+    ...array('times', Type.MESSAGE, { type: 'timestamptz' }, [[], [], []], ''),
+    addTo: (proto) =>
+      proto.addField('Task', 'worth', Type.MESSAGE, {
+        typeName: '.google.protobuf.Timestamp',
+        repeated: true,
+      }),
+    column: (engine) => [
+      Column({ array: true, type: engine === 'postgres' ? 'timestamptz' : 'datetime', precision: 6 }),
+    ],
+    values: MOMENTS,
+    isUnfiltered: true,
+    wrong: [['today']],
+    unreadable: [`'{infinity}'`, `'{NULL}'`, `'{12024-02-29}'`],
   },
   {
     ...TIMES,

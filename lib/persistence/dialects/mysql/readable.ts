@@ -1,5 +1,6 @@
-import type { Facets } from '../../../resource/kinds/kind.js'
-import { NUMBER_DIGITS, labelsIn, listPattern } from '../values/kind-sql.js'
+import type { Element, Facets } from '../../../resource/kinds/kind.js'
+import { kindOf } from '../../../resource/kinds/kinds.js'
+import { jsonTypesOf, labelsIn, listPattern, NUMBER_DIGITS } from '../values/kind-sql.js'
 import { mysqlLiteral } from './default-text.js'
 import { elementsOf } from './json.js'
 
@@ -20,12 +21,31 @@ export function readableList(column: string, { list }: Facets): string | undefin
   if (list?.as === 'array') {
     const isArray = `JSON_TYPE(${column}) = 'ARRAY'`
     const isWrong = labelsIn(list.element, mysqlLiteral, (labels) => `NOT IN (${labels})`)
-    if (isWrong === undefined) return isArray
+    if (isWrong === undefined) {
+      const types = jsonTypesOf(list.element, {
+        text: `'STRING'`,
+        booleans: `'BOOLEAN'`,
+        integers: `'INTEGER', 'UNSIGNED INTEGER'`,
+        fractions: `'INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'`,
+      })
+      return `${isArray} AND NOT EXISTS (SELECT 1 FROM ${elementsOf(column, 'JSON')} WHERE COALESCE(JSON_TYPE(e.\`list element\`), 'NULL') NOT IN (${types})${wrongNumber(list.element)})`
+    }
     const elements = elementsOf(column, 'LONGTEXT CHARACTER SET utf8mb4')
-    return `${isArray} AND NOT EXISTS (SELECT 1 FROM ${elements} WHERE CAST(e.\`list element\` AS BINARY) ${isWrong})`
+    return `${isArray} AND NOT EXISTS (SELECT 1 FROM ${elements} WHERE e.\`list element\` IS NULL OR CAST(e.\`list element\` AS BINARY) ${isWrong})`
   }
   const pattern = listPattern(list)
   return pattern === undefined
     ? undefined
     : `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin REGEXP ${mysqlLiteral(pattern)}`
+}
+
+/** Returns the rest of the condition for elements that contain times, or integers and decimals as strings. */
+function wrongNumber(element: Element): string {
+  const { increments, declared } = kindOf(element)
+  const text = 'JSON_UNQUOTE(e.`list element`)'
+  if (declared.family === 'times') return ` OR ${text} NOT REGEXP '^[0-9]{4}-[0-9]{2}-[0-9]{2}T'`
+  if (declared.family === 'decimals') return ` OR ${text} NOT REGEXP '^[-+.0-9eE]+$'`
+  if (declared.family !== 'integers' || typeof increments === 'string') return ''
+  const [least, most] = element.range ?? increments.range
+  return ` OR ${text} NOT REGEXP '^-?[0-9]+$' OR CAST(${text} AS DECIMAL(65)) NOT BETWEEN ${least} AND ${most}`
 }

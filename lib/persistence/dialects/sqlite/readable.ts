@@ -1,5 +1,6 @@
-import type { Facets } from '../../../resource/kinds/kind.js'
-import { NUMBER_DIGITS, labelsIn, listPattern } from '../values/kind-sql.js'
+import type { Element, Facets } from '../../../resource/kinds/kind.js'
+import { kindOf } from '../../../resource/kinds/kinds.js'
+import { jsonTypesOf, labelsIn, listPattern, NUMBER_DIGITS } from '../values/kind-sql.js'
 import { textLiteral } from '../values/quoted.js'
 
 /** Conditions for values that an entity can represent: see `KindSql.readable`. */
@@ -34,13 +35,36 @@ export function readableDecimal(column: string, { decimal }: Facets): string {
 }
 
 export function readableList(column: string, { list }: Facets): string | undefined {
-  const isWrong = list && labelsIn(list.element, textLiteral, (labels) => `NOT IN (${labels})`)
-  if (list?.as === 'array')
-    return `json_valid(${column}) AND json_type(${column}) = 'array'${isWrong === undefined ? '' : ` AND ${areAll(column, isWrong)}`}`
+  const isWrong =
+    list && labelsIn(list.element, textLiteral, (labels) => `e.type <> 'text' OR e.value NOT IN (${labels})`)
+  if (list?.as === 'array') {
+    const isArray = `json_valid(${column}) AND json_type(${column}) = 'array'`
+    return `(CASE WHEN ${isArray} THEN ${areAll(column, isWrong ?? wrongElement(list.element))} ELSE 0 END)`
+  }
   if (listPattern(list) === undefined) return undefined
   const json = `CASE ${column} WHEN '' THEN '[]' ELSE '[' || replace(json_quote(${column}), ',', '","') || ']' END`
-  return areAll(json, isWrong ?? `GLOB '*[^-+.0-9eE]*'`)
+  return areAll(json, isWrong ?? `e.value GLOB '*[^-+.0-9eE]*'`)
 }
 
 const areAll = (json: string, isWrong: string): string =>
-  `NOT EXISTS (SELECT 1 FROM json_each(${json}) AS e WHERE e.value ${isWrong})`
+  `NOT EXISTS (SELECT 1 FROM json_each(${json}) AS e WHERE ${isWrong})`
+
+/** The condition of an element `e` that the field cannot hold. */
+function wrongElement(element: Element): string {
+  const { increments } = kindOf(element)
+  const { family } = kindOf(element).declared
+  const types = jsonTypesOf(element, {
+    text: `'text'`,
+    booleans: `'true', 'false'`,
+    integers: `'integer'`,
+    fractions: `'integer', 'real'`,
+  })
+  const isOther = `e.type NOT IN (${types})`
+  if (family === 'times') return `${isOther} OR NOT (${readableTime('e.value')})`
+  const isNumberLike = `e.value = '' OR e.value GLOB '*[^-+.0-9eE]*'`
+  if (family === 'decimals') return `${isOther} OR ${isNumberLike}`
+  if (family !== 'integers' || typeof increments === 'string') return isOther
+  const [least, most] = element.range ?? increments.range
+  const isBeyond = `CAST(e.value AS NUMERIC) NOT BETWEEN ${least} AND ${most}`
+  return `${isOther} OR e.value = '' OR e.value GLOB '*[^-0-9]*' OR ${isBeyond}`
+}

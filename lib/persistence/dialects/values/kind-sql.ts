@@ -1,10 +1,10 @@
 import type { EnumNames } from '../../../resource/enums/enum-names.js'
 import type { Field } from '../../../resource/fields/field.js'
-import type { Facets, KindName, ListForm, Range } from '../../../resource/kinds/kind.js'
+import type { Element, Facets, KindName, ListForm, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { decimalOf, decimalText, exactDecimal } from '../../../resource/kinds/fractions.js'
 import { INT32, INT64, UINT32, UINT64 } from '../../../resource/kinds/integers.js'
-import { ownOf } from '../../../resource/kinds/kinds.js'
+import { kindOf, ownOf } from '../../../resource/kinds/kinds.js'
 import { StoredLiteral } from '../../../resource/kinds/stored-literal.js'
 import type { BoundValue } from './bound-value.js'
 import { storedDate } from './stored-time.js'
@@ -313,6 +313,29 @@ export function listPattern(list: ListForm | undefined): string | undefined {
   const labels = [...(list.element.enumNames?.labels?.numberOf.keys() ?? [])].map(escaped)
   const element = labels.length > 0 ? `(${labels.join('|')})` : '[-+.0-9eE]+'
   return `^(${element}(,${element})*)?$`
+}
+
+/** Returns the JSON types of a list's elements, in the terms of an engine. */
+export function jsonTypesOf(
+  element: Element,
+  {
+    text,
+    booleans,
+    integers,
+    fractions,
+  }: Readonly<Record<'text' | 'booleans' | 'integers' | 'fractions', string>>,
+): string {
+  switch (kindOf(element).declared.family) {
+    case 'booleans':
+      return booleans
+    case 'integers':
+      return `${integers}, ${text}`
+    case 'fractions':
+    case 'decimals':
+      return `${fractions}, ${text}`
+    default:
+      return element.kind === 'enum' ? `${integers}, ${text}` : text
+  }
 }
 
 const escaped = (label: string): string => label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
