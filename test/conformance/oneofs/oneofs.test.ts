@@ -76,6 +76,30 @@ describeOn('a oneof', backends, (backend) => {
       expect((await tasks.batchGet(['a', 'b', 'c'])).map(membersOf)).to.deep.equal(wanted)
     }))
 
+  it('has one member after two callers have set two at once', () =>
+    inAcme(async () => {
+      const rounds = Array.from({ length: 10 }, (_, at) => `r${at}`)
+      for (const id of rounds) await make(id, { email: 'x' })
+      await Promise.all(
+        rounds.flatMap((id) => [
+          tasks.update(id, { seats: 1n }, ['seats']),
+          tasks.update(id, { nick: 'n' }, ['nick']),
+          tasks.update(id, { title: 'u', due: new Date(0) }),
+          tasks.batchUpdate([{ key: id, entity: { phase: 1 }, fieldMask: ['phase'] }]),
+        ]),
+      )
+      const { items } = await tasks.list()
+      expect(items.map((item) => Object.keys(membersOf(item)).length)).to.deep.equal(rounds.map(() => 1))
+      const { dataSource } = open
+      if (dataSource === undefined) return
+      // Reading leaves out all but one.
+      const set = ['email', 'seats', 'phase', 'due', 'place', 'nick', 'extra']
+        .map((name) => `CASE WHEN ${name} IS NULL THEN 0 ELSE 1 END`)
+        .join(' + ')
+      const stored = await dataSource.query<unknown[]>(`SELECT id FROM oneof_tasks WHERE ${set} <> 1`)
+      expect(stored).to.deep.equal([])
+    }))
+
   it('is written by updateMany and modify', () =>
     inAcme(async () => {
       for (const id of ['a', 'b']) await make(id, { email: id })
