@@ -165,9 +165,9 @@ const deadLetterOf = ([id, cursor, eventId, eventType, reason, ageMs, isWaiting]
   isWaiting: Number(isWaiting) === 1,
 })
 
-/** Returns the part of a reason that is stored. */
+/** Returns the reason to store, as a string: the name and message of an error, or a printed value. */
 export const textOf = (reason: unknown): string =>
   storable(reason instanceof Error ? `${reason.name}: ${reason.message}` : shownValue(reason))
 
-/** Shortens a string so that every database can store it. */
+/** Removes NUL characters and shortens a string, so that every database can store it. */
 const storable = (text: string): string => text.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed()

@@ -7,7 +7,7 @@ import { MAX_PATH_DEPTH } from './relation-loads.js'
 
 /** A relation that a filter or a sort order names. */
 export interface NamedRelation {
-  /** The relation as in `through`: a property or a path of properties. */
+  /** The property of the relation, or a path of properties, in the format of `through`. */
   readonly path: string
   readonly target: ResourceModel
 }

@@ -4,7 +4,6 @@ import type { Referable } from './referable.js'
 
 /** The data that the reads and writes of one operation share. Created once and never changed. */
 export interface RowCall extends RunOptions {
-  /** The context of the call. */
   readonly context: RequestContext
   /** The context of hooks in the operation's transaction. Undefined if the operation calls none. */
   readonly inside?: RequestContext
