@@ -7,8 +7,8 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 export class StaleStatement extends DriverFault {}
 
 /**
- * The error codes of `invalid_sql_statement_name`, and of errors for values that are read, written or compared
- * with the column's previous type.
+ * The error codes of `invalid_sql_statement_name`, and of errors for values that are read, written or
+ * compared with the column's previous type.
  */
 const CODES = new Set<unknown>(['26000', '22003', '22007', '22008', '22P02', '22P03', '42804', '42883'])
 
