@@ -119,7 +119,10 @@ function checkNew(message: DescMessage, spec: FieldSpec): void {
   checkValues(message, spec, spec.values)
 }
 
-/** Checks enum values, because all enums of a message share one namespace. */
+/**
+ * Throws if another enum of the message already has one of the values. Protobuf puts the values of all enums
+ * of a message in one namespace.
+ */
 function checkValues(message: DescMessage, spec: FieldSpec, values: readonly string[]): void {
   for (const { name, values: taken } of message.nestedEnums) {
     const both = values.find((value) => taken.some((one) => one.name === value))

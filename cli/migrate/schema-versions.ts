@@ -180,8 +180,8 @@ async function tryWritten(
 }
 
 /**
- * Checks the folder. If it contained no migrations, the comparison would report everything as new.
- * @throws {Failure} if the database contains migrations, so that this is not their folder.
+ * Rejects a folder without migrations, because the comparison would report the whole schema as new.
+ * @throws {Failure} if the database has migrations but the folder has none.
  */
 async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<void> {
   const { database } = migrator

@@ -79,8 +79,9 @@ A reference to another resource is a string with its key: declare branch_id:stri
   }
 
   /**
-   * Returns a request for each resource. Flags apply to a single one, so its parent and fields are declared
-   * in one place.
+   * Returns a request for each resource.
+   * @throws Failure if several resources have a flag other than `--package`, or if a resource has its parent
+   *   or fields both in the text and in a flag.
    */
   async #requests(
     texts: readonly string[],

@@ -301,7 +301,7 @@ export interface Kind extends PlanRules {
    * @param ofMessage - the conversions of the message field.
    */
   readonly jsonColumn?: (ofMessage: JsonColumn | undefined, list?: ListForm) => JsonColumn
-  /** A description of a stored value that the message cannot hold, and the reason, for the log. */
+  /** Returns the log text for a stored value that the message cannot hold: what it is, and why. */
   readonly unread?: (field: Facets) => readonly [what: string, why: string]
   /**
    * True if a column can contain a value that the message cannot hold. A full update keeps such a value if

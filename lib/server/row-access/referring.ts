@@ -41,8 +41,8 @@ export class Referring implements ReferringWrites {
   }
 
   /**
-   * Returns access that accepts references that the server sets: OUTPUT_ONLY fields, and values that are not
-   * in the request.
+   * Returns an access check that permits every reference that the server sets: one in an OUTPUT_ONLY field,
+   * or one that is not in the request. It passes other references to `access`.
    * @param rows - the rows to which the request refers; undefined for stored references.
    */
   #ofRequest(rows: readonly ReferredRow[] | undefined): ReferenceAccess {
