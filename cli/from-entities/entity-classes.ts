@@ -16,11 +16,20 @@ export interface EntityFacts {
   readonly references: ReadonlyMap<string, string>
   /** The relations whose key column is in the class's table. */
   readonly owners: ReadonlySet<string>
-  readonly embedded: readonly string[]
+  readonly embedded: readonly EmbeddedFacts[]
   /** The relations that refer to a column other than the key. */
   readonly offKey: ReadonlySet<string>
   /** The names of related classes, by the relation's property. */
   readonly targets: ReadonlyMap<string, string>
+}
+
+/** An embedded class, `@Column(() => Address)`. */
+export interface EmbeddedFacts {
+  readonly property: string
+  readonly isArray: boolean
+  readonly type: EntityFacts
+  /** True if the class declares relations, indexes or hooks, which an embedded message does not support. */
+  readonly hasMore: boolean
 }
 
 /**
@@ -84,9 +93,21 @@ function factsOf(entity: Function, storage: Storage): EntityFacts {
         .map(({ propertyName }) => propertyName),
     ),
     targets: new Map(relations.map((one) => [one.propertyName, nameOf(targetOf(one))])),
-    embedded: own(storage.embeddeds).map(({ propertyName }) => propertyName),
+    embedded: own(storage.embeddeds).map(({ propertyName, isArray, type }) => {
+      const embedded = (type as () => Function)()
+      const within = lineage(embedded)
+      const isOf = ({ target }: { readonly target: unknown }) => within.includes(target as Function)
+      const hasMore = NOT_EMBEDDED.some((kind) => storage[kind].some(isOf))
+      return { property: propertyName, isArray, hasMore, type: factsOf(embedded, storage) }
+    }),
   }
 }
+
+/** Declarations that an embedded message does not support. */
+const NOT_EMBEDDED = [
+  ...(['relations', 'generations', 'indices', 'uniques', 'checks', 'exclusions'] as const),
+  ...(['entityListeners', 'foreignKeys', 'relationIds'] as const),
+] as const
 
 type RelationArgs = Storage['relations'][number]
 

@@ -65,22 +65,34 @@ ${serviceText(shown, names, methods)}
 ${requestsText(shown, names, methods)}`
 }
 
-/** Parses the field numbers of a message in a .proto file. */
+/**
+ * Parses the field numbers of a message in a .proto file. Fields of nested messages are named by their path,
+ * such as `Address.city`.
+ */
 export function fieldNumbers(text: string, message: string): ReadonlyMap<string, number> {
   const start = new RegExp(`^message ${message} \\{$`, 'm').exec(text)
   if (start === null) return new Map()
   const end = text.indexOf('\n}', start.index)
-  const body = text.slice(start.index, end === -1 ? undefined : end)
-  return new Map(
-    [...body.matchAll(/^ {2}(?:optional |repeated )?[\w.]+ (\w+) = (\d+)/gm)].map(([, name = '', number]) => [
-      name,
-      Number(number),
-    ]),
-  )
+  const lines = text.slice(start.index, end === -1 ? undefined : end).split('\n')
+  const numbers = new Map<string, number>()
+  const within: string[] = []
+  for (const line of lines.slice(1)) {
+    const [, block, name] = /^ *(message|enum|oneof|extend) (\w+) \{/.exec(line) ?? []
+    const [, field, number] = /^ *(?:optional |repeated )?[\w.]+ (\w+) = (\d+)/.exec(line) ?? []
+    if (name !== undefined) within.push(block === 'oneof' ? '' : `${name}.`)
+    else if (/^ *\}/.test(line)) within.pop()
+    else if (field !== undefined) numbers.set(`${within.join('')}${field}`, Number(number))
+  }
+  return numbers
 }
 
-const importsOf = ({ fields }: ShownEntity, { isReadOnly }: Methods): string =>
-  [
+/** Returns the fields with those of their nested messages. */
+const allFields = (fields: readonly ShownField[]): readonly ShownField[] =>
+  fields.flatMap((field) => [field, ...allFields(field.members ?? [])])
+
+function importsOf(shown: ShownEntity, { isReadOnly }: Methods): string {
+  const fields = allFields(shown.fields)
+  return [
     ...new Set([
       ...['ashlar/api/v1/annotations', 'google/api/annotations'],
       ...(isReadOnly
@@ -94,19 +106,33 @@ const importsOf = ({ fields }: ShownEntity, { isReadOnly }: Methods): string =>
     .sort()
     .map((name) => `import "${name}.proto";\n`)
     .join('')
+}
 
 function messageText(
   { fields, facts, description }: ShownEntity,
   { type }: EntityNames,
   numbers: ReadonlyMap<string, number>,
 ): string {
-  let next = Math.max(0, ...numbers.values())
-  const lines = fields.map((field) => fieldText(field, numbers.get(field.name) ?? ++next))
-  const enums = fields.flatMap((field) => (field.enumeration === undefined ? [] : [`\n${enumText(field)}`]))
   return `// ${oneLine(description ?? `${facts.name} as clients see it.`)}
 message ${type} {
-${lines.join('')}${enums.join('')}}
+${bodyText(fields, numbers, '')}}
 `
+}
+
+/** @param path - the nested messages around the fields, such as `Address.`. */
+function bodyText(fields: readonly ShownField[], numbers: ReadonlyMap<string, number>, path: string): string {
+  const known = [...numbers].filter(
+    ([name]) => name.startsWith(path) && !name.slice(path.length).includes('.'),
+  )
+  let next = Math.max(0, ...known.map(([, number]) => number))
+  const lines = fields.map((field) => fieldText(field, numbers.get(`${path}${field.name}`) ?? ++next))
+  const nested = fields.flatMap((field) => {
+    if (field.enumeration !== undefined) return [`\n${enumText(field)}`]
+    if (field.members === undefined) return []
+    const body = bodyText(field.members, numbers, `${path}${field.type}.`).replaceAll(/^(?=.)/gm, '  ')
+    return [`\n  message ${field.type} {\n${body}  }\n`]
+  })
+  return `${lines.join('')}${nested.join('')}`
 }
 
 /** Removes line breaks, which would end a comment. */

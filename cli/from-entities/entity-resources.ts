@@ -337,10 +337,13 @@ function additionOf(
   const isScoped = tenant !== undefined && !isShared
   const schema = `${names.type}Schema`
   // At runtime, the field customer_id is matched with `customerId` but not with `customerID`.
+  const declared = new Set([
+    ...facts.columns.map(({ propertyName }) => propertyName),
+    ...facts.embedded.map(({ property }) => property),
+  ])
   const fields = new Map(
     shown.fields
-      .filter(({ name, property }) => ![name, camelOf(name)].includes(property))
-      .filter(({ property }) => facts.columns.some(({ propertyName }) => propertyName === property))
+      .filter(({ name, property }) => ![name, camelOf(name)].includes(property) && declared.has(property))
       .map(({ name, property }) => [property, name]),
   )
   return {

@@ -1,7 +1,7 @@
 import { snakeCase } from '../../lib/text/snake-case.js'
 import { camelOf, pascalOf } from '../generate/words.js'
 import type { ClassDescriptions } from './decorated-source.js'
-import { type ColumnArgs, designType, type EntityFacts } from './entity-classes.js'
+import { type ColumnArgs, designType, type EmbeddedFacts, type EntityFacts } from './entity-classes.js'
 import { secretWord } from './secret-words.js'
 
 /** The user's choices. */
@@ -25,6 +25,8 @@ export interface ShownField {
   /** The labels of an enum as stored in the column. */
   readonly enumeration: readonly string[] | undefined
   readonly comment: string | undefined
+  /** The fields of an embedded class, whose message is named by `type`. */
+  readonly members?: readonly ShownField[]
 }
 
 /** A property without a field. */
@@ -93,7 +95,17 @@ export function shownEntity(facts: EntityFacts, choices: Choices): ShownEntity |
     leftOut.push({ property: propertyName, reason: 'a relation, which is not a field' })
     if (facts.owners.has(propertyName) && options.nullable === false) unfilled.push(propertyName)
   }
-  for (const property of embedded) leftOut.push({ property, reason: 'an embedded class' })
+  for (const one of embedded) {
+    const field = embeddedField(one, facts.name, choices)
+    const taken = typeof field === 'string' ? undefined : namesIn(field).find((name) => fields.has(name))
+    if (typeof field !== 'string' && taken === undefined)
+      for (const name of namesIn(field)) fields.set(name, field)
+    else {
+      const used = `the field ${taken} is already used by ${fields.get(taken ?? '')?.property}`
+      leftOut.push({ property: one.property, reason: typeof field === 'string' ? field : used })
+      if (needsValue(one.type)) unfilled.push(one.property)
+    }
+  }
   const isUuid = key.options.type === 'uuid'
   return {
     facts,
@@ -172,6 +184,50 @@ function fieldOf(column: ColumnArgs, facts: EntityFacts, choices: Choices): Show
     comment: options.comment ?? choices.descriptions?.properties.get(propertyName),
   }
 }
+
+/** Returns the field of an embedded class, or the reason why it has none. */
+function embeddedField(
+  { property, isArray, hasMore, type }: EmbeddedFacts,
+  path: string,
+  choices: Choices,
+): ShownField | string {
+  const name = snakeCase(property)
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) return 'its name cannot be a field name'
+  if (isArray) return 'a list of an embedded class'
+  if (hasMore) return `${type.name} has more than plain columns`
+  const facts = { ...type, name: `${path}.${property}` }
+  const inside = { ...choices, descriptions: undefined }
+  const members: ShownField[] = []
+  const parts = [
+    ...type.columns.map((one) => [one.propertyName, fieldOf(one, facts, inside)] as const),
+    ...type.embedded.map((one) => [one.property, embeddedField(one, facts.name, inside)] as const),
+  ]
+  const taken = new Set<string>()
+  for (const [part, field] of parts) {
+    if (typeof field === 'string') return `${part}: ${field}`
+    const names = namesIn(field)
+    if (![field.name, camelOf(field.name)].includes(part))
+      return `${part}: its field would need @ProtoField('${field.name}')`
+    if (names.some((one) => taken.has(one))) return `${part}: two properties have the same field name`
+    for (const one of names) taken.add(one)
+    members.push(field)
+  }
+  return {
+    name,
+    property,
+    type: pascalOf(name),
+    isList: false,
+    isOptional: false,
+    behaviors: needsValue(type) ? ['REQUIRED'] : [],
+    enumeration: undefined,
+    comment: choices.descriptions?.properties.get(property),
+    members,
+  }
+}
+
+/** Returns true if a new row needs a value in the embedded class. */
+const needsValue = ({ columns, embedded }: EntityFacts): boolean =>
+  columns.some(isNeeded) || embedded.some(({ type }) => needsValue(type))
 
 type FieldType = Pick<ShownField, 'type' | 'isList' | 'enumeration'>
 

@@ -229,7 +229,7 @@ export function readFields(
     .map((property) => ({ property, proto: protoOf(property) }))
   problems.push(...ofRelations, ...columnNameProblems(read), ...fieldNameProblems([...read, ...apart]))
   const stored = new Map(read.map((field) => [field.property, field]))
-  const other = new Set([...columns.keys(), ...decoratedOf(facts), ...refused])
+  const other = new Set([...columns.keys(), ...embeddeds.keys(), ...decoratedOf(facts), ...refused])
   problems.push(
     ...protoFieldProblems(
       message,

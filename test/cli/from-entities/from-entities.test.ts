@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fieldNumbers } from '../../../cli/from-entities/entity-proto.js'
 import { testDatabase } from '../../support/databases/test-database.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { existingProject } from '../../support/projects/existing-project.js'
@@ -20,6 +21,26 @@ const GADGET = `
 export class Gadget {
   @PrimaryGeneratedColumn('uuid') id!: string
   @Column() serialNO!: string
+}
+export class Geo {
+  @Column('double precision') latitude!: number
+  @Column('double precision') longitude!: number
+}
+export class Whereabouts {
+  @Column() street!: string
+  @Column({ nullable: true }) city?: string
+  @Column({ type: 'enum', enum: ['home', 'work'], nullable: true }) usage?: string
+  @Column(() => Geo) geo!: Geo
+}
+export class Login {
+  @Column() password!: string
+}
+@Entity()
+export class Depot {
+  @PrimaryGeneratedColumn('uuid') id!: string
+  @Column(() => Whereabouts) mainADDR!: Whereabouts
+  @Column(() => Geo, { prefix: 'at' }) place!: Geo
+  @Column(() => Login) login!: Login
 }
 @Entity()
 export class $Odd {
@@ -41,7 +62,7 @@ describe('ashlar generate from-entities', () => {
   })
   after(() => rmSync(dirname(project.folder), { recursive: true, force: true }))
 
-  it('makes at least 37 of 43 classes answer create, get and list, without an edit by hand', async () => {
+  it('makes at least 38 of 44 classes answer create, get and list, without an edit by hand', async () => {
     const made = await project.ashlar('generate', 'from-entities', '--without-tenants', '--write', ...SHARED)
     expect([made.exit, made.stderr]).to.deep.equal([0, ''])
     expect(made.stdout)
@@ -59,10 +80,50 @@ describe('ashlar generate from-entities', () => {
     const results = JSON.parse(out) as Readonly<Record<string, string>>
     const failed = Object.entries(results).filter(([, result]) => result !== 'ok' && result !== 'no create')
     expect(Object.fromEntries(failed)).to.deep.equal({})
-    expect(Object.keys(results).length).to.be.at.least(37)
+    expect(Object.keys(results).length).to.be.at.least(38)
     expect(readFileSync(join(project.folder, 'src/entities.ts'), 'utf8')).to.include(
       "  @ProtoField('serial_no')\n  @Column() serialNO!: string",
     )
+  })
+
+  it('shows an embedded class as a message, and keeps the numbers of its fields', async () => {
+    const proto = () => readFileSync(join(project.folder, 'proto/depot.proto'), 'utf8')
+    const messageOf = () => /message Depot [\s\S]*?^\}/m.exec(proto())?.[0] ?? ''
+    const made = messageOf()
+    expect(made).to.equal(`message Depot {
+  string id = 1;
+  MainAddr main_addr = 2 [(google.api.field_behavior) = REQUIRED];
+  Place place = 3 [(google.api.field_behavior) = REQUIRED];
+
+  message MainAddr {
+    string street = 1 [(google.api.field_behavior) = REQUIRED];
+    optional string city = 2;
+    optional Usage usage = 3;
+    Geo geo = 4 [(google.api.field_behavior) = REQUIRED];
+
+    enum Usage {
+      USAGE_UNSPECIFIED = 0;
+      USAGE_HOME = 1;
+      USAGE_WORK = 2;
+    }
+
+    message Geo {
+      double latitude = 1;
+      double longitude = 2;
+    }
+  }
+
+  message Place {
+    double latitude = 1;
+    double longitude = 2;
+  }
+}`)
+    const numbers = fieldNumbers(proto(), 'Depot')
+    expect(Object.fromEntries(numbers)).to.include({
+      main_addr: 2,
+      'MainAddr.geo': 4,
+      'MainAddr.Geo.longitude': 2,
+    })
   })
 
   it('leaves out secrets by their names, says why, and shows a relation as its reference', async () => {
@@ -123,7 +184,7 @@ describe('ashlar generate from-entities', () => {
     [
       'without a choice of tenants',
       [],
-      /say whose the rows are: --tenant organizationId \(1 of 43 classes have it\), or --without-tenants/,
+      /say whose the rows are: --tenant organizationId \(1 of 44 classes have it\), or --without-tenants/,
     ],
     [
       'with an unknown class',
