@@ -8,8 +8,8 @@ import type { Subject } from './subject.js'
 const side = (name: string): URL => new URL(`./sides/${name}.js`, import.meta.url)
 
 /**
- * Returns a side that puts load on a server in another process: a module of `sides`, or of `peers` if it ends
- * in `.mjs`.
+ * Returns a side that sends load to a server in another process. `server` names a module in `sides`, or in
+ * `peers` if it ends with `.mjs`.
  */
 const load = (name: string, server: string): URL =>
   new URL(`./sides/${name}.js?server=${server}`, import.meta.url)

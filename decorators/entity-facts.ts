@@ -127,7 +127,7 @@ export function declare(
   if (own.resource !== undefined)
     throw refused(
       entity as { name: string },
-      problem('decorator', `write @Resource above @${decorator}: it reads the other decorators`),
+      problem('decorator', `write @Resource above @${decorator}, because it reads the decorators below it`),
     )
   Object.assign(own, facts)
 }

@@ -128,7 +128,7 @@ const parentsMade = ({ names: { camels, snake }, key, body }: ParentSample): str
 
 const sampleLine = ({ name, type }: FieldSpec): string => `${camelOf(name)}: ${type.sample(name)},`
 
-/** Adds samples of fields to a test. Undefined if the generated \`const sample\` is not found. */
+/** Adds samples of fields to a test. Undefined if the generated `const sample` is not found. */
 export function withSamples(text: string, fields: readonly FieldSpec[]): string | undefined {
   const lines = text.split('\n')
   const start = lines.indexOf('const sample = {')

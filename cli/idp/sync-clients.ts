@@ -111,7 +111,7 @@ function nothingFound(
   if (routes.length > 0)
     return new Failure(
       'input',
-      `no app was found: all ${routes.length} routes are TCP, which need no sign-in; ${left}`,
+      `no app was found: all ${routes.length} routes are TCP routes, which need no sign-in; ${left}`,
     )
   const daemon =
     registry === undefined

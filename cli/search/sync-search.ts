@@ -44,7 +44,7 @@ function doubledIn(generated: Files, present: Files): readonly string[] {
   const versions = (files: Files) => [...new Set(Object.keys(files).map((name) => name.replace(WAY, '')))]
   return versions(generated).flatMap((name) => {
     const other = versions(present).find((one) => one !== name && numberOf(one) === numberOf(name))
-    return other === undefined ? [] : [`it has ${other} with the number of ${name}`]
+    return other === undefined ? [] : [`it contains ${other}, which has the same number as ${name}`]
   })
 }
 

@@ -95,7 +95,7 @@ function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): 
   const rules = OPTIONS[decorator]
   if (options === undefined) return
   if (rules === undefined) {
-    yield wrong(`${subject} has no options`, `write @${decorator}()`)
+    yield wrong(`${subject} takes no options`, `write @${decorator}()`)
     return
   }
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -107,7 +107,7 @@ function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): 
   const said = Object.entries(options).filter(([, value]) => value !== undefined)
   if (decorator === 'Searchable' && property !== undefined) {
     if (said.length > 0)
-      yield wrong(`${subject} marks a property and has no options`, 'write them on the class')
+      yield wrong(`${subject} marks a property and takes no options`, 'write them on the class')
     return
   }
   for (const [name, value] of said) {

@@ -24,7 +24,7 @@ export interface TableDifference {
   readonly next?: TableStep
 }
 
-/** A difference between another application's table and the framework's own, which is permitted. */
+/** A harmless difference between another application's table and the model. */
 export interface TableNote extends Pick<TableDifference, 'kind' | 'table' | 'column' | 'text'> {
   /** The consequence. */
   readonly detail: string

@@ -43,7 +43,7 @@ describe('options of decorators', () => {
       const [problem, ...others] = problemsOf(widgetWith(name, { shiny: true }))
       expect(others).to.deep.equal([])
       expect(problem).to.match(
-        new RegExp(`@${name}(: there is no option shiny; valid: | has no options: write @${name}\\(\\)$)`),
+        new RegExp(`@${name}(: there is no option shiny; valid: | takes no options: write @${name}\\(\\)$)`),
       )
       expect(
         problemsOf(widgetWith(name, undefined)).filter((one) => one.includes(`@${name} `)),
@@ -123,7 +123,7 @@ describe('options of decorators', () => {
 
   it('of @Searchable() belong to the class', () => {
     expect(problemsOf(widgetWith('Searchable', { strategy: 'JIT' }, true))).to.deep.equal([
-      'title: @Searchable marks a property and has no options: write them on the class',
+      'title: @Searchable marks a property and takes no options: write them on the class',
     ])
     expect(problemsOf(widgetWith('Searchable', {}, true))).to.deep.equal([])
   })

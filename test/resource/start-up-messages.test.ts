@@ -177,7 +177,7 @@ describe('what is said of a field that does not fit', () => {
       expect(list).to.match(
         /^list has the column type Array, which cannot be stored: write @Column\('simple-json'\)/,
       )
-      expect(either).to.match(/^either has the column type Object, which cannot be stored: spell a type/)
+      expect(either).to.match(/^either has the column type Object, which cannot be stored: name a type/)
     })
 
     it('is refused when it holds something else than the field', () => {

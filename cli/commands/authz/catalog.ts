@@ -49,7 +49,7 @@ The module exports a ServerBuilder, a Server, or a function that returns one, na
     if (differs)
       throw new Failure(
         'differs',
-        `${check ?? ''} is not the catalog of ${args.module}: rewrite it with --format ${format}`,
+        `${check ?? ''} does not contain the catalog of ${args.module}: write it with --format ${format}`,
       )
     return { permissions }
   }

@@ -67,7 +67,7 @@ export function nextOfTried(planned: readonly PlannedVersion[], style: Style): s
   const up =
     before === undefined
       ? `then ${style.command('migrate up')} on the database itself, once no process with the older code runs`
-      : `then on the database itself ${style.command('migrate up', { to: before })}. Deploy ${breaking} in a later release, once no process with the older code runs: the next image with it applies it`
+      : `then on the database itself ${style.command('migrate up', { to: before })}. Deploy ${breaking} in a later release, once no process with the older code runs: the image of that release applies it`
   return nextLine(
     style,
     { command: 'migrate plan' },

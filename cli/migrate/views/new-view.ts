@@ -16,7 +16,10 @@ export function newLines({ files }: NextFiles, areEmpty: boolean, style: Style):
   ]
 }
 
-/** Returns a note about the connection string's engine if it has no folder although another one has. */
+/**
+ * Returns the note that no files are written for the connection string's engine, because only another engine
+ * has a folder.
+ */
 export const leftOutNote = (dialect: Dialect): string =>
   `nothing is written for ${dialect}, the connection string's engine: --dialect ${dialect} begins its folder`
 

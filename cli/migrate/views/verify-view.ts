@@ -62,7 +62,7 @@ export function verifyLines(verified: Omit<Verified, 'notes'>, style: Style): re
   ]
 }
 
-/** Returns the differences that the contract phase removes. */
+/** Returns the differences that the contract phase resolves, except objects that a migration creates. */
 export const leftIn = ({ differences, removed }: Pick<Verified, 'differences' | 'removed'>) =>
   differences.filter(
     (one): one is TableDifference =>

@@ -9,7 +9,7 @@ interface Placed {
   readonly log_position: number
 }
 
-/** The event with its number in its tenant. */
+/** An event with its number in its tenant's sequence. */
 export interface Numbered {
   readonly position: number
   readonly log_position: number

@@ -17,7 +17,8 @@ interface Of {
 export const DIFFERENCES = {
   /** `refusal`: why lint rejects the file. `mayBeElsewhere`: the versions may be in another schema. */
   pending: (v: Of & { refusal?: string; mayBeElsewhere?: true }, command: CommandLine) => {
-    if (v.refusal !== undefined) return `${v.version} is not applied: migrate up rejects it: ${v.refusal}`
+    if (v.refusal !== undefined)
+      return `${v.version} is not applied, because migrate up rejects it: ${v.refusal}`
     return `${v.version} is not applied${v.mayBeElsewhere === true ? '' : `: run ${command('migrate up')}`}`
   },
   running: (v: Of & { holder: string | undefined }) =>

@@ -47,7 +47,7 @@ export const RECOVERIES = {
     const there = done === 0 ? nothing : `${are} and ${done === 1 ? 'stays' : 'stay'}`
     const next = `statement ${done + 1} of ${of}`
     return mayBeDone
-      ? `${v.isLast ? 'its last run' : 'an earlier run of it'} ended without a report at ${next}, and ${there}: runs that statement again, and treats an error that reports it as already done as success`
+      ? `${v.isLast ? 'its last run' : 'an earlier run of it'} ended without a report at ${next}, and ${there}: runs that statement again, and ignores an error that reports it as already done`
       : `${ENDS[end]} at ${next}, and ${there}: continues with that statement`
   },
 } satisfies Messages

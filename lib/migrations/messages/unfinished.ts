@@ -40,10 +40,10 @@ export const ON_DOWN = {
     `nothing of it is done: ${command('migrate down')} ${PENDING_AGAIN}`,
   /** MySQL: the next statement may be done. */
   mayBeDone: (_: unknown, command: CommandLine) =>
-    `its statement may be done: ${command('migrate down')} runs its down migration, and treats an error of its first statement that reports it as already undone as success; it ${PENDING_AGAIN}`,
+    `its statement may be done: ${command('migrate down')} runs its down migration, and ignores an error of its first statement that reports it as already undone; this ${PENDING_AGAIN}`,
   /** PostgreSQL: the run may have left an unusable index. */
   dropsIndex: (_: unknown, command: CommandLine) =>
-    `${command('migrate down')} drops an unusable index that it left, and runs its down migration only if its statement is done; it ${PENDING_AGAIN}`,
+    `${command('migrate down')} drops an unusable index that it left, and runs its down migration only if its statement is done; this ${PENDING_AGAIN}`,
   forgetsChunks: (_: unknown, command: CommandLine) =>
     `for a backfill, ${command('migrate down')} runs its down migration, makes it pending again and forgets its position, ${GIVEN_UP}`,
   refuses: (v: { problem: { readonly kind: string } }, command: CommandLine) =>

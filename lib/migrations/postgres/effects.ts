@@ -37,7 +37,7 @@ type Lock = keyof typeof BLOCKED
 const LOCKS = Object.keys(BLOCKED) as readonly Lock[]
 const ROWS: readonly Effect['rows'][] = ['untouched', 'read', 'written', 'rewritten']
 
-/** A lock, another locked table if there is one, and the effect on the rows. */
+/** The effect of an action: its lock, what it does to the rows, and a second locked table, if any. */
 interface Action {
   readonly lock: Lock
   readonly rows: Effect['rows']

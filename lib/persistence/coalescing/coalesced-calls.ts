@@ -39,7 +39,7 @@ export interface Mergeable<S extends Requested, R> {
   valuesOf(requested: S): readonly unknown[]
   /** Returns the parameters of the shared statement for the values of all calls. */
   bound(calls: readonly (readonly unknown[])[]): readonly unknown[]
-  /** Returns the request that a result would answer. It is compared with the request of the call. */
+  /** Returns the request that a result answers. It must equal the call's request. */
   requestedIn(result: R): Requested
   /**
    * Converts a row to the operation's result.

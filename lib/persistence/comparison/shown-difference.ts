@@ -119,12 +119,15 @@ export function shownDifference(
     case 'spareDefault': {
       const { name: column } = difference.column
       const { fallback: is = '' } = difference.live
-      return of(`${table}.${column} keeps the default ${is}, which let older images omit it`, {
-        column,
-        is,
-        statement: `${alter}ALTER COLUMN ${quote(column)} DROP DEFAULT`,
-        next: 'contract',
-      })
+      return of(
+        `${table}.${column} still has the default ${is}, which only older images that omit the column need`,
+        {
+          column,
+          is,
+          statement: `${alter}ALTER COLUMN ${quote(column)} DROP DEFAULT`,
+          next: 'contract',
+        },
+      )
     }
     case 'extraColumn': {
       const { live, to } = difference

@@ -63,6 +63,6 @@ export function refuseOptions(options: object, names: readonly string[]): void {
   const said = names.filter((name) => name in options)
   if (said.length === 0) return
   throw new TypeError(
-    `HotDataSource: remove ${said.join(', ')} from \`extra\`: it configures the driver's own pool, which is not used`,
+    `HotDataSource: remove ${said.join(', ')} from \`extra\`: the driver's own pool, which such options configure, is not used`,
   )
 }

@@ -3,7 +3,7 @@ import { jsonOf, valueInside } from './json-value.js'
 import type { CompareOp, FilterNode, PlanColumn, PlanValue, SomeNode } from '../query/query-plan.js'
 
 /**
- * Returns an entity's value for a column. Undefined and null stand for NULL. Tags are a plain object, other
+ * Returns an entity's value for a column. Undefined and null represent NULL. Tags are a plain object; other
  * JSON is a string.
  */
 export type ReadColumn<E> = (entity: E, column: PlanColumn) => unknown

@@ -44,7 +44,7 @@ class MemoryTransaction extends OpenTransaction {
     outer: MemoryTransaction | undefined,
     /** Calls run one after another, because a rollback must not undo the changes of others. */
     readonly queue = new TransactionQueue(),
-    /** A transaction and its nested transactions share these. */
+    /** This and the following parameters are shared by a transaction and its nested transactions. */
     isReadOnly = outer?.isReadOnly ?? false,
     readonly undo: Undo[] = outer?.undo ?? [],
     private readonly connection: { uses: number; readonly running: number } = outer?.connection ?? {

@@ -92,7 +92,7 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
     return trees
   }
 
-  /** Returns the target's rows of the call's tenant, even if the source is shared by tenants. */
+  /** Returns the target's table and the call's tenant, even if all tenants share the source. */
   protected reached({ target }: RelationLoad, { context }: Scope): Reached<T> {
     const { tenant } = scopeOf(target, { context })
     return { table: this.#tableOf(target), tenant }

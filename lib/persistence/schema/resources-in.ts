@@ -44,7 +44,7 @@ export function resourcesIn(exports: object): Resources {
       problem(
         'dataSource',
         'the module exports DataSources that differ in schema, entityPrefix or naming strategy',
-        'export the DataSource of the tables',
+        'export only the DataSource that has the tables',
       ),
     ])
   const naming = namingOf(dataSource)

@@ -12,7 +12,7 @@ export const unstorableType = (type: unknown): string =>
 export const describeType = (type: unknown): string => (typeof type === 'function' ? type.name : String(type))
 
 const ADVICE: Readonly<Record<string, string>> = {
-  Object: 'spell a type',
+  Object: 'name a type',
   Array: "write @Column('simple-json'), or a type and array: true, as in @Column('text', { array: true })",
   enum: 'make its field an enum in the message',
   'simple-enum': 'make its field an enum in the message',

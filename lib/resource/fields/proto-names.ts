@@ -66,7 +66,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['expire_time', 'expireTime'],
 ])
 
-/** The decorator that gives a property the role. */
+/** The advice to use the decorator that gives a property the role. */
 const DECORATED: Readonly<Partial<Record<Role, string>>> = {
   tenant: 'write @TenantColumn() beside it',
   etag: 'write @ETag() instead of @Column()',

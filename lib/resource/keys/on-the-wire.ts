@@ -14,7 +14,10 @@ export interface WirePart {
   readonly fromWire: ((value: unknown) => unknown) | undefined
 }
 
-/** Returns undefined for a field that is not part of a key and is converted as any other field. */
+/**
+ * Returns the conversion of a key part. Undefined for a field that is not part of a key and is converted like
+ * any other field.
+ */
 export function wirePartOf(field: Field, inMessage: DescField): WirePart | undefined {
   const wire = wireType(inMessage)
   if (kindOf(field).key === undefined || wire === undefined) return undefined

@@ -266,7 +266,10 @@ export function* internalProblems(
       ...(protoField === undefined ? [] : ['has a @ProtoField()']),
     ]
     if (also.length > 0)
-      yield wrong(` and ${also.join(', ')}`, 'keep @Internal() if only TypeORM uses it, otherwise the others')
+      yield wrong(
+        ` and ${also.join(', ')}`,
+        'if only TypeORM uses it, keep only @Internal(), otherwise remove @Internal()',
+      )
     else if (primary.has(property) || kept.has(property))
       yield wrong(
         `, and ${primary.has(property) ? 'a part of the primary key' : 'written by the framework'}`,

@@ -115,8 +115,8 @@ function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
 }
 
 /**
- * Returns false for values that are not strings, such as an unset variable, which would otherwise match as
- * 'undefined'.
+ * Returns true for a string that matches the pattern. Without the type check, an unset variable would match
+ * as 'undefined'.
  */
 const matches = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
 

@@ -127,8 +127,8 @@ export class Deadline implements CallEnd {
 
   /**
    * Waits for the work until the call ends. If the work settles later, its result or error is dropped.
-   * @param what - for a `reply`, the work's own error takes precedence over an expired deadline while the
-   *   caller is connected. The reply of a `call` also clears the deadline.
+   * @param what - the kind of work. For a `reply` or a `call`, an error of the work takes precedence over an
+   *   expired deadline while the client is connected. A `call` also clears the deadline when it settles.
    */
   bound<T>(work: Promise<T>, what: 'step' | 'reply' | 'call' = 'step'): Promise<T> {
     return new Promise((resolve, reject) => {

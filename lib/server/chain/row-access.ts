@@ -19,9 +19,11 @@ export interface RowAccess {
 }
 
 /**
- * The way in which a method uses a repository. A method that `reads` is limited by the decision about the
- * call. A method that `writes` reads the rows that `get` allows. A custom function `acts` on rows, and both
- * decisions limit everything it does.
+ * How a method uses a repository, which determines the rows that it can access:
+ * - `reads`: the rows that the authorizer allowed for the call.
+ * - `writes`: reads the rows that the caller may get, and writes only rows that the authorizer allowed for
+ *   the call.
+ * - `acts`: a custom function, which can only access rows that both conditions allow.
  */
 export type RowAccessKind = 'reads' | 'writes' | 'acts'
 

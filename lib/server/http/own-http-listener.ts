@@ -105,8 +105,8 @@ export class OwnHttpListener {
 }
 
 /**
- * Does not use the class, because importing node:tls evaluates all its exports and so loads every root
- * certificate.
+ * Returns true if the server uses TLS. Checks for a method instead of the class `tls.Server`, because
+ * importing node:tls evaluates all its exports and so loads every root certificate.
  */
 const speaksTls = (server: HttpServer): server is HttpServer & TlsServer => 'setSecureContext' in server
 

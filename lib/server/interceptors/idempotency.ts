@@ -64,7 +64,7 @@ async function* eachWithoutKey(requests: AsyncIterable<Message>, method: Method)
     if (method.requestId?.(request))
       throw new InvalidArgument(
         'request_id',
-        `${method.desc.name} does not support idempotency keys: leave it out of the stream's messages`,
+        `${method.desc.name} does not support idempotency keys: leave request_id out of the stream's messages`,
       )
     yield request
   }

@@ -60,7 +60,7 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
-    'batchDelete deletes all, and nothing if one key is unknown',
+    'batchDelete deletes all rows, or none if one key is unknown',
     async (on) => {
       await on.store('a', 'b', 'c')
       await rejects(on.repository.batchDelete([on.key('a'), on.key('missing')]), ErrNotFound)

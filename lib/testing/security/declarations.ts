@@ -31,7 +31,7 @@ export const checkDeclarations = (
     if (!declared) findings.add('rule', path, 'the method has neither a rule nor a public exemption')
   for (const { path, public: isPublic } of catalog) {
     if (!isPublic || publicMethods.includes(path) || OPEN_SERVICES.test(path)) continue
-    findings.add('public', path, 'anyone may call the method: declare it as public if that is intended')
+    findings.add('public', path, 'anyone may call the method: add it to publicMethods if that is intended')
   }
   const served = new Set(catalog.map(({ path }) => path))
   for (const { method } of server.rules())

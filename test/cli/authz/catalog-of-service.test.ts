@@ -40,7 +40,9 @@ describe('ashlar authz catalog', () => {
     const args = [GENERATED, '--format', 'markdown', '--check', file]
     const missing = await catalog(...args)
     expect([missing.exit, missing.stdout]).to.deep.equal([1, ''])
-    expect(missing.stderr).to.include('permissions.md is not the catalog').and.include('--format markdown')
+    expect(missing.stderr)
+      .to.include('permissions.md does not contain the catalog')
+      .and.include('--format markdown')
     const { stdout } = await catalog(GENERATED, '--format', 'markdown')
     writeFileSync(file, stdout)
     expect(await catalog(...args)).to.include({ exit: 0, stdout: '', stderr: '' })

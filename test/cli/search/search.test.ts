@@ -127,7 +127,7 @@ describe('ashlar search', () => {
     for (const ran of [await sync(), await sync('--check')])
       expect([ran.exit, ran.stderr]).to.deep.equal([
         1,
-        'ashlar: nothing is copied to committed: it has 9001_mine with the number of 9001_articles_search_vector. Generate again, which uses the next free numbers: ashlar search generate --entities MODULE --out out --migrations committed\n',
+        'ashlar: nothing is copied to committed: it contains 9001_mine, which has the same number as 9001_articles_search_vector. Generate again, which uses the next free numbers: ashlar search generate --entities MODULE --out out --migrations committed\n',
       ])
     expect(Object.keys(filesIn('committed'))).to.deep.equal(['9001_mine.up.sql'])
     expect((await generate()).exit).to.equal(0)

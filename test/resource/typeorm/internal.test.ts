@@ -38,9 +38,9 @@ describe('@Internal()', () => {
     expect(problemsOf(Thing)).to.deep.equal([
       'id is @Internal(), and a part of the primary key: remove @Internal(): repositories need the column',
       'deleteTime is @Internal(), and written by the framework: remove @Internal(): repositories need the column',
-      'etag is @Internal() and declared as etag: keep @Internal() if only TypeORM uses it, otherwise the others',
-      'width is @Internal() and has a @ProtoField(): keep @Internal() if only TypeORM uses it, otherwise the others',
-      'height is @Internal() and has a @Default(): keep @Internal() if only TypeORM uses it, otherwise the others',
+      'etag is @Internal() and declared as etag: if only TypeORM uses it, keep only @Internal(), otherwise remove @Internal()',
+      'width is @Internal() and has a @ProtoField(): if only TypeORM uses it, keep only @Internal(), otherwise remove @Internal()',
+      'height is @Internal() and has a @Default(): if only TypeORM uses it, keep only @Internal(), otherwise remove @Internal()',
       'nothing is @Internal() but no TypeORM decorator: a property without a column or a relation is ignored anyway',
     ])
   })

@@ -248,7 +248,7 @@ describe('repositoryContract', () => {
           for (const key of keys) await working.delete(key)
         },
       }),
-      'batchDelete deletes all, and nothing if one key is unknown',
+      'batchDelete deletes all rows, or none if one key is unknown',
     ],
     [
       'hands out what it keeps',

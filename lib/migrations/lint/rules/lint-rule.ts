@@ -40,6 +40,6 @@ export interface Rule {
    * `EngineLint.forbidsCopies`.
    */
   readonly ofCopies?: true
-  /** Returns true for a finding, or the values that its sentence needs: see `LINTS`. */
+  /** Returns true, or the values for the rule's message in `LINTS`, if the statement breaks the rule. */
   readonly check: (statement: Statement, file: FileFacts) => Found
 }

@@ -142,7 +142,7 @@ export interface Database extends Executor {
   readonly connections: number
   /** Undefined if the engine has a single connection and no pool. */
   readonly use?: PoolUse
-  /** The maximum number of connections that one tenant's calls may hold: between one and all but one. */
+  /** The maximum number of connections per tenant: at least one, and at most all except one. */
   maxTenantConnections?: number
   /**
    * Lets waiting calls request a connection even if all are in use, because the pool has moved to another DSN

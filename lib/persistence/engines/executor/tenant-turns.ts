@@ -11,11 +11,11 @@ export interface Held {
 type Waiter = (held: Held) => void
 
 /**
- * Shares the connections of a pool among tenants. Tenants with waiting calls take turns. One tenant uses at
- * most all connections but one, so that its calls cannot block all others.
+ * Shares the connections of a pool among tenants. Tenants with waiting calls take turns. A tenant can use all
+ * connections except one, so that its calls cannot block all other tenants.
  */
 export class TenantTurns {
-  /** The maximum number of connections of one tenant: between one and all but one. */
+  /** The maximum number of connections per tenant: at least one, and at most all except one. */
   maxOfTenant = Infinity
   #held: Held = { all: 0, byTenant: new Map() }
   /** The waiting calls by tenant. The first tenant is the next one to be served. */
@@ -58,7 +58,7 @@ export class TenantTurns {
     }
   }
 
-  /** Returns a connection. */
+  /** Gives a connection back and serves the next waiting calls. */
   leave(tenant: string, held: Held): void {
     held.all--
     const used = usedBy(held, tenant) - 1

@@ -128,7 +128,7 @@ export class Writability {
           broken = false
         }
       } finally {
-        // The next connection may lead to a writable server.
+        // Closes a connection to a read-only server, because the next one may reach a writable server.
         lease.release({ broken })
       }
     } catch (error) {

@@ -333,8 +333,8 @@ function hasEnded(result: unknown): boolean {
 }
 
 /**
- * Translates errors. Errors that the server did not report, or reports while it shuts down, are connection
- * errors. The result contains no values.
+ * Translates a driver's error. It becomes a connection error if the server did not report it, or reported it
+ * while it was shutting down. The result contains no row values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error

@@ -28,7 +28,9 @@ async function respond(
   try {
     const control = request.method === 'POST' ? controls[request.url ?? ''] : undefined
     if (control === undefined)
-      return send(404, { error: 'the running provider does not know this command: is it another version?' })
+      return send(404, {
+        error: 'the running provider does not support this command: it may be another version, so restart it',
+      })
     const body = JSON.parse((await bodyOf(request)) || '{}') as Readonly<Record<string, unknown>>
     send(200, await control(body))
   } catch (error) {
