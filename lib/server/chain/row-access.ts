@@ -19,7 +19,7 @@ export interface RowAccess {
 }
 
 /**
- * How a method uses a repository, which determines the rows that it can access:
+ * The use of a repository by a method. It determines the rows that the method can access:
  * - `reads`: the rows that the authorizer allowed for the call.
  * - `writes`: reads the rows that the caller may get, and writes only rows that the authorizer allowed for
  *   the call.

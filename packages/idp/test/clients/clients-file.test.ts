@@ -87,7 +87,7 @@ describe('a clients file', () => {
 
   for (const text of ['', '- client_id: a\n---\n- client_id: b', 'a: b', '{', '- [a', '"x"', '- &a [*a, *b]'])
     it(`is refused as a whole: ${text}`, () => {
-      expect(() => parseClients(text)).to.throw(/list|complete YAML/)
+      expect(() => parseClients(text)).to.throw(/list|not valid YAML/)
     })
 })
 
