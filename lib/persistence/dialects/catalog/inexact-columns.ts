@@ -21,8 +21,8 @@ export interface IdentifyingColumn {
    */
   readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
   /**
-   * Returns how a type, by its catalog name, changes stored values, or undefined if it does not. If set, it is
-   * the only check of the column.
+   * Returns how a type, by its catalog name, changes stored values, or undefined if it does not. If set,
+   * it is the only check of the column.
    */
   readonly alteredBy?: ((type: string) => string | undefined) | undefined
   /** The collation that the entity declares. Statements still compare the column by code point. */
