@@ -114,11 +114,16 @@ const FRACTION = {
   holds: () => true,
 } satisfies Partial<KindSql>
 
+/** The numbers that `numeric` holds without an error. */
+const NUMERIC = /^-?(?:\d{1,131072}(?:\.\d{1,16383})?|Infinity)$|^NaN$/
+const isDouble = (text: string): boolean => String(Number(text)) === text
+
 /** A number that the field cannot hold is compared without an error, whatever the type of the column. */
-const LITERAL = {
-  literal: (value: StoredLiteral, index: number): LiteralSql | undefined =>
-    value.isNumber ? { sql: `$${index}::numeric`, value: value.text } : undefined,
-}
+const literalIf = (isHeld: (text: string) => boolean) => ({
+  literal: ({ text }: StoredLiteral, index: number): LiteralSql | undefined =>
+    isHeld(text) ? { sql: `$${index}::numeric`, value: text } : undefined,
+})
+const LITERAL = literalIf((text) => NUMERIC.test(text) || isDouble(text))
 
 const narrow = ({ stored }: Facets): string => stored ?? 'integer'
 /** Returns the type of unsigned 16-bit numbers, because a smallint cannot hold all of them. */
@@ -212,7 +217,7 @@ export const postgresKinds: KindsSql = {
     'real',
     {
       ...FRACTION,
-      ...LITERAL,
+      ...literalIf(isDouble),
       value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
       exact: (stored, value) => (stored === null ? value : exactFloat(doubleOfHex(stored))),
     },
