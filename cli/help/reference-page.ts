@@ -33,7 +33,7 @@ teaches a shell the commands. The program \`idp\` has the commands of \`ashlar i
 
 Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON value, a failure as
 \`{"error": {"message", "exit"}}\`; progress and notes stay on stderr as text. What the \`migrate\` commands print is in
-[Migrations](migrations.md#what-a-command-prints).
+[Migrations](migrate-output.md#what-a-command-prints).
 
 What several commands need can stand in the package.json of a project, for paths from its folder; a flag counts more.
 \`ashlar new\` writes it, and \`migrate new\` takes \`entities\` from its flag alone:
