@@ -15,7 +15,7 @@ import { ALICE, type RunningServer, startServer } from '../support/servers/serve
 type RetireAsRead = (widgets: Client<typeof WidgetService>, widget: Widget) => Promise<Widget>
 type Handler = (widgets: object) => (request: { id: string }) => Promise<Widget>
 
-/** "Etags" of docs/guides/clients.md, against the handler of docs/reference/server.md. */
+/** "Etags" of docs/guides/clients.md, against the handler of docs/reference/handlers.md. */
 describe('a client that sends If-Match', () => {
   const widgets = new (memoryRepositoryOf(WidgetEntity))()
   let pages: readonly PageFolder[] = []
@@ -24,7 +24,7 @@ describe('a client that sends If-Match', () => {
 
   before(async function () {
     if (basename(compiled) !== 'dist') return this.skip()
-    const [clients, server] = [pageFolder('docs/guides/clients.md'), pageFolder('docs/reference/server.md')]
+    const [clients, server] = [pageFolder('docs/guides/clients.md'), pageFolder('docs/reference/handlers.md')]
     pages = [clients, server]
     retireAsRead = (await clients.load('retire-as-read.ts'))['retireAsRead'] as RetireAsRead
     const retireWidget = (await server.load('retire-widget.ts'))['retireWidget'] as Handler

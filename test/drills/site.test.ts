@@ -44,9 +44,14 @@ const SEARCHED: Readonly<Record<string, readonly string[]>> = {
   'guides/scaling': ['sharding'],
   'guides/secrets': ['gdpr'],
   'guides/telemetry': ['metrics', 'tracing'],
-  'reference/entities': ['decimal', 'enum', 'json', 'array'],
-  'reference/persistence': ['pagination', 'sorting', 'pgbouncer', 'full text search'],
-  'reference/server': ['validation', 'rate limit', 'idempotency', 'logging', 'timeout', 'streaming'],
+  'reference/columns': ['decimal', 'enum', 'json', 'array'],
+  'reference/filters': ['pagination', 'sorting'],
+  'reference/connections': ['pgbouncer'],
+  'reference/search': ['full text search'],
+  'reference/validation': ['validation'],
+  'reference/limits': ['rate limit'],
+  'reference/idempotency': ['idempotency'],
+  'reference/server': ['logging', 'timeout', 'streaming'],
 }
 
 /** Builds the site, follows every link in it and takes pictures of two pages into `.cache/site`. */
