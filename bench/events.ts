@@ -55,8 +55,8 @@ const perSecond = (count: number, ms: number) => `${rate(count, ms).toLocaleStri
 const principal = { tenant: 'acme', subject: 'bench', groups: [], scopes: [] }
 
 /**
- * Creates rows with concurrent callers.
- * @returns creates per second.
+ * Creates rows from several concurrent callers for the given time.
+ * @returns the number of rows created per second.
  */
 async function creates(make: () => Promise<unknown>, ms: number): Promise<number> {
   const end = performance.now() + ms

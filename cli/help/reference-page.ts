@@ -88,7 +88,7 @@ function commonFlags(commands: readonly Command.Loadable[]): ReadonlySet<string>
   return new Set(lines.filter((line) => uses(line) >= COMMON))
 }
 
-/** The number of commands from which a flag is described only once. */
+/** The minimum number of commands that must share a flag for it to be described only once. */
 const COMMON = 3
 
 function commandSection(command: Command.Loadable, { bin, topics, common }: Page): string {

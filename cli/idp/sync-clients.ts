@@ -21,7 +21,7 @@ export interface SyncRequest {
   readonly addresses: readonly DaemonAddress[]
   /** Receives the notes on local files, even if the sync fails. */
   readonly fileNotes?: string[]
-  /** Milliseconds for each call to the daemon. Default: 5,000. */
+  /** The timeout in milliseconds of each call to the daemon. Default: 5,000. */
   readonly timeoutMs?: number
 }
 

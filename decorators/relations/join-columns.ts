@@ -9,11 +9,12 @@ type Lineage = (entity: object) => readonly object[]
 type TenantOf = (entity: object) => TenantColumns
 
 /**
- * Declares for TypeORM both columns of every reference that includes the tenant. TypeORM then joins by the
- * tenant, too, and knows the actual foreign key. The target is only known when TypeORM requests it, which
- * happens before it reads the join columns.
+ * Declares two join columns, the tenant and the key, for each reference that includes the tenant. TypeORM
+ * then joins by both and knows the actual foreign key. The columns are declared when TypeORM requests the
+ * target, because the target is not known before. TypeORM reads the join columns after that.
  *
- * @param internal - relations that Ashlar does not manage. Their columns are named like all others.
+ * @param internal - the relations that Ashlar does not manage. For these, only the columns are named, by the
+ * same convention as all others.
  */
 export function completeJoinColumns(
   entity: object,

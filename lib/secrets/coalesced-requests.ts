@@ -7,7 +7,7 @@ export interface SecretCaller {
   readonly signal?: AbortSignal | undefined
   /** The caller's tenant. Undefined for all tenants. */
   readonly tenant?: string | undefined
-  /** The transactions around the caller. */
+  /** The transaction in which the caller runs. Undefined outside a transaction. */
   readonly transaction?: object | undefined
 }
 

@@ -66,7 +66,7 @@ export function tableDifferenceText(
   return what === '' ? text : `${text}: ${what}`
 }
 
-/** Returns the query that finds rows without a value, and the command that fills them. */
+/** Returns advice that names the query for rows without a value, and the command that starts a backfill. */
 export const fillText = (query: string, command: CommandLine = commandLine): string =>
   `${query} finds the rows, and ${command('migrate new', {}, 'NAME')} starts a backfill`
 

@@ -22,7 +22,10 @@ export interface Planned {
   readonly other: OtherHistory | undefined
 }
 
-/** Returns the notes on a plan: other histories, earlier runs and running ones. */
+/**
+ * Returns the notes on a plan: another tool's history, migrations that did not finish in an earlier run, and
+ * migrations that are running now.
+ */
 export function planNotes({ states, other }: Planned, { command }: Style): readonly string[] {
   const failed = states.filter(
     ({ state, isMissing, unfinished }) => state === 'dirty' && isMissing && unfinished?.direction === 'up',

@@ -123,7 +123,7 @@ function dateOf(days: number): string {
   return `${two(Math.floor(year / 100))}${two(year % 100)}-${two(month)}-${two(day)}`
 }
 
-/** Formats nanoseconds with 0, 3, 6 or 9 decimals. */
+/** Formats nanoseconds as a decimal fraction of a second with 0, 3, 6 or 9 digits. */
 function fraction(nanos: number): string {
   if (nanos === 0) return ''
   const digits = String(nanos).padStart(9, '0')

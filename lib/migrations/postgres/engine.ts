@@ -50,7 +50,7 @@ export const postgres: Engine = {
   refuseResumed: () => undefined,
   isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
   mayLeave: 'dropsIndex',
-  // Statements in a transaction were rolled back together with it.
+  // If the file ran in a transaction, all of its statements were rolled back.
   leavesNothing: (row) => !isBackfill(row) && isTransactional(row.upSql),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
   isKnownUndone: (row) => (isTransactional(row.downSql) ? false : undefined),

@@ -205,7 +205,7 @@ function placeOf({ statements }: Step, at = -1): StatementFailed['place'] {
   return statement && { statement: at + 1, of: statements.length, line: statement.line }
 }
 
-/** Returns the fields of an error that a function of the caller threw, not the server. */
+/** Returns the fields of an error that the caller's own function threw, and not the database server. */
 const foreign = (error: unknown) =>
   ({
     message: error instanceof Error ? error.message : String(error),

@@ -236,8 +236,8 @@ const withRest = (table: LiveTable, live: LiveTable | undefined): LiveTable => (
 })
 
 /**
- * Reports old names in `@RenamedFrom` that do not exist while the new column is missing, too. The values
- * would be lost.
+ * Reports each `@RenamedFrom` whose old and new columns are both missing from the table. Without this check,
+ * a misspelled old name would cause the column's values to be lost.
  */
 const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): readonly Problem[] =>
   table.columns.flatMap(({ name, renamedFrom }) => {

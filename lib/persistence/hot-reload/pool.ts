@@ -148,7 +148,7 @@ export class HotPool<C> {
     return Math.max(0, Math.min(max - this.#current.size, 2 * max - this.size - this.#reserved))
   }
 
-  /** Opens sessions for waiting callers. Callers are assigned when sessions are open. */
+  /** Opens sessions for waiting callers. A caller is assigned to a session only after the session is open. */
   #grow(): void {
     while (this.#queue.length > this.#current.opening && this.#room > 0) void this.#open()
   }

@@ -5,7 +5,7 @@ import type { Target } from '../rows/row-target.js'
 import type { Batches, GetOptions, RowPatch, Rows, RowWrite } from '../rows/rows.js'
 import type { References } from './checked-references.js'
 
-/** Checks the references of a write, and lets the writing statement lock targets if it can. */
+/** Checks the references of a write. If possible, the statement that writes also locks their targets. */
 export class ReferringRows<E extends object> implements Rows<E> {
   constructor(
     private readonly next: Rows<E>,

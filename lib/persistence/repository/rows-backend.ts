@@ -36,7 +36,7 @@ export interface PageReading<C extends RowCall> {
 
 /** Reads the relations of entities. */
 export interface Relations<C extends RowCall> {
-  /** Returns how to read a list and afterwards its relations. */
+  /** Prepares reading a list and then the relations of its entities. */
   pageOn(call: C, paths: readonly string[], scope: Scope): PageReading<C>
   read(entities: readonly object[], paths: readonly string[], reading: Reading<C>): Promise<void>
 }

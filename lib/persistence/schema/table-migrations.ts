@@ -136,7 +136,7 @@ function tableNames(tables: readonly NamedTable[]) {
   return { problems, doubled, doubledTwins }
 }
 
-/** Reports tables whose names differ only on MySQL. */
+/** Reports two resources whose tables differ only by the entity's database, which PostgreSQL ignores. */
 const ofOneName = (table: TableName) =>
   problem(
     'table',

@@ -77,8 +77,8 @@ export function kindOfColumn(type: unknown, designType: unknown): KindName | und
 /**
  * Returns the class of a property: the design type that TypeScript emits, or the class in `@Column({ type:
  * String })`. Undefined if there is neither.
- * @param type - of `@Column()`. Undefined if TypeORM has set it, because it sets Number for every generated
- * number.
+ * @param type - the `type` of `@Column()`. Undefined if TypeORM has set the type itself, because it sets
+ * Number for every generated number.
  */
 export const declaredClass = (designType: unknown, type: unknown): unknown =>
   designType ?? (typeof type === 'function' ? type : undefined)

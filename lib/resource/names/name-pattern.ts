@@ -123,7 +123,7 @@ function variablesOf(
       )
     return held && { name, field: held }
   })
-  // A missing key is reported instead.
+  // Without problems, only the key's variable can be undefined. A missing key is reported elsewhere.
   if (problems.length > 0 || variables.some((variable) => variable === undefined))
     return { name: undefined, fields, problems }
   const fixed = new Map(

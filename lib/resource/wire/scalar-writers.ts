@@ -1,7 +1,7 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { ByteWriter } from './byte-writer.js'
 
-/** Writes one value. Throws if it has another type or is out of range. */
+/** Writes one value. Throws if the value has the wrong type or is out of range. */
 export type Write = (value: unknown, out: ByteWriter) => void
 
 /** Protobuf's wire types, which determine the encoding after a tag. */

@@ -200,7 +200,7 @@ const prepare = (response: ServerResponse, request: IncomingMessage, method: Des
   response.setHeader('x-accel-buffering', 'no')
 }
 
-/** Returns the request headers that the package needs to write a response. */
+/** Returns the request headers that Connect's handler needs to write a response. */
 const acceptedBy = ({ headers }: IncomingMessage, format: WireFormat, compress: boolean): Headers => {
   const sent = new Headers({ 'content-type': format.contentType })
   const name = format.isEnveloped
@@ -213,7 +213,7 @@ const acceptedBy = ({ headers }: IncomingMessage, format: WireFormat, compress: 
 
 const EMPTY_JSON = [0x7b, 0x7d]
 
-/** Yields an empty message for the package to read. */
+/** Yields an empty message for Connect's handler to read. */
 async function* nothingIn({ isJson, isEnveloped }: WireFormat): AsyncIterable<Uint8Array> {
   const content = isJson ? EMPTY_JSON : []
   yield await Promise.resolve(

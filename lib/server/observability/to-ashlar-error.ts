@@ -8,7 +8,7 @@ import {
 import { errorForLog, withoutValues } from '../../faults/driver-fault.js'
 import { isInstance, propertyOf } from '../../faults/readable.js'
 
-/** The end of the failed call, if it has ended. */
+/** The reasons for which a failed call may have been ended early. */
 export interface CallOutcome {
   readonly expired: boolean
   readonly cancelled: boolean
@@ -37,7 +37,8 @@ export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError
 }
 
 /**
- * Returns the details for the log: name, message and stack, never a row or statement that a driver attached.
+ * Returns what to log about an error's cause, or about the error itself if it has no cause: name, message and
+ * stack, but never a row or statement that a driver attached.
  */
 export const causeOf = (error: AshlarError): object =>
   errorForLog(isInstance(error.cause, Error) ? error.cause : error)

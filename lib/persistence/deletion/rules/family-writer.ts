@@ -141,8 +141,8 @@ export class FamilyWriter<E extends object, C extends RowCall> {
 }
 
 /**
- * Returns the limits of a deletion. It keeps the caller's tenant, because rows of every tenant may refer to a
- * resource without tenants.
+ * Returns the limits of a deletion. They include the caller's tenant, because a resource without tenants may
+ * have children of every tenant.
  */
 const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
   most: options?.maxRows ?? MAX_RELATED,

@@ -79,7 +79,7 @@ export interface KindSql {
   readonly textOf?: (field: Facets) => ((value: string) => string) | undefined
   /**
    * Returns the condition for rows whose UUID is stored as a string in a different format, and the canonical
-   * string. Undefined if there can be none.
+   * string. Undefined if the column cannot contain such rows.
    */
   readonly otherFormat?: (
     field: Facets,

@@ -149,7 +149,7 @@ export interface Database extends Executor {
    * or is closing.
    */
   serveWaiting?(): void
-  /** Runs several reads in one round trip. If one fails, all fail. Undefined if the engine cannot. */
+  /** Runs several reads in one round trip. If one fails, all fail. Undefined if not supported. */
   runAll?(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection and reserves it. */
   lease(options?: RunOptions): Promise<Lease>

@@ -104,7 +104,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   async #taken({ signal, context = RequestContext.current() }: RunOptions = {}): Promise<C> {
     const tenant = context.system === undefined ? (context.tenant ?? NO_TENANT) : NO_TENANT
     this.#use.waiting++
-    // A call that already holds a connection must not wait for others, because they may be waiting for it.
+    // A call that already holds a connection must not wait for other calls, which may be waiting for it.
     const held = this.#turns.takeFree(tenant) ?? (this.waits.isNeeded ? this.#turns.take(tenant) : undefined)
     const turn: Turn = { tenant, held }
     try {

@@ -405,8 +405,8 @@ export class Statements {
   }
 
   /**
-   * Returns the statement of a page, built once for everything that its SQL depends on. This saves hashing
-   * long SQL in every call.
+   * Returns a page's statement, cached by `dependsOn`, which must contain everything that determines the SQL.
+   * This short key avoids building and hashing long SQL in every call.
    */
   ofPage(dependsOn: string, text: () => string, listed: () => ListedRows): Statement {
     return this.#shape(`page ${dependsOn}`, text, listing(listed))

@@ -23,7 +23,7 @@ export interface Subject {
   of<K extends Kind>(kind: K): Standard<K> | undefined
   /** The key field of the resource. */
   readonly key: DescField
-  /** The name pattern; undefined if its key is its name. */
+  /** The pattern of the resource's names. Undefined if the key is the name. */
   readonly name: NamePattern | undefined
   /** The pattern of keys, such as `notes/*`, or `*` for any key. */
   readonly keyPattern: string
