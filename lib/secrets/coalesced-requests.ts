@@ -157,7 +157,8 @@ class Coalescing {
       const results = (await this.many?.(texts, { signal: everybodyLeft.signal })) ?? []
       asked.forEach(({ resolve, reject }, index) => {
         const result = results[index]
-        if (result === undefined) reject(new TypeError('the encryptor returned fewer results than it received strings'))
+        if (result === undefined)
+          reject(new TypeError('the encryptor returned fewer results than it received strings'))
         else resolve(result)
       })
       end()
