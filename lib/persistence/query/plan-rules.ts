@@ -1,11 +1,11 @@
 import { INT64, UINT64 } from '../../resource/kinds/integers.js'
-import type { PlanRules } from '../../resource/kinds/kind.js'
+import type { EntityValue, PlanRules } from '../../resource/kinds/kind.js'
 import { KINDS } from '../../resource/kinds/kinds.js'
 import { isInfinite } from '../../resource/kinds/fractions.js'
 import { INTEGER, type Literal, Misfit, NUMBER } from '../../resource/kinds/literal.js'
 import { isInstant } from '../../resource/kinds/timestamp.js'
 import { isStoredText } from '../../resource/kinds/text.js'
-import type { PlanColumn, PlanValue } from './query-plan.js'
+import type { PlanColumn } from './query-plan.js'
 
 /** Returns the rules of a column for filters, sort orders and cursors. */
 export const rulesOf = ({ kind }: Pick<PlanColumn, 'kind'>): PlanRules => (kind === 'any' ? ANY : KINDS[kind])
@@ -24,7 +24,7 @@ const ANY: PlanRules = {
   isForeign: isInfinite,
 }
 
-function asWritten({ kind, text }: Literal): PlanValue | Misfit {
+function asWritten({ kind, text }: Literal): EntityValue | Misfit {
   if (kind === 'string') return text
   if (kind === 'word' && (text === 'true' || text === 'false')) return text === 'true'
   if (kind !== 'number' || !NUMBER.test(text)) return Misfit.takes('a number, or a string in double quotes')

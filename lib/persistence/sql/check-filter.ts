@@ -17,7 +17,8 @@ export function checkFilter(node: FilterNode | undefined, dialect: OfKinds): voi
 }
 
 function checkValue(column: PlanColumn, value: PlanValue, { values: { kinds } }: OfKinds): void {
-  if (column.otherFormats === undefined || isUuid(value) || kinds[column.kind].holds !== undefined) return
-  const text = misspelt(undefined).text(column.column, String(value))
+  if (typeof value !== 'string' || column.otherFormats === undefined) return
+  if (isUuid(value) || kinds[column.kind].holds !== undefined) return
+  const text = misspelt(undefined).text(column.column, value)
   throw new InvalidArgument('filter', text)
 }

@@ -1,5 +1,5 @@
 import { byCodePoint } from '../../text/code-point-order.js'
-import type { Facets, PlanValue, Range } from './kind.js'
+import type { Facets, EntityValue, Range } from './kind.js'
 import { INTEGER } from './literal.js'
 
 /**
@@ -11,7 +11,7 @@ export interface KeyRules {
    * Returns the value of a canonical string in the form in which the column is bound; undefined for any other
    * string.
    */
-  readonly parse: (text: string, field: Facets) => PlanValue | undefined
+  readonly parse: (text: string, field: Facets) => EntityValue | undefined
   /** Returns the canonical form of a string in another format; undefined if there is none. */
   readonly meant: (text: string, field: Facets) => string | undefined
   /** True if a UUID is a valid value, so that a repository can generate it. */

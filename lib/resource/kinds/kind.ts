@@ -122,11 +122,16 @@ export type StoredAs = 'smallint' | 'binary(16)'
 
 /**
  * A value in the form that entities use: bigint for 64-bit integers and durations (nanoseconds), Date for
- * timestamps. An enum value is its name. A timestamp in a cursor can also be a bigint of microseconds, which
- * a Date would truncate. For a time outside the supported range (`infinity`, years before 1000) it is the
- * database's string. Another stored value that the field cannot hold is a literal.
+ * timestamps. An enum value is its name.
  */
-export type PlanValue = string | number | bigint | boolean | Date | Uint8Array | StoredLiteral
+export type EntityValue = string | number | bigint | boolean | Date | Uint8Array
+
+/**
+ * A value of a query. A timestamp in a cursor can also be a bigint of microseconds, which a Date would
+ * truncate. For a time outside the supported range (`infinity`, years before 1000) it is the database's
+ * string. Another stored value that the field cannot hold is a literal.
+ */
+export type PlanValue = EntityValue | StoredLiteral
 
 /** A number in the form that entities use. */
 export type Amount = number | bigint
@@ -204,7 +209,7 @@ export interface ManagedColumn {
 /** The rules of filters, sort orders and cursors for a column. */
 export interface PlanRules {
   /** Returns the value of a filter's literal. */
-  readonly literal: (token: Literal, column: Facets) => PlanValue | Misfit
+  readonly literal: (token: Literal, column: Facets) => EntityValue | Misfit
   /** True if a filter can search inside it with `:`. */
   readonly isText: boolean
   /** True if a filter can compare it with `<` and `>`. */
