@@ -28,7 +28,7 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   if (problem !== undefined) throw new Failure('input', problem)
   const ending = ended()
   worker.start()
-  process.stderr.write('relaying until SIGINT or SIGTERM; NATS is connected with the first event\n')
+  process.stderr.write('relaying until SIGINT or SIGTERM; connects to NATS when the first event is due\n')
   await Promise.race([ending, sayUnreached(nats.split(','))])
   await ending
   await worker.drain()

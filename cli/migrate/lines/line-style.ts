@@ -23,7 +23,7 @@ export const uncomparedLine = (style: Style): string =>
   nextLine(
     style,
     { command: 'migrate up' },
-    `then ${verifyLine(style)}: nothing was compared with the tables`,
+    `then ${verifyLine(style)}: the tables have not been compared yet`,
   )
 
 export const verifyLine = ({ command }: Style): string => command('migrate verify', { entities: 'MODULE' })

@@ -37,4 +37,4 @@ export function adoptLines(adoption: Adoption, style: Style): readonly string[] 
 
 /** Returns the message for a database without a known tool's history. */
 export const nothingToAdopt = ({ command }: Style): string =>
-  `no history of a known tool was found here. For an empty schema, use ${command('migrate new')} and up; for a schema with tables, write their definitions into 0002, and run ${command('migrate baseline', { to: 2 })}`
+  `no migration history of a known tool was found in this schema. If the schema is empty, use ${command('migrate new')} and ${command('migrate up')}. If it has tables, write their definitions into 0002 and run ${command('migrate baseline', { to: 2 })}`

@@ -84,15 +84,14 @@ export function lossesQuestion(
     .flatMap(({ loses }) => loses.filter((loss) => loss.what === 'table' && isThere(loss)))
     .map(({ name }) => name)
   const framework = ` and drops the framework’s own tables with their contents${tables.length === 0 ? '' : ` (${tables.join(', ')})`}`
-  const they = rollBacks.length === 1 && !takesFramework ? 'it loses' : 'they lose'
-  const theyWrote = written.length === 1 ? 'it wrote' : 'they wrote'
+  const their = written.length === 1 ? 'its' : 'their'
   return [
     `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}${then}`,
-    ...(losses.length === 0 ? [] : [`What ${they} is gone for good: ${losses.join('; ')}`]),
+    ...(losses.length === 0 ? [] : [`Data is deleted permanently: ${losses.join('; ')}`]),
     ...(written.length === 0
       ? []
       : [
-          `No statement rolls back ${namesText(written)}: what ${theyWrote} stays, and the next ${command('migrate up')} writes it a second time`,
+          `No statement rolls back ${namesText(written)}: ${their} changes stay, and the next ${command('migrate up')} makes them again`,
         ]),
   ]
 }
@@ -134,10 +133,10 @@ const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
     if (refills === undefined || refills.written === 0) return []
     const rows =
       refills.written === undefined
-        ? 'the rows that its WHERE then selects'
-        : `rows of the ${refills.written} that are written, if its WHERE selects them,`
+        ? 'the rows that its WHERE selects then'
+        : `those of the ${refills.written} updated rows that its WHERE still selects`
     return [
-      `${name}: the position of the backfill is discarded: up starts again at the first row, and writes ${rows} a second time`,
+      `${name}: the position of the backfill is discarded: up starts again at the first row and updates again ${rows}`,
     ]
   })
 

@@ -10,17 +10,17 @@ import { terminalLine } from '../../output/terminal-line.js'
 import { nextLine, type Style } from '../lines/line-style.js'
 import type { Elsewhere } from '../other-schemas.js'
 
-const RECORDED = 'recorded: it counts as applied, but its file has not run successfully here'
+const RECORDED = 'recorded as applied, but its file has not run successfully here'
 const editedText = (command: CommandLine): string =>
   `edited: up rejects it; restore the file, or accept the edit with ${command('migrate repair')}, which shows it`
 const OTHER_NAME =
-  'edited, and named differently in these files: they belong to another database or module, or the file was renamed: name the right folder with --files, or restore the file'
+  'edited, and its name differs from the recorded one: these files belong to another database or module, or the file was renamed. Name the right folder with --files, or restore the file'
 const RUNNING =
-  'running: check again when it has finished; if its process was killed, the server ends the session together with its statement, unless you end it first'
+  'running: check again when it has finished. If its process was killed, the database ends the session when its statement ends, unless you end the session first'
 /** Advice for a migration that is missing in this command's files. */
-export const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
+export const RUN_ELSEWHERE = 'run migrate up with --files and the folder that contains it'
 const elsewhereText = (command: CommandLine): string =>
-  `dirty, and not in these files: ${RUN_ELSEWHERE}, or, if nothing of it is done, roll it back with ${command('migrate down')}; if some statements are done, undo them manually and record that with ${command('migrate resolve', { 'rolled-back': true })}`
+  `dirty, and not in these files: ${RUN_ELSEWHERE}, or, if none of its statements has run, roll it back with ${command('migrate down')}; if some have run, undo them manually and record that with ${command('migrate resolve', { 'rolled-back': true })}`
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
 /** The migrations, and the other circumstances that determine what `up` does. */
@@ -96,10 +96,10 @@ function dirtyLines(versions: readonly VersionStatus[], command: CommandLine): r
 /** Returns the advice for a dirty migration without files. MySQL keeps the completed statements. */
 export function dirtyWayOut(version: VersionStatus | undefined, command: CommandLine): string {
   const done = version?.unfinished?.direction === 'up' ? version.unfinished.done : 0
-  const files = `${RUN_ELSEWHERE}, such as the folder of the release that began it`
+  const files = `${RUN_ELSEWHERE}, such as the folder of the release that started it`
   return done === 0
-    ? `${files}; or, if nothing of it is done, roll it back with ${command('migrate down')}`
-    : `${files}; without them, undo manually what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ${command('migrate resolve', { 'rolled-back': version?.version ?? true })}`
+    ? `${files}; or, if none of its statements has run, roll it back with ${command('migrate down')}`
+    : `${files}; without those files, undo its completed statements manually (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ${command('migrate resolve', { 'rolled-back': version?.version ?? true })}`
 }
 
 /** Formats the state of a dirty migration; empty for any other. */

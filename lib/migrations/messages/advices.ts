@@ -53,7 +53,7 @@ export const ADVICES = {
   concurrentTimeout: (v: { ms: number }) =>
     `It was ended by the timeout of ${v.ms} ms for such statements, or by a user: raise it with --concurrent-timeout`,
   otherSchema: (v: { schema: string }) =>
-    `A name without a schema is searched for in the module's schema ${v.schema}, and among extensions: --module or --schema names another schema`,
+    `A name without a schema is looked up in the module's schema ${v.schema} and among extensions. Use --module or --schema for another schema`,
   readBySearch: (_: object, command: CommandLine) =>
     `If search_vector reads the column, first roll back the search migrations (${command('migrate down')} with --to and the last migration before them), and run up again: it creates the vector again`,
   dependedOn: () => 'Drop what depends on it in an earlier migration, and create it again in a later one',

@@ -13,7 +13,7 @@ const ENDS: Readonly<Record<RunEnd, string>> = {
   failed: 'it failed',
 }
 
-const GONE = 'this down migration reads a column that no longer exists, and nothing of it is done'
+const GONE = 'this down migration reads a column that no longer exists, and none of its statements has run'
 
 /** The clauses that describe what `up` does with a version. */
 export const RECOVERIES = {

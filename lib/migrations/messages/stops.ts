@@ -60,10 +60,10 @@ export const STOPS = {
   rowNotWritten: (v: Of & Said) =>
     `${v.version}: its row cannot be written: ${v.message}; another host may be migrating without the lock: run again`,
   pooler: () =>
-    'a transaction pooler is between this host and the database: each statement may reach another server session, so ' +
-    'neither the lock nor the timeouts work. Use the address of the database itself, or of a pool in session mode',
+    'a transaction pooler is between this host and the database and may run each statement in another session, so ' +
+    'neither the lock nor the timeouts work. Use the address of the database, or a pool in session mode',
   proxy: () =>
-    'a proxy gives each statement another server session, so the lock does not work: use the address of the database itself',
+    'a proxy runs each statement in another session, so the lock does not work: use the address of the database',
 
   // Files and the database's versions.
   unknownVersion: (v: { number: number; known: readonly number[] }) =>
@@ -137,7 +137,7 @@ export const STOPS = {
   otherDirty: (v: { table: string; number: number }) =>
     `${v.table} marks ${toFileNumber(v.number)} as dirty: fix it with the tool that created it, then run again`,
   otherUnknown: (v: { table: string; number: number }) =>
-    `${v.table} is at ${toFileNumber(v.number)}, which these files do not have: the first run needs the files that were applied`,
+    `${v.table} records ${toFileNumber(v.number)}, which is missing in these files: run the first time with the files that were applied`,
   notTakenOver: (v: Said & { table: string }) => `${v.table} cannot be taken over: ${v.message}`,
   /** `adopted` is the number of the version in these files that contains the other tool's changes. */
   otherTool: (

@@ -37,15 +37,15 @@ const PENDING_AGAIN = `makes it pending again ${GIVEN_UP}`
 /** One clause for each. */
 export const ON_DOWN = {
   clears: (_: unknown, command: CommandLine) =>
-    `nothing of it is done: ${command('migrate down')} ${PENDING_AGAIN}`,
+    `none of its statements has run: ${command('migrate down')} ${PENDING_AGAIN}`,
   /** MySQL: the next statement may be done. */
   mayBeDone: (_: unknown, command: CommandLine) =>
-    `its statement may be done: ${command('migrate down')} runs its down migration, and ignores an error of its first statement that reports it as already undone; this ${PENDING_AGAIN}`,
+    `its statement may have completed: ${command('migrate down')} runs its down migration and ignores an error of the first statement if it is already undone; this ${PENDING_AGAIN}`,
   /** PostgreSQL: the run may have left an unusable index. */
   dropsIndex: (_: unknown, command: CommandLine) =>
-    `${command('migrate down')} drops an unusable index that it left, and runs its down migration only if its statement is done; this ${PENDING_AGAIN}`,
+    `${command('migrate down')} drops an invalid index that it left, and runs its down migration only if its statement completed; this ${PENDING_AGAIN}`,
   forgetsChunks: (_: unknown, command: CommandLine) =>
-    `for a backfill, ${command('migrate down')} runs its down migration, makes it pending again and forgets its position, ${GIVEN_UP}`,
+    `for a backfill, ${command('migrate down')} runs its down migration, makes it pending again and discards its position, ${GIVEN_UP}`,
   refuses: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `${command('migrate down')} refuses it: ${problemText(v.problem as MigrationProblem, command)}`,
 } satisfies Messages

@@ -112,7 +112,7 @@ function reachingNotes({ tenant }: ResourceModel, definition: TableDefinition, l
         kind: 'foreignKeyWithoutTenant',
         table,
         text: `the foreign key ${name} of ${table} is ${foreignKeyShape(key)}, without the tenant`,
-        detail: `a delete of the referenced row ${does} rows of other tenants that refer to it, too: add the tenant to the key, or use ON DELETE RESTRICT`,
+        detail: `a delete of the referenced row also ${does} the rows of other tenants that refer to it: add the tenant column to the key, or use ON DELETE RESTRICT`,
       },
     ]
   })

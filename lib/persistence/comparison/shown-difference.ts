@@ -264,4 +264,4 @@ const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =
 
 /** Describes what a unique index reveals about the rows of other tenants. */
 const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>
-  tenant === undefined || columns.includes(tenant) ? '' : ', and may reveal to one tenant what another has'
+  tenant === undefined || columns.includes(tenant) ? '' : ", and may reveal one tenant's values to another"

@@ -27,7 +27,7 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'number':
       return node.text
     case 'name':
-      throw new TypeError(`${node.text} is not in a comparison`)
+      throw new TypeError(`${node.text} must be one side of a comparison`)
     case 'less':
       return `(${sql(node.left)} ${node.operator} ${sql(node.right)})`
     case 'entry':

@@ -45,7 +45,7 @@ export function subscriberFindings(
   if (hasMethod(ENTITY_EVENTS)) return { problems: never, warnings: [] }
   return hasMethod(QUERY_EVENTS)
     ? warning(
-        `the subscriber ${name} receives no query and transaction events of the repository of ${entity.name}`,
+        `the subscriber ${name} does not receive the query and transaction events of ${entity.name}'s repository`,
       )
     : NOTHING
 }

@@ -63,8 +63,8 @@ export function* narrowWire(field: Field, inMessage: DescField | undefined): Gen
   yield propertyProblem(
     'column',
     property,
-    `${property} holds integers from ${least} to ${most}, but ${inMessage.name} of the message holds fewer`,
-    'make the field a string, or an integer type that holds them all',
+    `${property} stores integers from ${least} to ${most}, but the message field's type ${inMessage.name} has a smaller range`,
+    'declare the field as a string or as an integer type with that range',
   )
 }
 

@@ -35,7 +35,7 @@ export function rawSqlProblem(sql: string, fields: readonly Field[], table: stri
   const unstable = words.find((word) => UNSTABLE.has(word))
   if (unstable !== undefined)
     return `uses ${unstable}, which is not immutable: a stored vector would become wrong`
-  if (words.includes(table)) return `names ${table} itself, which stands for every column of the row`
+  if (words.includes(table)) return `names the table ${table}, which means the whole row: name the columns`
   const unquoted = fields.find(
     ({ column }) =>
       bare.includes(column.toLowerCase()) && !fields.some((one) => one.column === column.toLowerCase()),

@@ -101,15 +101,15 @@ function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
   if (!matches(keyName, SEGMENT))
     problems.push(problem('option', 'keyName: one or more of A-Z a-z 0-9 _ . - (not . or ..)'))
   if (!mount.split('/').every((segment) => SEGMENT.test(segment))) {
-    problems.push(problem('option', 'mount: segments of A-Z a-z 0-9 _ . - joined by /'))
+    problems.push(problem('option', 'mount: must be segments of A-Z a-z 0-9 _ . - separated by /'))
   }
   if (namespace !== '' && !HEADER_VALUE.test(namespace))
     problems.push(problem('option', 'namespace: contains characters that a header cannot carry'))
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) {
-    problems.push(problem('option', 'timeoutMs: a whole number of milliseconds from 1 to 600000'))
+    problems.push(problem('option', 'timeoutMs: must be an integer from 1 to 600000 (milliseconds)'))
   }
   if (indexKey !== undefined && indexKey.length < MIN_INDEX_KEY_BYTES) {
-    problems.push(problem('option', `indexKey: at least ${MIN_INDEX_KEY_BYTES} bytes`))
+    problems.push(problem('option', `indexKey: must have at least ${MIN_INDEX_KEY_BYTES} bytes`))
   }
   return problems
 }

@@ -79,7 +79,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const { exit, stdout, stderr } = await relaying
     expect([exit, stdout]).to.deep.equal([0, ''])
     expect(stderr).to.match(
-      /^Database \S+ on \S+\nrelaying until SIGINT or SIGTERM; NATS is connected with the first event\nSIGTERM: finishing the current batch; a second signal exits at once\n$/,
+      /^Database \S+ on \S+\nrelaying until SIGINT or SIGTERM; connects to NATS when the first event is due\nSIGTERM: finishing the current batch; a second signal exits at once\n$/,
     )
 
     const status = await outbox(['status', '--max-lag', '0'])

@@ -230,7 +230,7 @@ describeOn('a table of another application', COMPARED, (backend) => {
           table: 'orders',
           text: 'the foreign key of_customer of orders is (customer_id) → customers (id) ON DELETE CASCADE, without the tenant',
           detail:
-            'a delete of the referenced row removes rows of other tenants that refer to it, too: add the tenant to the key, or use ON DELETE RESTRICT',
+            'a delete of the referenced row also removes the rows of other tenants that refer to it: add the tenant column to the key, or use ON DELETE RESTRICT',
         })
     }
     await dataSource.query('DROP TABLE IF EXISTS orders')

@@ -259,7 +259,7 @@ describe('raw SQL of a search', () => {
     expect(tableNameOf(model, dialectNamed('postgres')).name).to.equal('things')
     expect(() =>
       tableNameOf(model, dialectNamed('postgres'), { options: { entityPrefix: 'app_' } }),
-    ).to.throw(DeclarationError, /names app_things itself, which stands for every column of the row/)
+    ).to.throw(DeclarationError, /names the table app_things, which means the whole row/)
   })
 })
 

@@ -180,7 +180,8 @@ const OF_SOFT_DELETION: Readonly<Record<string, string>> = {
 }
 const NOT_TOLD =
   'the subscriber Auditor receives no events of reads and writes by repositories: give it a listenTo() with one entity'
-const NO_QUERY = 'the subscriber Auditor receives no query and transaction events of the repository of Pin'
+const NO_QUERY =
+  "the subscriber Auditor does not receive the query and transaction events of Pin's repository"
 
 type Case = readonly [
   what: string,

@@ -111,8 +111,8 @@ describe('securityCheck', function () {
       "ListSpecimens: it lists another tenant's resources",
       "UndeleteSpecimen: another tenant's resource can be distinguished from a missing one: PERMISSION_DENIED",
       "UpdateSpecimen: another tenant's calls changed or removed a resource",
-      'BatchDeleteSpecimens: an error contains the text of a constraint: throw errors of ashlar',
-      'BatchGetSpecimens: an error contains the name of a table or column: throw errors of ashlar',
+      'BatchDeleteSpecimens: an error contains the text of a constraint: throw the error classes of ashlar',
+      'BatchGetSpecimens: an error contains the name of a table or column: throw the error classes of ashlar',
       'CreateSpecimen: a Create that only validates shows a token',
       ': a secret or a token is in what the service logs or prints',
     ])

@@ -167,7 +167,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     if (broken.length === 0) return
     const texts = broken.map(([table, rows]) => `${table} has ${rows} such ${rows === 1 ? 'row' : 'rows'}`)
     throw new TypeError(
-      `the migration is rolled back, because rows refer to rows that it removes or does not write (${texts.join(', ')}): correct it, and list the rows with PRAGMA foreign_key_check before it ends`,
+      `the migration was rolled back because it leaves foreign keys without a target (${texts.join(', ')}): correct the migration. To list the rows, add PRAGMA foreign_key_check as its last statement`,
     )
   }
 

@@ -56,7 +56,7 @@ export class Probe {
         this.findings.add(
           'error text',
           path,
-          `an error contains ${unfit}: throw errors of ashlar`,
+          `an error contains ${unfit}: throw the error classes of ashlar`,
           listener.name,
         )
     }

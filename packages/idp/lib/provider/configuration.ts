@@ -82,7 +82,9 @@ export function configurationOf(
         useGrantedResource: async () => true,
         getResourceServerInfo: async (ctx, resource, client) => {
           if (resource !== resourceOf(client.clientId))
-            throw new errors.InvalidTarget('the audience is always the client: leave out resource')
+            throw new errors.InvalidTarget(
+              'the audience is always the client ID: omit the parameter resource',
+            )
           return {
             audience: client.clientId,
             scope: possibleScopes(ctx, context).join(' '),
