@@ -25,7 +25,7 @@ export interface CoalesceOptions {
  *
  * @throws TypeError if the value is unknown.
  */
-export function mergeOf(dataSource: DataSource, { coalesce }: CoalesceOptions): Coalesce {
+export function coalesceOf(dataSource: DataSource, { coalesce }: CoalesceOptions): Coalesce {
   const asked = coalesce ?? (dataSource.options as CoalesceOptions).coalesce ?? 'all'
   if (!COALESCES.includes(asked))
     throw new TypeError(`coalesce: '${String(asked)}' is not one of ${COALESCES.join(', ')}`)

@@ -40,7 +40,7 @@ interface Written extends Requested {
  * - calls in a transaction, undeletes, and batches;
  * - writes if the dialect has no `setWrites`, or if the table changes written values;
  * - a get with a lock, a precondition or `showDeleted`;
- * - a get, update or delete with `where` or `seen`, or without the rows' tenant;
+ * - a get, update or delete with `where`, or without the rows' tenant;
  * - an insert with `parents`, or with a key that the repository has not generated;
  * - an update with `parents`, with an increment, or without columns;
  * - a permanent delete.
@@ -51,7 +51,7 @@ export class CoalescedRows<E extends object> implements Rows<E> {
   readonly #gets: CoalescedReads<E>
   /** Queues of inserts, with and without events. */
   readonly #inserts = new Map<boolean, CoalescedWrites<Written, E>>()
-  readonly #updates = new BoundedCache<string, CoalescedWrites<Written, E>>(MAX_MASKS, 'merged_updates')
+  readonly #updates = new BoundedCache<string, CoalescedWrites<Written, E>>(MAX_MASKS, 'coalesced_updates')
   #deletes: CoalescedWrites<Written, Requested> | undefined
 
   constructor(

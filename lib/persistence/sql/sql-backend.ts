@@ -9,7 +9,7 @@ import { SqlFamily } from '../deletion/sql/sql-family.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database } from '../engines/executor/executor.js'
 import { Hooks } from '../hooks/call-hooks.js'
-import { type CoalesceOptions, mergeOf } from '../coalescing/coalesce.js'
+import { type CoalesceOptions, coalesceOf } from '../coalescing/coalesce.js'
 import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
 import type { PageOptions, RowsBackend, WriteWhere } from '../repository/rows-backend.js'
@@ -56,7 +56,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     const { rows, store, finds, references, tenants, triggers, hooks } = rowsOf(
       database,
       model,
-      mergeOf(dataSource, options),
+      coalesceOf(dataSource, options),
     )
     this.rows = rows
     this.#store = store

@@ -162,6 +162,7 @@ export class SqlOperations implements Operations<SqlCall> {
       const scope = given ?? scopeOf(model, options)
       const { context } = scope
       const on = current(this.database, options?.context)
+      // The end of the call's time, which authorization gives the context as `signal`.
       const { end: signal } = context
       const call: JoinedCall = signal === undefined ? { on, context } : { on, context, signal }
       const checked = check.isPending

@@ -83,6 +83,8 @@ export const authorization =
       otherReads,
       writesShared: sharedWrites.has(method.path),
       rowAccess: handler.rowAccess,
+      // Writes are restricted even if the decision is plain `true`: a write must not reveal a row that the
+      // caller may not get.
       restrictsAllowed: authorizer.decidesByRow === true && handler.rowAccess !== 'reads',
       explain: explainsDenials ? explained : () => {},
     }

@@ -7,7 +7,7 @@ const REQUIRED = 'update_mask is required for update operations'
 
 /**
  * Rejects an update whose `update_mask` is too long or empty (AIP-134). In batches, each item has its own
- * mask.
+ * mask. `requestMasks` and the repository check the names.
  */
 export const fieldMask =
   (): Interceptor<unknown, Authorized> =>

@@ -61,7 +61,8 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
 
 /**
  * Returns the mask of an update without the ignored paths. The mask never becomes empty, because an empty
- * mask means a full update. A mask that contains only ignored paths is kept and writes no field.
+ * mask means a full update. A mask that contains only ignored paths is kept and writes no field. Over HTTP
+ * the gateway has removed ignored paths before, unless all are ignored.
  */
 export const maskToWrite = (
   paths: readonly string[],

@@ -45,7 +45,7 @@ class Shelves extends WatchedCalls {
 
 const postgres = databases.filter(({ name }) => name === 'postgres')
 
-describeOn('merged calls on columns of domains', postgres, (backend) => {
+describeOn('coalesced calls on columns of domains', postgres, (backend) => {
   let of: Shelves
   before(async () => {
     of = await Shelves.open(backend)
