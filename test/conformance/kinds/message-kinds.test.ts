@@ -74,13 +74,12 @@ describeOn('what a message can hold', asked, (backend) => {
         }
 
         const operation = described.operation('CreateTask')
-        const input = `/paths/${operation.path.replaceAll('/', '~1')}/post/requestBody/content/application~1json/schema`
         for (const [at, task] of [
           [a, first],
           [b, second],
         ] as const) {
           const request = { id: at, title: 't', ...task }
-          expect(described.check(input, request)).to.deep.equal([])
+          expect(described.check(described.requestOf(operation), request)).to.deep.equal([])
           const made = await answer('createTask', { task: request })
           is(made, task)
           if (protocol === 'REST')

@@ -15,6 +15,7 @@ import { type Backend, backends, describeOn } from '../../support/databases/back
 import { applyBaseline } from '../../support/databases/baseline.js'
 import type { TaskService } from '../../support/gen/plans_pb.js'
 import { drilling } from '../../support/drill.js'
+import { Described } from '../../support/openapi/described.js'
 import { rejection } from '../../support/rejection.js'
 import { ALICE, startServer } from '../../support/servers/server.js'
 import { collated } from '../repository/open-subject.js'
@@ -226,7 +227,7 @@ describeOn('a property that holds', asked, (backend) => {
             expect(await manager.findOneBy(entity, { worth: last.held } as never)).to.include({ id: 'a' })
           }))
 
-        it('is called over REST, gRPC and Connect, and told in events', () =>
+        it('is called over REST as its OpenAPI document says, over gRPC and Connect, and is in events', () =>
           run(async ({ dataSource }) => {
             const running = await startServer((builder) => builder.register(service, items as never), {
               gateway: { connect: true },
@@ -248,8 +249,14 @@ describeOn('a property that holds', asked, (backend) => {
             try {
               const [first, , last] = values
               const id = `${table}-a`
-              const made = await call('POST', 'tasks', { id, title: 't', worth: first.json })
+              const described = new Described(await running.server.openApi())
+              const operation = described.operation('CreateTask')
+              const body = { id, title: 't', worth: first.json }
+              expect(described.check(described.requestOf(operation), body)).to.deep.equal([])
+              const made = await call('POST', 'tasks', body)
               expect(made.status, made.text).to.equal(200)
+              const problems = described.problems(operation, 200, 'application/json', made.body)
+              expect(problems).to.deep.equal([])
               expect(made.body.worth).to.deep.equal(first.json)
               expect((await call('GET', `tasks/${id}`)).body.worth).to.deep.equal(first.json)
               const masked = await call('GET', `tasks/${id}?read_mask=worth`)
@@ -266,6 +273,8 @@ describeOn('a property that holds', asked, (backend) => {
               const query = new URLSearchParams({ filter: asked, order_by: order })
               const listed = await call('GET', `tasks?${query}`)
               expect(listed.body.tasks.map(({ worth }) => worth)).to.deep.equal([first.json])
+              const list = described.operation('ListTasks')
+              expect(described.problems(list, 200, 'application/json', listed.body)).to.deep.equal([])
               for (const worth of [...kind.wrong, ...((isExisting && kind.wrongExisting) || [])]) {
                 const rejected = await call('POST', 'tasks', { id: 'x', title: 't', worth })
                 expect(rejected.status, rejected.text).to.equal(400)

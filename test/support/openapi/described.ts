@@ -54,6 +54,11 @@ export class Described {
     return found
   }
 
+  /** Returns the JSON pointer of the schema of an operation's body. */
+  requestOf({ method, path }: Operation): string {
+    return `/paths/${escaped(path)}/${method.toLowerCase()}/requestBody/content/application~1json/schema`
+  }
+
   /** Returns the differences between a response and the document, one message each. */
   problems(
     { method, path }: Operation,
