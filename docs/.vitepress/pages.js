@@ -73,12 +73,9 @@ export const GROUPS = [
   {
     text: 'Inside',
     pages: [
-      ...[
-        ...['comparison', 'life-of-a-request', 'coalesced-calls', 'rows', 'packages', 'kinds', 'new-engine'],
-        ...['benchmarks', 'measurements'],
-      ].map((name) => `internals/${name}`),
-      'guides/development',
-    ],
+      ...['comparison', 'life-of-a-request', 'coalesced-calls', 'rows', 'packages', 'kinds', 'new-engine'],
+      ...['benchmarks', 'measurements', 'development'],
+    ].map((name) => `internals/${name}`),
   },
 ]
 
