@@ -15,8 +15,8 @@ export interface AshlarModuleOptions extends Config {
    * `forFeature`.
    */
   readonly dataSource?: DataSource | Token
-  /** Configures the server further before it serves: gateway handlers, references, rules. */
-  readonly configure?: (server: Server) => void
+  /** Adds to the configuration before the server is built: services, HTTP handlers, rules. */
+  readonly configure?: (server: ServerBuilder) => void
 }
 
 /** The result of a factory. A token is not allowed, because the factory can inject the DataSource. */
@@ -96,9 +96,9 @@ const SERVER: Provider = {
   provide: serverToken(),
   inject: [OPTIONS],
   useFactory: ({ options: { dataSource: _, configure, ...config } }: Resolved): Server => {
-    const server = new ServerBuilder(config).build()
-    configure?.(server)
-    return server
+    const builder = new ServerBuilder(config)
+    configure?.(builder)
+    return builder.build()
   },
 }
 
