@@ -6,8 +6,9 @@ import { fieldNumbers } from '../../../cli/from-entities/entity-proto.js'
 import { testDatabase } from '../../support/databases/test-database.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { existingProject } from '../../support/projects/existing-project.js'
-import { hasBuf, type LinkedProject } from '../../support/projects/linked-project.js'
+import { hasBuf, linkPackage, type LinkedProject } from '../../support/projects/linked-project.js'
 import { root } from '../../support/root.js'
+import { blocksOf } from '../../support/sources/documents.js'
 
 /** The forty classes of another test, each exported. */
 const forty = () =>
@@ -52,6 +53,35 @@ export class ServerBuilder {
 }
 `
 
+/** A Nest application with the block of the guide among its imports. It prints the response to a list. */
+const nestApplication = (block: string) => `
+import { Global, Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { devAuthorizer, devPrincipal, type Server, type ServerBuilder } from 'ashlar'
+import { AshlarModule, serverToken } from 'ashlar/nest'
+import { DataSource } from 'typeorm'
+import * as entities from './entities.js'
+import { registerResources } from './resources.js'
+
+const url = process.env['DATABASE_URL']!
+const all = Object.values(entities).filter((one) => typeof one === 'function')
+const opened = () => new DataSource({ type: 'postgres', url, synchronize: true, entities: all }).initialize()
+
+@Global()
+@Module({ providers: [{ provide: DataSource, useFactory: opened }], exports: [DataSource] })
+class DatabaseModule {}
+
+@Module({ imports: [DatabaseModule, ${block.replaceAll(/':\d+'/g, "'127.0.0.1:0'")}] })
+class AppModule {}
+
+const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] })
+const address = app.get<Server>(serverToken()).httpAddr()
+const response = await fetch(\`http://\${address}/v1/gadgets\`, { headers: { 'account-id': 'acme', subject: 'alice' } })
+process.stdout.write(\`\${response.status} \${await response.text()}\`)
+await app.close()
+process.exit(0)
+`
+
 const SHARED = ['Member', 'Organization'].flatMap((name) => ['--shared', name])
 
 describe('ashlar generate from-entities', () => {
@@ -84,6 +114,24 @@ describe('ashlar generate from-entities', () => {
     expect(readFileSync(join(project.folder, 'src/entities.ts'), 'utf8')).to.include(
       "  @ProtoField('serial_no')\n  @Column() serialNO!: string",
     )
+  })
+
+  it('makes services that the Nest module of the guide serves', async () => {
+    const block = blocksOf('docs/guides/existing-application.md').find(({ text }) =>
+      text.includes('AshlarModule'),
+    )
+    for (const name of ['common', 'core']) linkPackage(project.folder, `@nestjs/${name}`)
+    writeFileSync(join(project.folder, 'src/application.ts'), nestApplication(block?.text ?? ''))
+    const problems = project.build()
+    rmSync(join(project.folder, 'src/application.ts'))
+    expect(problems).to.deep.equal([])
+    const database = await testDatabase('postgres')
+    const env = { ...project.env, DATABASE_URL: database.url }
+    const options = { cwd: project.folder, env, encoding: 'utf8' } as const
+    expect(execFileSync('node', ['dist/src/application.js'], options)).to.equal(
+      '200 {"gadgets":[],"nextPageToken":""}',
+    )
+    await database.drop()
   })
 
   it('shows an embedded class as a message, and keeps the numbers of its fields', async () => {
