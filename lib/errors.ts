@@ -34,7 +34,25 @@ export const ERROR_DOMAIN = 'ashlar'
 
 const BASE = Symbol.for('ashlar.error')
 
-/** The base class of all errors below. `wireMessage` is the message for remote callers. */
+/**
+ * The base class of all errors below. `wireMessage` is the message for remote callers.
+ *
+ * @example
+ * ```ts
+ * import { AshlarError } from 'ashlar'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export async function exists(widgets: WidgetRepository, id: string): Promise<boolean> {
+ *   try {
+ *     await widgets.get(id)
+ *     return true
+ *   } catch (error) {
+ *     if (error instanceof AshlarError && error.code === 'NOT_FOUND') return false
+ *     throw error
+ *   }
+ * }
+ * ```
+ */
 export class AshlarError extends Error {
   readonly code: Code
   readonly wireMessage: string

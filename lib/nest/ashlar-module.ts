@@ -33,7 +33,31 @@ interface Resolved extends Held {
   readonly options: AshlarModuleOptions
 }
 
-/** Serves Ashlar's services inside a Nest application. */
+/**
+ * Serves Ashlar's services inside a Nest application.
+ *
+ * @example
+ * ```ts
+ * import { Module } from '@nestjs/common'
+ * import { SqliteDataSource } from 'ashlar'
+ * import { AshlarModule, provideService } from 'ashlar/nest'
+ * import { WidgetService } from './gen/widgets_pb.js'
+ * import { WidgetMethods } from './nest-widgets.js'
+ * import { Widget } from './widget.js'
+ * import { WidgetRepository } from './widget-repository.js'
+ *
+ * const dataSource = new SqliteDataSource({ database: 'widgets.db', entities: [Widget] })
+ *
+ * @Module({
+ *   imports: [
+ *     AshlarModule.forRoot({ dataSource, grpcAddr: ':9090' }),
+ *     AshlarModule.forFeature([{ entity: Widget, repository: WidgetRepository }]),
+ *   ],
+ *   providers: [WidgetMethods, provideService(WidgetService, { repository: Widget, methods: WidgetMethods })],
+ * })
+ * class AppModule {}
+ * ```
+ */
 @Module({})
 export class AshlarModule {
   /**

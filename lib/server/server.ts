@@ -46,6 +46,22 @@ export interface Readiness {
 /**
  * A gRPC server, with a gateway if one is configured. Created by `ServerBuilder`. It collects registrations;
  * `serve` turns them into a checked plan and runs it.
+ *
+ * @example
+ * ```ts
+ * import { type Server, ServerBuilder } from 'ashlar'
+ * import { WidgetService } from './gen/widgets_pb.js'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const serverOf = (widgets: WidgetRepository): Server =>
+ *   new ServerBuilder({ grpcAddr: ':9090' })
+ *     .register(WidgetService, widgets, {
+ *       retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
+ *     })
+ *     .build()
+ *
+ * export const main = (server: Server) => server.serve(AbortSignal.timeout(60_000))
+ * ```
  */
 export class Server {
   readonly #config: ResolvedConfig

@@ -26,6 +26,13 @@ export const HEADERS = {
  * Returns a sink that delivers events to a NATS JetStream stream, with the subject
  * `<prefix>.<tenant>.<resource>.<verb>`. `Nats-Msg-Id` is the event's id, so that the stream drops duplicates
  * within its duplicate window.
+ *
+ * @example
+ * ```ts
+ * import { natsSink } from 'ashlar/events'
+ *
+ * const sink = natsSink({ servers: ['nats://a.internal:4222', 'nats://b.internal:4222'], replicas: 3 })
+ * ```
  */
 export function natsSink(options: NatsOptions): Sink {
   const stream = new NatsStream(options)

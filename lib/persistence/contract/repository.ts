@@ -222,6 +222,18 @@ export interface UpdateOptions extends WriteOptions, ReferringOptions {
  * Stores resources `T` by key `K` for the tenant of the calling principal. Services depend on this interface,
  * not on a backend. If the resource has tenants and the call has none, every method fails with
  * PermissionDenied.
+ *
+ * @example
+ * ```ts
+ * import type { Repository } from 'ashlar'
+ * import type { Widget } from './widget.js'
+ *
+ * // Works with a database and in memory.
+ * export async function rename(widgets: Repository<Widget>, id: string, displayName: string) {
+ *   const { etag } = await widgets.get(id)
+ *   return widgets.update(id, { displayName }, ['displayName'], { ifMatch: etag })
+ * }
+ * ```
  */
 export interface Repository<T extends object, K = string> {
   /** The model of the repository's resource. */

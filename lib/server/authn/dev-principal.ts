@@ -6,6 +6,14 @@ import { MAX_GROUPS } from './claims.js'
 /**
  * Builds a principal from the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or
  * both). Any client can send these headers, so `serve` accepts this function in development only.
+ *
+ * @example
+ * ```ts
+ * import { devPrincipal, ServerBuilder } from 'ashlar'
+ *
+ * // NODE_ENV=development: the call's metadata is `account-id: acme`, `subject: ann`
+ * const server = new ServerBuilder({ grpcAddr: ':9090', principalFunc: devPrincipal }).build()
+ * ```
  */
 export const devPrincipal = ({ metadata }: { readonly metadata: Metadata }): Principal => {
   const tenant = metadata.get('account-id') ?? ''

@@ -55,7 +55,26 @@ export interface ResilienceConfig {
 /** Options of the HTTP/JSON gateway. */
 export type GatewayConfig = Partial<ResolvedGateway>
 
-/** The configuration of a server. Every field except `grpcAddr` is optional. */
+/**
+ * The configuration of a server. Every field except `grpcAddr` is optional.
+ *
+ * @example
+ * ```ts
+ * import { type Config, jsonLogger, roleAuthorizer } from 'ashlar'
+ * import { DefaultGRPCAddr } from 'ashlar/server'
+ *
+ * export const config: Config = {
+ *   grpcAddr: DefaultGRPCAddr,
+ *   httpAddr: ':8080',
+ *   authorizer: roleAuthorizer({
+ *     roles: { editor: [{ verbs: ['*'], resource: 'widget' }] },
+ *     bindings: [{ tenant: '*', subjects: ['group:staff'], roles: ['editor'] }],
+ *   }),
+ *   logger: jsonLogger('info'),
+ *   resilience: { requestTimeoutMs: 5000 },
+ * }
+ * ```
+ */
 export interface Config {
   /**
    * TCP address such as `:9090`, or `:0` for a free port. Required. `DefaultGRPCAddr` is the conventional

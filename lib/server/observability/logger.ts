@@ -22,6 +22,13 @@ export type LogLevel = (typeof LEVELS)[number]
 /**
  * Returns a logger that writes one JSON object per line to stderr. This is the default.
  * @param level - the least severe level that is written; default `info`.
+ *
+ * @example
+ * ```ts
+ * import { jsonLogger, ServerBuilder } from 'ashlar'
+ *
+ * const server = new ServerBuilder({ grpcAddr: ':9090', logger: jsonLogger('warn') }).build()
+ * ```
  */
 export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => void = toStderr): Logger => {
   const least = LEVELS.indexOf(level)
