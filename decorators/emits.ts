@@ -5,10 +5,10 @@ import { declare } from './entity-facts.js'
  * The changes of a resource. `deleted` is a soft delete, or the removal of a resource that cannot be
  * undeleted. `purged` is the removal of a resource that could have been undeleted or has expired.
  */
-export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
-
 /** A change that may become an event. */
-export type ChangeKind = (typeof CHANGES)[number]
+export type ChangeKind = 'created' | 'updated' | 'deleted' | 'undeleted' | 'purged'
+
+export const CHANGES: readonly ChangeKind[] = ['created', 'updated', 'deleted', 'undeleted', 'purged']
 
 /** Options of `@Emits()`. */
 export interface EmitsOptions {

@@ -1,3 +1,7 @@
+/**
+ * The decorators of entities and their properties.
+ * @module
+ */
 export { Computed } from './computed.js'
 export { Credential } from './credential.js'
 export { Default } from './default.js'

@@ -11,7 +11,7 @@ export interface SystemScope {
   readonly reason?: string
 }
 
-/** The current trace and span (W3C Trace Context). */
+/** The current trace and span (W3C Trace Context). @inline */
 export interface TraceIds {
   readonly traceId: string
   readonly spanId: string
@@ -27,13 +27,16 @@ interface ContextFields {
   readonly signal: AbortSignal | undefined
   /** The deadline in milliseconds since the epoch; undefined if the call has none. */
   readonly deadline: number | undefined
-  /** The transactions around the call. */
+  /** The transactions around the call. @internal */
   readonly transaction: CallTransaction | undefined
   /**
    * True if the call only validates (AIP-163): all repository writes are rolled back. Only a server sets it.
    */
   readonly validateOnly: boolean
-  /** The decision about a repository's operation; undefined outside an operation. Only a server sets it. */
+  /**
+   * The decision about a repository's operation; undefined outside an operation. Only a server sets it.
+   * @internal
+   */
   readonly access: OperationDecision | undefined
 }
 
@@ -58,7 +61,7 @@ export interface CallTransaction {
   detached(): CallTransaction
 }
 
-/** A failure that no caller receives. */
+/** A failure that no caller receives. @inline */
 export interface CallFailure {
   readonly requestId: string
   readonly message: string
@@ -67,6 +70,7 @@ export interface CallFailure {
   readonly isWarning?: boolean
 }
 
+/** @inline */
 export type FailureReport = (failure: CallFailure) => void
 
 /**
@@ -83,7 +87,10 @@ type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly call: object | undefined
 }
 
-/** A resource that was accessed across tenants, by `asSystem`. */
+/**
+ * A resource that was accessed across tenants, by `asSystem`.
+ * @inline
+ */
 export interface SystemUse {
   readonly requestId: string
   /** The principal of the call. */
@@ -95,6 +102,7 @@ export interface SystemUse {
   readonly tenant: string
 }
 
+/** @inline */
 export type SystemReport = (use: SystemUse) => void
 
 const storage = new AsyncLocalStorage<RequestContext>()
@@ -122,14 +130,17 @@ export class RequestContext implements ContextFields {
   readonly principal: Principal
   readonly system: SystemScope | undefined
   readonly deadline: number | undefined
+  /** @internal */
   readonly transaction: CallTransaction | undefined
   readonly validateOnly: boolean
+  /** @internal */
   readonly access: OperationDecision | undefined
   readonly #signal: GivenFields['signal']
   readonly #onSystem: GivenFields['onSystem']
   readonly #onFailure: GivenFields['onFailure']
   readonly #call: object
 
+  /** @internal */
   constructor(fields: Partial<GivenFields> = {}) {
     this.requestId = fields.requestId ?? ''
     this.trace = fields.trace
@@ -154,6 +165,7 @@ export class RequestContext implements ContextFields {
   /**
    * Reports the same end as `signal`. Repositories use it, so that a signal is created only for calls that
    * read it.
+   * @internal
    */
   get end(): CallEnd | undefined {
     return this.#signal
@@ -164,12 +176,12 @@ export class RequestContext implements ContextFields {
     return this.system === undefined ? this.principal.tenant : this.system.tenant
   }
 
-  /** Returns a copy with changed fields. */
+  /** Returns a copy with changed fields. @internal */
   with(fields: Partial<GivenFields>): RequestContext {
     return new RequestContext(RequestContext.fieldsOf(this, fields))
   }
 
-  /** Returns the fields of a context, to create another one from. */
+  /** Returns the fields of a context, to create another one from. @internal */
   protected static fieldsOf(context: RequestContext, changed: Partial<GivenFields>): Partial<GivenFields> {
     return {
       ...context,
@@ -184,12 +196,13 @@ export class RequestContext implements ContextFields {
   /**
    * Returns the value cached for this call, whichever of its contexts this is. If `value` is given, stores it
    * first.
+   * @internal
    */
   kept<T>(calls: WeakMap<object, T>, value?: T): T | undefined {
     return (value === undefined ? calls : calls.set(this.#call, value)).get(this.#call)
   }
 
-  /** True if both contexts belong to the same call. */
+  /** True if both contexts belong to the same call. @internal */
   isOfSameCallAs(other: RequestContext): boolean {
     return this.#call === other.#call
   }
@@ -206,7 +219,7 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** Runs `fn` in this context and logs its errors. */
+  /** Runs `fn` in this context and logs its errors. @internal */
   async runLogged(fn: () => unknown): Promise<void> {
     try {
       await (this.access === undefined ? this : this.with({ access: undefined })).run(fn)
@@ -217,6 +230,7 @@ export class RequestContext implements ContextFields {
 
   /**
    * Reports a failure that no caller receives.
+   * @internal
    * @param isWarning - true if the call succeeded but the problem should be investigated.
    */
   reportFailure(message: string, error: unknown, isWarning = false): void {
@@ -227,6 +241,7 @@ export class RequestContext implements ContextFields {
   /**
    * Reports an access with the system's rights, once for each use of `asSystem` and resource. Called by
    * repositories.
+   * @internal
    */
   reportSystemUse(resource: string): void {
     const { requestId, principal, system } = this

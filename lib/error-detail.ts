@@ -25,6 +25,7 @@ export type ErrorDetail =
 /**
  * Any message. It is sent unchanged, without hiding fields. At most 4 KiB of such messages are sent with one
  * error. A message that exceeds the space or cannot be encoded is omitted, which is logged.
+ * @inline
  * @example
  * ```ts
  * import { AshlarError } from 'ashlar'

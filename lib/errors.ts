@@ -73,7 +73,7 @@ export class AshlarError extends Error {
     return Function.prototype[Symbol.hasInstance].call(this, value) || isOfOtherCopy(value, this.name)
   }
 
-  /** The base class in the error's own copy of the package. */
+  /** The base class in the error's own copy of the package. @internal */
   get [BASE](): typeof AshlarError {
     return AshlarError
   }
@@ -96,6 +96,7 @@ function isOfOtherCopy(value: unknown, name: string): boolean {
   return false
 }
 
+/** @inline */
 interface ErrorShape {
   readonly cause?: unknown
   readonly wireMessage?: string
@@ -384,6 +385,7 @@ export class TransitError extends AshlarError {
  * cancelled (`cancelled`).
  */
 export type MigrationStop = ServerStop | 'dirty' | 'edited' | 'foreign' | 'locked' | 'pooler'
+/** @inline */
 type ServerStop = 'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 
 /**

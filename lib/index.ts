@@ -1,6 +1,9 @@
-// The names that most applications import. Further names are exported by `ashlar/persistence`,
-// `ashlar/secrets`, `ashlar/server`, `ashlar/events`, `ashlar/client`, `ashlar/migrations`, `ashlar/testing`
-// and `ashlar/nest`. Every name here is also exported by one of them, or by `ashlar/decorators`.
+/**
+ * The names that most applications import. Further names are exported by `ashlar/persistence`,
+ * `ashlar/secrets`, `ashlar/server`, `ashlar/events`, `ashlar/client`, `ashlar/migrations`, `ashlar/testing`
+ * and `ashlar/nest`. Every name here is also exported by one of them, or by `ashlar/decorators`.
+ * @module
+ */
 
 // For applications
 // 1. Persistence: resources and their repositories

@@ -23,6 +23,11 @@ const SPECIFIED = [
 /** A decorator of `ashlar/decorators`, and an error everywhere else. */
 const TWOFOLD = ['Internal']
 const MOST_ROOT_NAMES = 72
+/** An import of this package, or of its sources in an example. */
+const OWN_IMPORT =
+  /import (?:type )?\{([^}]*)\} from '(?:ashlar(?:\/\w+)?|(?:\.\.\/)+(?:lib|decorators)\/[\w./-]+)'/g
+/** Names that this many files import are what an application uses first. */
+const IMPORTED_OFTEN = 5
 
 describe('the public surface', () => {
   it('exports the names of the golden list, so that none comes or goes unnoticed', () => {
@@ -57,6 +62,33 @@ describe('the public surface', () => {
     expect(sections.filter(({ audience, heading }) => audience === '' || heading === 0)).to.deep.equal([])
     expect(sections.flatMap(({ exports }) => exports)).to.have.length(names.length)
     expect(names.length).to.be.at.most(MOST_ROOT_NAMES)
+  })
+
+  it('has an example for each name that pages, examples and new projects import most', () => {
+    const counts = importCounts([
+      'README.md',
+      ...['docs/guides', 'examples', 'cli/new'].flatMap(projectFiles),
+    ])
+    const often = surface()
+      .entries.flatMap((entry) => surface().exportsOf(entry))
+      .filter(({ name }) => (counts.get(name) ?? 0) >= IMPORTED_OFTEN)
+    expect(new Set(often.map(({ name }) => name)).size).to.be.at.least(20)
+    const bare = often.filter(({ hasExample }) => !hasExample).map(({ name }) => name)
+    expect([...new Set(bare)]).to.deep.equal([])
+  })
+
+  it('marks no name internal that a page, an example or a new project mentions', () => {
+    const files = ['README.md', ...['docs', 'examples', 'cli/new'].flatMap(projectFiles)]
+    const imported = importCounts(files)
+    const written = files.map((path) => readFileSync(join(root, path), 'utf8')).join('\n')
+    const internal = surface()
+      .entries.flatMap((entry) => surface().exportsOf(entry))
+      .filter(({ isInternal }) => isInternal)
+    expect(internal).to.not.be.empty
+    const mentioned = internal.filter(
+      ({ name }) => imported.has(name) || written.includes(`\`${name}\``) || written.includes(`\`${name}(`),
+    )
+    expect(mentioned.map(({ name }) => name)).to.deep.equal([])
   })
 
   it('exports nothing for tests alone: a page, an example, a command or another file uses it', () => {
@@ -105,7 +137,24 @@ describe('the public surface', () => {
 })
 
 const linesOf = (names: readonly Exported[]): readonly string[] =>
-  names.map(({ name, kind }) => `  ${kind === 'type' ? 'type ' : ''}${name}`)
+  names.map(
+    ({ name, kind, isInternal }) =>
+      `  ${kind === 'type' ? 'type ' : ''}${name}${isInternal ? ' (internal)' : ''}`,
+  )
+
+/** Returns the number of these files that import each name. */
+function importCounts(files: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const path of files) {
+    const names = new Set(
+      [...readFileSync(join(root, path), 'utf8').matchAll(OWN_IMPORT)].flatMap(([, list = '']) =>
+        list.split(',').map((name) => name.trim().replace(/^type /, '')),
+      ),
+    )
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return counts
+}
 
 const commands = (): readonly string[] =>
   projectFiles('cli/commands')

@@ -1,7 +1,7 @@
 import { DefaultNamingStrategy, type NamingStrategyInterface } from 'typeorm'
 import { snakeCase } from '../../lib/text/snake-case.js'
 
-/** The naming of a resource's columns. */
+/** The naming of a resource's columns. @inline */
 export type ResourceNaming = 'snake' | 'typeorm' | NamingStrategyInterface
 
 /** A property with a column, as TypeORM stores it. */

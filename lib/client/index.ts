@@ -1,3 +1,7 @@
+/**
+ * Typed clients of generated services, over gRPC or Connect.
+ * @module
+ */
 export { Metadata } from '../call.js'
 export { AshlarError, type Code, type ErrorDetail, type FieldViolation } from '../errors.js'
 export { createClient, openOperation } from './create-client.js'

@@ -1,3 +1,7 @@
+/**
+ * Relays, consumers and the outbox of domain events.
+ * @module
+ */
 export { consumer, type ConsumerOptions, type EventHandler } from './consumer/consumer.js'
 export type { ReceivedEvent } from './consumer/received-event.js'
 export type { DeadLetter } from './store/sql-dead-letters.js'

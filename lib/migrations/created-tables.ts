@@ -9,6 +9,7 @@ import { addedColumns, alterTable, createTable, dropped } from './sql/statement-
  * (`0002_widgets`). If a file or `tables` omits the schema, names are compared without it, unless another
  * entry of `tables` matches exactly. Tables in routines and `DO` blocks are not found.
  *
+ * @internal
  * @param tables - names such as `widgets` or `inventory.widgets`.
  * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.
  */
@@ -36,6 +37,7 @@ export async function createdTables(
 /**
  * Returns the columns that the files' statements add, such as `widgets.colour`, each with its version. Table
  * names have no schema. Columns that a later file drops are included.
+ * @internal
  */
 export async function addedByVersion(
   files: FileSource,
@@ -67,7 +69,10 @@ async function upStatements(
   )
 }
 
-/** Returns the versions whose down migrations have no statements, so that their objects remain. */
+/**
+ * Returns the versions whose down migrations have no statements, so that their objects remain.
+ * @internal
+ */
 export async function withoutDownMigration(files: FileSource, dialect: Dialect): Promise<readonly string[]> {
   const engine = engineOf(dialect)
   return (await readMigrations(files, engine))

@@ -1,3 +1,7 @@
+/**
+ * Migrations from code, and the check that a database has the expected schema.
+ * @module
+ */
 export { DeclarationError, MigrationError, type MigrationStop, Unimplemented } from '../errors.js'
 export type { BaselineResult, EditedVersion, Resolution } from './corrections.js'
 export { addedByVersion, createdTables, withoutDownMigration as withoutWayDown } from './created-tables.js'

@@ -204,7 +204,10 @@ export function migrate(options: MigrateOptions): Migrator {
   }
 }
 
-/** The progress of a run when it stopped. */
+/**
+ * The progress of a run when it stopped.
+ * @internal
+ */
 export interface RunFacts {
   /** True if it had begun a version or imported another tool's history. */
   readonly hasChanged: boolean
@@ -249,6 +252,7 @@ function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefi
 /**
  * Returns the statements of a schema dump that create objects, for the file that imports the schema.
  * Statements that create the schema itself are omitted.
+ * @internal
  */
 export const dumpedStatements = (dump: string, dialect: Dialect, schema = 'public'): readonly string[] =>
   statementsOfDump(dump, engineOf(dialect).syntax, schema)
@@ -256,6 +260,7 @@ export const dumpedStatements = (dump: string, dialect: Dialect, schema = 'publi
 /**
  * Returns the findings of lint in a module's files for one engine. Opens no connection.
  *
+ * @internal
  * @param statementTimeoutMs - the statement timeout, for findings that mention a number of rows. Default:
  *   60000.
  * @throws {DeclarationError} with every misnamed, missing, duplicate or misplaced file.

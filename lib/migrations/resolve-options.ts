@@ -54,7 +54,10 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
 /** The largest timeout that PostgreSQL accepts. */
 const LONGEST_MS = 2_147_483_647
 
-/** A database that other code connects to, and the interpretation of its errors. */
+/**
+ * A database that other code connects to, and the interpretation of its errors.
+ * @internal
+ */
 export interface NamedDatabase {
   /**
    * Undefined if the connection string is not a URL. Contains the schema in use even if the options name
@@ -70,6 +73,7 @@ export interface NamedDatabase {
 /**
  * Returns a database's address and error handling. Opens no connection.
  *
+ * @internal
  * @throws {DeclarationError} if the schema is invalid.
  * @throws {Unimplemented} for SQLite.
  */

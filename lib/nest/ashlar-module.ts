@@ -19,7 +19,7 @@ export interface AshlarModuleOptions extends Config {
   readonly configure?: (server: ServerBuilder) => void
 }
 
-/** The result of a factory. A token is not allowed, because the factory can inject the DataSource. */
+/** The result of a factory. A token is not allowed, because the factory can inject the DataSource. @inline */
 type InstanceOptions = Omit<AshlarModuleOptions, 'dataSource'> & { readonly dataSource?: DataSource }
 
 /** Creates the options from injected providers. */

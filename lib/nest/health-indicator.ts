@@ -17,6 +17,7 @@ export class AshlarHealthIndicator {
   readonly #server: Server
   readonly #serving: Serving
 
+  /** @internal Nest passes the server. */
   constructor(@Inject(serverToken()) server: Server, @Inject(Serving) serving: Serving) {
     this.#server = server
     this.#serving = serving

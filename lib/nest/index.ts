@@ -1,3 +1,7 @@
+/**
+ * Ashlar's services inside a NestJS application.
+ * @module
+ */
 export { AshlarModule, type AshlarModuleAsyncOptions, type AshlarModuleOptions } from './ashlar-module.js'
 export { AshlarExceptionFilter } from './exception-filter.js'
 export type { Feature } from './feature.js'

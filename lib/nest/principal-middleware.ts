@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Principal, RequestContext } from '../context.js'
 
+/** @inline */
 type Next = (error?: unknown) => void
 
 /**

@@ -1,5 +1,10 @@
+/**
+ * Repositories, DataSources, transactions, filters and resource models.
+ * @module
+ */
 export { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../errors.js'
-export type { Column, Columns, Field, FieldKind } from '../resource/fields/field.js'
+export type { Column, Columns, Field } from '../resource/fields/field.js'
+export type { KindName as FieldKind } from '../resource/kinds/kind.js'
 export { type EntityClass, type ResourceModel, resourceModel } from '../resource/resource-model.js'
 export type { NamePattern, NameVariable } from '../resource/names/name-pattern.js'
 export { type NameParts, type ResourceName, resourceName } from '../resource/names/resource-name.js'
@@ -10,6 +15,7 @@ export {
   HotDataSource,
   type HotEvents,
   type HotOptions,
+  type HotSettings,
   type ReloadLogger,
 } from './hot-reload/hot-data-source.js'
 export type { PasswordCallback } from './hot-reload/driver.js'
@@ -25,6 +31,7 @@ export type {
   BatchGetOptions,
   BatchUpdateItem,
   CountOptions,
+  DeleteManyOptions,
   DeleteOptions,
   FilterScope,
   ListFilter,
@@ -42,9 +49,11 @@ export type {
   RowLimits,
   BatchUpdateOptions,
   RowOptions,
+  StartUpFindings,
   Through,
   TransactionOptions,
   UndeleteOptions,
+  UpdateManyOptions,
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'
@@ -66,8 +75,10 @@ export { createTables } from './schema/create-tables.js'
 export {
   type CredentialOps,
   memoryRepositoryOf,
+  type MemoryRepositoryOf,
   repositoryFor,
   repositoryOf,
+  type RepositoryOf,
   type SecretLookups,
   type BatchUpdateItemOf,
   type KeyOf,

@@ -14,7 +14,10 @@ import { connected, unconnected } from './inspected-database.js'
 import { DataSourceCheck } from './start-up/data-source-check.js'
 import { relationNotes, unmanagedNotes } from './start-up/relation-notes.js'
 
-/** A declared resource class. */
+/**
+ * A declared resource class.
+ * @internal
+ */
 export interface InspectedResource {
   /** The class's name. */
   readonly entity: string
@@ -33,7 +36,10 @@ export interface InspectedResource {
   readonly notes: readonly string[]
 }
 
-/** The facts about resources that are known without a server. */
+/**
+ * The facts about resources that are known without a server.
+ * @internal
+ */
 export interface Inspection {
   readonly resources: readonly InspectedResource[]
   readonly problems: readonly DeclaredProblem[]
@@ -50,6 +56,7 @@ export interface Inspection {
 /**
  * Inspects the resource classes that a module exports, and collects their problems.
  *
+ * @internal
  * @param url - the connection string of a database. If the database can be reached, it is inspected, too.
  * @throws TypeError if the connection string is invalid.
  */

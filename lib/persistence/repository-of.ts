@@ -49,6 +49,11 @@ export type KeyOf<E> = E extends { readonly id: infer K extends PartValue }
     ? K
     : string
 
+interface LookupByHash<E> {
+  <const P extends RelationPath<E> = never>(hash: string, options?: LookupOptions<P>): Promise<Loaded<E, P>>
+  (hash: string, options?: LookupOptions): Promise<E>
+}
+
 /** The methods `lookupBy<Field>Hash` and `reveal<Field>` for every property of type `Secret`. */
 export type SecretLookups<E> = {
   /**
@@ -56,10 +61,7 @@ export type SecretLookups<E> = {
    *
    * @throws ErrNotFound if no live entity of this tenant has the hash.
    */
-  readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: {
-    <const P extends RelationPath<E> = never>(hash: string, options?: LookupOptions<P>): Promise<Loaded<E, P>>
-    (hash: string, options?: LookupOptions): Promise<E>
-  }
+  readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: LookupByHash<E>
 } & {
   /**
    * Returns the plaintext, or undefined if no secret is set.
@@ -208,6 +210,27 @@ export interface TypedMemoryRepository<E extends object> extends TypedRepository
 > {}
 
 /**
+ * The repository of an entity on a DataSource, with the methods of its secrets and credentials.
+ *
+ * @example
+ * ```ts
+ * import type { RepositoryOf } from 'ashlar/persistence'
+ * import type { Widget } from './widget.js'
+ *
+ * export const labelOf = async (widgets: RepositoryOf<Widget>, id: string) => {
+ *   const { displayName } = await widgets.get(id)
+ *   return displayName
+ * }
+ * ```
+ */
+export type RepositoryOf<E extends object> = TypedTypeormRepository<E> & SecretLookups<E> & CredentialOps<E>
+
+/** The repository of an entity in memory, with the methods of its secrets and credentials. */
+export type MemoryRepositoryOf<E extends object> = TypedMemoryRepository<E> &
+  SecretLookups<E> &
+  CredentialOps<E>
+
+/**
  * Returns a base class for the repository of an entity: `class WidgetRepository extends repositoryOf(Widget)
  * {}`. It has the operations of every repository and the methods of the entity's secrets and credentials. All
  * of them can be overridden. Calls inside a transaction join it, including calls in overrides.
@@ -231,10 +254,7 @@ export interface TypedMemoryRepository<E extends object> extends TypedRepository
  */
 export function repositoryOf<E extends object>(
   entity: EntityClass<E>,
-): new (
-  dataSource: DataSource,
-  options?: RepositoryOptions,
-) => TypedTypeormRepository<E> & SecretLookups<E> & CredentialOps<E> {
+): new (dataSource: DataSource, options?: RepositoryOptions) => RepositoryOf<E> {
   class EntityRepository extends TypeormRepository<E, KeyOf<E>> {
     constructor(dataSource: DataSource, options?: RepositoryOptions) {
       super(dataSource, entity, options)
@@ -261,8 +281,7 @@ export const repositoryFor = <E extends object>(
   entity: EntityClass<E>,
   dataSource: DataSource,
   options?: RepositoryOptions,
-): TypedTypeormRepository<E> & SecretLookups<E> & CredentialOps<E> =>
-  new (repositoryOf(entity))(dataSource, options)
+): RepositoryOf<E> => new (repositoryOf(entity))(dataSource, options)
 
 /**
  * Returns a base class for the memory repository of an entity.
@@ -277,7 +296,7 @@ export const repositoryFor = <E extends object>(
  */
 export function memoryRepositoryOf<E extends object>(
   entity: EntityClass<E>,
-): new (options?: MemoryOptions) => TypedMemoryRepository<E> & SecretLookups<E> & CredentialOps<E> {
+): new (options?: MemoryOptions) => MemoryRepositoryOf<E> {
   class EntityRepository extends MemoryRepository<E, KeyOf<E>> {
     constructor(options?: MemoryOptions) {
       super(entity, options)

@@ -105,7 +105,7 @@ export class SqliteDataSource extends DataSource {
     manageValues(this.entityMetadatas)
   }
 
-  /** The access to the connection. Undefined until the DataSource is initialized. */
+  /** The access to the connection. Undefined until the DataSource is initialized. @internal */
   get leases(): SqliteLeases | undefined {
     return this.driver instanceof SqliteDriver ? this.driver.leases : undefined
   }

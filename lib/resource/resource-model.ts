@@ -56,13 +56,17 @@ export interface ResourceModel<E extends object = object> {
   readonly type: string
   /** The table name of the entity. A DataSource may add a prefix or a schema. */
   readonly table: string
-  /** The table that `@Entity` declares. */
+  /**
+   * The table that `@Entity` declares.
+   * @internal
+   */
   readonly declaredTable: DeclaredTable
-  /** Selects column names only: `deleted_at` (gorm) or `delete_time` (ent). */
+  /** Selects column names only: `deleted_at` (gorm) or `delete_time` (ent). @internal */
   readonly shape: 'gorm' | 'ent'
   /**
    * TypeORM's naming strategy for the columns. Undefined if they have snake_case names, which TypeORM then
    * uses too.
+   * @internal
    */
   readonly strategy: NamingStrategyInterface | undefined
   /** The proto message, if one is linked. */
@@ -72,27 +76,31 @@ export interface ResourceModel<E extends object = object> {
   readonly byProperty: ReadonlyMap<string, Field>
   readonly byProto: ReadonlyMap<string, Field>
   readonly key: Field
-  /** The rules for converting and comparing keys. */
+  /** The rules for converting and comparing keys. @internal */
   readonly keys: ResourceKeys
   /** The name pattern of entities (AIP-122), if the message's `google.api.resource` has one. */
   readonly name: NamePattern | undefined
   /** The field that contains the tenant; undefined if the resource has none. */
   readonly tenant: Field | undefined
-  /** Converts the tenant between a string and the entity's value; undefined without a tenant. */
+  /** Converts the tenant between a string and the entity's value; undefined without a tenant. @internal */
   readonly tenantPart: KeyPart | undefined
   /**
    * True if the tenant is part of the primary key, so that an attempt to create another tenant's id reveals
    * nothing about it.
+   * @internal
    */
   readonly tenantInKey: boolean
   /** True if another application owns the table, so that Ashlar does not change its schema. */
   readonly existing: boolean
-  /** True if the table generates column values, so that each write reads the row back. */
+  /** True if the table generates column values, so that each write reads the row back. @internal */
   readonly isChangedByTable: boolean
-  /** True if an INSERT may omit columns that the table then fills. */
+  /** True if an INSERT may omit columns that the table then fills. @internal */
   readonly isFilledByTable: boolean
   readonly etag: Field | undefined
-  /** The columns from which the etag is computed, if the message has one and the class has no `@ETag()`. */
+  /**
+   * The columns from which the etag is computed, if the message has one and the class has no `@ETag()`.
+   * @internal
+   */
   readonly versionEtag: VersionEtag | undefined
   /** The number of writes of a row, starting at 1: TypeORM's `@VersionColumn()`. */
   readonly version: Field | undefined
@@ -106,51 +114,80 @@ export interface ResourceModel<E extends object = object> {
   readonly ttlMs: number | undefined
   /** Maps filterable and sortable proto fields to columns. */
   readonly columns: Columns
-  /** Proto fields that callers can read but that filters and sort orders cannot name, with the reason. */
+  /**
+   * Proto fields that callers can read but that filters and sort orders cannot name, with the reason.
+   * @internal
+   */
   readonly closed: ReadonlyMap<string, string>
-  /** Maps fields to columns for predicates of server code. It contains every field without a transformer. */
+  /**
+   * Maps fields to columns for predicates of server code. It contains every field without a transformer.
+   * @internal
+   */
   readonly predicateColumns: Columns
   /** Maps proto names of tags fields to JSON columns. */
   readonly jsonColumns: Columns
   /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
-  /** Fields without a zero value whose columns are NOT NULL, such as timestamps. A write must set them. */
+  /**
+   * Fields without a zero value whose columns are NOT NULL, such as timestamps. A write must set them.
+   * @internal
+   */
   readonly required: readonly Field[]
   /**
    * Alternative names for masks and sort orders in code: the class's property names, also in snake_case.
    * Undefined if all are equal to field names.
+   * @internal
    */
   readonly codeNames: ReadonlyMap<string, string> | undefined
-  /** Secrets, which can be retrieved. Their two columns are fields with the role `secret`. */
+  /** Secrets, which can be retrieved. Their two columns are fields with the role `secret`. @internal */
   readonly secrets: readonly SecretField[]
-  /** Credentials, which can only be verified. Their four columns are fields with the role `credential`. */
+  /**
+   * Credentials, which can only be verified. Their four columns are fields with the role `credential`.
+   * @internal
+   */
   readonly credentials: readonly CredentialField[]
-  /** The oneofs of the message. Usually empty. */
+  /** The oneofs of the message. Usually empty. @internal */
   readonly oneofs: readonly Oneof[]
-  /** Embedded classes. Their columns are among the fields, with paths as names. Usually empty. */
+  /** Embedded classes. Their columns are among the fields, with paths as names. Usually empty. @internal */
   readonly embedded: readonly Embedded[]
-  /** The fields of `@Computed()`, which no other list contains. */
+  /**
+   * The fields of `@Computed()`, which no other list contains.
+   * @internal
+   */
   readonly computed: readonly ComputedField[]
   /** The fields of an entity, without the columns of secrets and credentials. */
   readonly entityFields: readonly Field[]
-  /** The searchable text of `q`; undefined if the resource is not searchable. */
+  /** The searchable text of `q`; undefined if the resource is not searchable. @internal */
   readonly search: SearchModel | undefined
-  /** TypeORM's relations: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Usually empty. */
+  /**
+   * TypeORM's relations: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Usually empty.
+   * @internal
+   */
   readonly relations: readonly Relation[]
   /**
    * Fields that are unique together among live rows, within a tenant if there is one. The key is not
    * included.
+   * @internal
    */
   readonly uniques: readonly IndexGroup[]
-  /** Fields that are indexed together. */
+  /** Fields that are indexed together. @internal */
   readonly indexes: readonly IndexGroup[]
-  /** Returns the part of the table that only TypeORM manages. Call it once all classes are loaded. */
+  /**
+   * Returns the part of the table that only TypeORM manages. Call it once all classes are loaded.
+   * @internal
+   */
   readonly internal: () => InternalTable
-  /** The events that changes emit; undefined if there are none. */
+  /** The events that changes emit; undefined if there are none. @internal */
   readonly events: EventsModel | undefined
-  /** The entity's methods that TypeORM's decorators name, such as `@BeforeInsert()`. */
+  /**
+   * The entity's methods that TypeORM's decorators name, such as `@BeforeInsert()`.
+   * @internal
+   */
   readonly listeners: readonly EntityListener[]
-  /** Creates an entity without values. Its `@Computed()` properties are computed whenever they are read. */
+  /**
+   * Creates an entity without values. Its `@Computed()` properties are computed whenever they are read.
+   * @internal
+   */
   readonly create: () => E
   /**
    * Converts an entity to its message, without secrets and credentials. `M` is the type that the caller
@@ -161,17 +198,19 @@ export interface ResourceModel<E extends object = object> {
   /**
    * Writes the bytes of `toMessage(entity)` without creating the message. Throws for an invalid value;
    * `toBinary` of the message then reports the reason.
+   * @internal
    */
   readonly write: WriteEntity
-  /** The source of each message field's value. */
+  /** The source of each message field's value. @internal */
   readonly outputs: readonly Output[]
-  /** True if masks may contain paths into free-form JSON. */
+  /** True if masks may contain paths into free-form JSON. @internal */
   readonly hasFreeForm: boolean
   /** Converts a client's message to an entity. Output-only values are ignored (AIP-203). */
   fromMessage(message: Message): E
   /**
    * Removes zero values of fields with defaults from an entity that was converted from a client's message.
    * For a field without presence, a Create cannot distinguish zero from unset.
+   * @internal
    */
   leaveToDefaults(entity: E): void
   /**

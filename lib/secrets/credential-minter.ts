@@ -69,7 +69,7 @@ export interface CredentialOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Options of a check. */
+/** Options of a check. @inline */
 export interface CheckOptions extends CredentialOptions {
   /**
    * Returns the hash parameters of stored credentials, some of which may be new to the minter. Called after a

@@ -1,3 +1,7 @@
+/**
+ * Encryptors for secrets, and the minter of credentials.
+ * @module
+ */
 export { ErrNoEncryptor, ErrNoMinter, SecretUnreadable, TransitError } from '../errors.js'
 export {
   CredentialMinter,

@@ -1,3 +1,7 @@
+/**
+ * Servers with authentication, authorization, limits, stores and errors.
+ * @module
+ */
 export type { CorsOptions } from '../gateway/http/cors.js'
 export type { FetchHandler, GatewayMux, HttpHandler, NodeHandler } from '../gateway/routing/mux.js'
 export { apiKey, type ApiKeyOptions, type ApiKeyVerification } from './authn/api-key.js'

@@ -3,7 +3,10 @@ import { pathOf } from './chain/method.js'
 import { RuleSet, rulesOf } from './authz/rules.js'
 import type { Server } from './server.js'
 
-/** The permission that a method requires. */
+/**
+ * The permission that a method requires.
+ * @internal
+ */
 export interface Permission {
   /** Full name of the service, `package.Service`. */
   readonly service: string
@@ -20,6 +23,7 @@ export interface Permission {
 
 /**
  * Returns the permission of every method, sorted by service and method name.
+ * @internal
  * @param source - services with the rules in their .proto files, or a server with all its rules and the
  *   methods that it recorded.
  */

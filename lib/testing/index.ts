@@ -1,3 +1,7 @@
+/**
+ * Test servers, callers, clocks and contracts for the tests of an application.
+ * @module
+ */
 export { caughtUp } from './harness/caught-up.js'
 export type { CallFailure, TestedCall } from './harness/call-failure.js'
 export { captureLogs, type CapturedLogs, type LogRecord } from './harness/captured-logs.js'

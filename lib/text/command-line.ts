@@ -3,7 +3,10 @@ import { shellWord } from './shell-word.js'
 /** The flags of a command: `{ to: 5, yes: true }` becomes `--to 5 --yes`. */
 export type CommandOptions = Readonly<Record<string, string | number | true>>
 
-/** A command to run next. The command that prints it adds the flags of its own run. */
+/**
+ * A command to run next. The command that prints it adds the flags of its own run.
+ * @internal
+ */
 export interface NextStep {
   /** The command, such as `migrate up`. */
   readonly command: string

@@ -40,6 +40,7 @@ export const tableNoteText = ({ text, detail }: TableNote): string => `${text}: 
  * file written by `migrate diff --contract`, which changes or drops something. `both`: one of each.
  * `backfill`: a file that you write. `search`: the files of `search generate`. If there is none, `detail`
  * states the manual step.
+ * @inline
  */
 export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | 'search'
 

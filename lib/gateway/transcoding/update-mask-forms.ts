@@ -10,6 +10,7 @@ import { printable } from '../../text/printable.js'
 /**
  * The treatment of comma-joined or lowerCamelCase `update_mask` values. `spec`: they write nothing, and a
  * header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto names.
+ * @inline
  */
 export type UpdateMaskMode = 'spec' | 'strict' | 'normalize'
 

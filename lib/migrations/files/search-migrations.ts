@@ -15,7 +15,10 @@ export interface SearchTable {
   readonly vector: string
 }
 
-/** The SQL of migration files, by file name. */
+/**
+ * The SQL of migration files, by file name.
+ * @internal
+ */
 export type MigrationFiles = Readonly<Record<string, string>>
 
 /**
@@ -24,6 +27,7 @@ export type MigrationFiles = Readonly<Record<string, string>>
  * table or a changed vector gets the next free pair, so that applied files are never edited. The output is
  * deterministic.
  *
+ * @internal
  * @param committed - the current files of the migrations folder.
  */
 export function searchMigrations(tables: readonly SearchTable[], committed: MigrationFiles): MigrationFiles {

@@ -6,7 +6,10 @@ import { foreignTool, type Head } from './foreign.js'
 
 const MARKS = /ashlar:adopted (\S+) at (\d+) ([0-9a-f]{12})/g
 
-/** Returns the comment of a file that contains another tool's changes up to that migration. */
+/**
+ * Returns the comment of a file that contains another tool's changes up to that migration.
+ * @internal
+ */
 export const adoptedComment = (table: string, { count, digest }: Head): string =>
   `-- ashlar:adopted ${table} at ${count} ${digest}`
 

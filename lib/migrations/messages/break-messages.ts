@@ -37,5 +37,8 @@ export const BREAKS = {
     `code that relies on what the trigger ${v.name}${v.table === undefined ? '' : ` of ${v.table}`} does${v.when === undefined ? '' : ` ${v.when}`}`,
 } satisfies Messages
 
-/** Returns the break that a planned statement causes, as a sentence. */
+/**
+ * Returns the break that a planned statement causes, as a sentence.
+ * @internal
+ */
 export const breaksText = (breaks: Breaks): string => writtenBy(BREAKS, breaks, () => '')

@@ -3,7 +3,10 @@ import { adviceText } from './advices.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type MigrationProblem, problemText } from './problem.js'
 
-/** The result of applying the files to an empty copy of the schema. */
+/**
+ * The result of applying the files to an empty copy of the schema.
+ * @internal
+ */
 export type EmptyCopy = KindsOf<typeof EMPTY_COPIES>
 
 /** One text for each result. */
@@ -22,6 +25,7 @@ export const EMPTY_COPIES = {
 
 /**
  * Returns a result as `migrate lint` prints it.
+ * @internal
  * @param command - formats an `ashlar` command in the text.
  */
 export const emptyCopyText = (found: EmptyCopy, command: CommandLine = commandLine): string =>

@@ -14,7 +14,10 @@ export type OtherHistory =
       readonly versions: readonly number[]
     }
 
-/** Returns the effect of another tool's history on the next `up`, as a sentence. */
+/**
+ * Returns the effect of another tool's history on the next `up`, as a sentence.
+ * @internal
+ */
 export const historyText = (other: OtherHistory, command: CommandLine = commandLine): string =>
   other.isRefused
     ? `up rejects this database: ${problemText(other.problem as MigrationProblem, command)}`

@@ -11,6 +11,7 @@ const PROBLEMS = { ...STOPS, ...FILE_PROBLEMS }
 
 /**
  * Returns a problem as a sentence.
+ * @internal
  * @param command - formats an `ashlar` command in the sentence. Default: without the flags of a run.
  */
 export const problemText = (problem: MigrationProblem, command: CommandLine = commandLine): string =>

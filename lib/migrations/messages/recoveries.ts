@@ -52,5 +52,8 @@ export const RECOVERIES = {
   },
 } satisfies Messages
 
-/** Returns how `up` continues with an unfinished version, as a sentence. */
+/**
+ * Returns how `up` continues with an unfinished version, as a sentence.
+ * @internal
+ */
 export const recoveryText = (recovery: Recovery): string => writtenBy(RECOVERIES, recovery, () => '')

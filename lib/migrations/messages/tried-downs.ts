@@ -26,6 +26,7 @@ export const TRIED_DOWNS = {
 
 /**
  * Returns the result of a tried down migration, as a sentence.
+ * @internal
  * @param command - formats an `ashlar` command in the sentence.
  */
 export const triedDownText = (tried: TriedDown, command: CommandLine = commandLine): string =>

@@ -53,6 +53,7 @@ export const ON_DOWN = {
 /**
  * Returns the effect of `down` on an unfinished version, as a sentence.
  *
+ * @internal
  * @param command - formats an `ashlar` command in the sentence.
  */
 export const onDownText = (onDown: OnDown, command: CommandLine): string =>
@@ -63,6 +64,7 @@ const ENDED = 'the run ended without a report (process killed, session ended or 
 /**
  * Returns the state of a dirty version and the effect of the next run. Empty if the version's error already
  * contains both.
+ * @internal
  */
 export function unfinishedText(unfinished: Unfinished): string {
   const { direction, done, of, staysApplied, isUnknown, isReported, written, end } = unfinished

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm'
 
-const COALESCES = ['off', 'tenant', 'all'] as const
-
 /** Which calls may share a statement: calls of all tenants, calls of one tenant, or none. */
-export type Coalesce = (typeof COALESCES)[number]
+export type Coalesce = 'off' | 'tenant' | 'all'
+
+const COALESCES: readonly Coalesce[] = ['off', 'tenant', 'all']
 
 export interface CoalesceOptions {
   /**

@@ -27,6 +27,7 @@ export interface SchemaComparison {
   readonly resources: readonly string[]
 }
 
+/** @inline */
 interface ComparisonOptions {
   /**
    * Receives the harmless differences of tables with `@Resource({ existing: true })`. Default: they are

@@ -27,8 +27,9 @@ import { vectorDifferences } from './vector-differences.js'
 
 /** The tables of the resources, as the catalog of a database describes them. */
 export interface SchemaTables {
+  /** @internal */
   readonly dialect: ComparedDialect
-  /** The tables in the order of the model; undefined for a missing table. */
+  /** The tables in the order of the model; undefined for a missing table. @internal */
   readonly tables: readonly (LiveTable | undefined)[]
 }
 

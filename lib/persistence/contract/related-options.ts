@@ -25,7 +25,10 @@ export interface RelatedAccess {
   list(model: ResourceModel): RowLimits | Promise<RowLimits>
 }
 
-/** The resources for which the functions of `related` can be called. */
+/**
+ * The resources for which the functions of `related` can be called.
+ * @internal
+ */
 export interface RelatedQuestions {
   /** The resources whose rows a delete can include. */
   readonly delete: readonly ResourceModel[]

@@ -255,11 +255,12 @@ export interface Repository<T extends object, K = string> {
   startUpCheck?(limits?: {
     readonly maxTenantConnections?: number
   }): StartUpFindings | Promise<StartUpFindings>
-  /** Protects the secrets of a call before its transaction begins. Called by the server. */
+  /** Protects the secrets of a call before its transaction begins. Called by the server. @internal */
   readonly prepareSecrets?: PrepareSecrets
   /**
    * Returns the resources for which the functions of `related` can be called, so that a server knows the
    * required permissions.
+   * @internal
    */
   readonly relatedQuestions?: (options: { readonly force: boolean }) => RelatedQuestions
   /**
@@ -402,6 +403,7 @@ export interface StartUpFindings {
 
 /**
  * The isolation level of a transaction (SQL:1992). SQLite and memory run every transaction as `serializable`.
+ * @inline
  */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 

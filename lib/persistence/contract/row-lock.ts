@@ -1,7 +1,10 @@
 import { RequestContext } from '../../context.js'
 import { joined } from './open-transaction.js'
 
-/** `update` prevents other transactions from locking and writing the row. `share` only prevents writes. */
+/**
+ * `update` prevents other transactions from locking and writing the row. `share` only prevents writes.
+ * @inline
+ */
 export type RowLock = 'update' | 'share'
 
 /** The behavior if another transaction has locked a row: wait for it, fail immediately, or omit the row. */

@@ -18,6 +18,7 @@ import type { TagSql } from './values/tag-sql.js'
 /**
  * The engines. `mysql` is MySQL 8 and `mariadb` is MariaDB through the MySQL driver; their capabilities
  * differ.
+ * @inline
  */
 export type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 

@@ -12,6 +12,7 @@ export interface SentStatement {
   readonly calls: number
 }
 
+/** @inline */
 type Listener = (statement: SentStatement) => void
 
 interface Watch {

@@ -11,12 +11,14 @@ import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
 import { HotReload, type Rejection, type Reload } from './reload-connection-string.js'
 
-/** Options that Ashlar or the DSN determines. */
+/** Options that Ashlar or the DSN determines. @inline */
 type Managed =
   'type' | 'driver' | 'replication' | 'url' | 'host' | 'port' | 'username' | 'password' | 'database'
+/** @inline */
 type Own = Managed | 'nativeDriver' | 'socketPath'
 
-interface HotSettings extends CoalesceOptions {
+/** The options of a HotDataSource that TypeORM does not have. */
+export interface HotSettings extends CoalesceOptions {
   /** A DSN, or `fsnotify://postgres/etc/secrets/dsn` to read it from a file and follow the file's changes. */
   readonly dsn: string
   /** TypeORM's type for a `mysql` DSN. Default: `mysql`. */

@@ -17,14 +17,14 @@ export interface HotReloadOptions {
   readonly onRestored: (dsn: string) => void
 }
 
-/** A change of the DSN for new sessions. */
+/** A change of the DSN for new sessions. @inline */
 export interface Reload {
   /** The user, host and database, without the password. */
   readonly dsn: string
   readonly previous: string
 }
 
-/** The file's content cannot be used. The current DSN stays in use. */
+/** The file's content cannot be used. The current DSN stays in use. @inline */
 export interface Rejection {
   /** The reason, which contains no password. */
   readonly reason: string

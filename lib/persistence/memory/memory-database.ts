@@ -89,13 +89,16 @@ class MemoryTransaction extends OpenTransaction {
  */
 export class MemoryDatabase {
   readonly #resources = new Map<ResourceModel, MemoryResource>()
-  /** The events of all changes. */
+  /** The events of all changes. @internal */
   readonly outbox = new MemoryOutbox()
   #family: ReadonlyMap<ResourceModel, Member> | undefined
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
   readonly #waits = new ConnectionWaits({ database: this, size: 1, used: 1 }, 0)
 
-  /** Registers the rows of a resource, so that the repositories of other resources can find them. */
+  /**
+   * Registers the rows of a resource, so that the repositories of other resources can find them.
+   * @internal
+   */
   add<E extends object>(
     model: ResourceModel<E>,
     resource: { readonly table: MemoryTable<E>; readonly rows: Rows<E, MemoryCall> } & Pick<
@@ -110,6 +113,7 @@ export class MemoryDatabase {
   /**
    * Returns the rows that were last registered for a resource.
    *
+   * @internal
    * @throws TypeError if no repository of the resource uses this database.
    */
   resourceOf(model: ResourceModel): MemoryResource {
@@ -120,7 +124,7 @@ export class MemoryDatabase {
     )
   }
 
-  /** The models of the registered resources. */
+  /** The models of the registered resources. @internal */
   get models(): readonly ResourceModel[] {
     return [...this.#resources.keys()]
   }
@@ -128,6 +132,7 @@ export class MemoryDatabase {
   /**
    * The relations between the registered resources.
    *
+   * @internal
    * @throws DeclarationError if a resource cannot be deleted as declared.
    */
   get family(): ReadonlyMap<ResourceModel, Member> {
@@ -141,7 +146,7 @@ export class MemoryDatabase {
     return (this.#family = family)
   }
 
-  /** Runs an operation. If its call has joined a transaction, the transaction waits for it. */
+  /** Runs an operation. If its call has joined a transaction, the transaction waits for it. @internal */
   perform<T>(
     given: RequestContext | undefined,
     name: string,
@@ -160,11 +165,18 @@ export class MemoryDatabase {
     )
   }
 
+  /** Runs `fn` in a transaction, or in a savepoint of the transaction that the call joins. */
+  transaction<T>(fn: (context: RequestContext) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Runs `fn` in a transaction, or in a savepoint of the transaction that the call joins.
-   *
+   * @internal
    * @param name - identifies the call in the error if it was not awaited.
    */
+  transaction<T>(
+    fn: (context: RequestContext) => Promise<T>,
+    options: TransactionOptions | undefined,
+    name: string,
+    hooks?: TransactionChain,
+  ): Promise<T>
   async transaction<T>(
     fn: (context: RequestContext) => Promise<T>,
     { context: given, ...settings }: TransactionOptions = {},
@@ -192,6 +204,7 @@ export class MemoryDatabase {
   /**
    * Runs an operation in its own transaction, or in a savepoint.
    *
+   * @internal
    * @param name - identifies the call in the error if it was not awaited.
    */
   atomically<T>(
@@ -208,6 +221,7 @@ export class MemoryDatabase {
   /**
    * Runs an operation and the hooks of its entity in one transaction or savepoint. Calls with the context
    * that `work` receives join it.
+   * @internal
    */
   async withHooks<T>(
     given: RequestContext | undefined,
@@ -225,6 +239,7 @@ export class MemoryDatabase {
   /**
    * Rejects writes in a read-only transaction.
    *
+   * @internal
    * @throws TypeError if the call has joined a read-only transaction.
    */
   refuseReadOnly(given: RequestContext | undefined, name: string): void {

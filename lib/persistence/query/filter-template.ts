@@ -2,7 +2,9 @@ import { toNanoseconds } from '../../resource/kinds/duration.js'
 import { toDate } from '../../resource/kinds/timestamp.js'
 import { FilterTokens, type TokenKind } from './filter-tokens.js'
 
+/** @inline */
 type Timestamp = Parameters<typeof toDate>[0]
+/** @inline */
 type Duration = Parameters<typeof toNanoseconds>[0]
 
 declare const FILTER: unique symbol

@@ -1,4 +1,5 @@
-import type { Columns, FieldKind } from '../../resource/fields/field.js'
+import type { Columns } from '../../resource/fields/field.js'
+import type { KindName } from '../../resource/kinds/kind.js'
 import { bool } from '../../resource/kinds/bool.js'
 import { double } from '../../resource/kinds/fractions.js'
 import { string } from '../../resource/kinds/text.js'
@@ -286,7 +287,7 @@ class FilterParser {
 }
 
 /** Returns the kind that a literal compares with. JSON leaves of other types do not match. */
-const kindOfLiteral = (tokens: FilterTokens, name: string): FieldKind => {
+const kindOfLiteral = (tokens: FilterTokens, name: string): KindName => {
   if (tokens.is('string')) return string.name
   if (tokens.is('number')) return double.name
   const isBool = tokens.is('word') && (tokens.text === 'true' || tokens.text === 'false')
@@ -298,7 +299,7 @@ const kindOfLiteral = (tokens: FilterTokens, name: string): FieldKind => {
 }
 
 /** Returns a leaf of free-form JSON as a column of a kind. */
-const leafAs = (kind: FieldKind, { name, column }: Member, tokens: FilterTokens): PlanColumn => {
+const leafAs = (kind: KindName, { name, column }: Member, tokens: FilterTokens): PlanColumn => {
   if (column.inside?.path?.length === 0 && column.json?.shape !== 'any')
     tokens.fail(
       `${quoted(name)} is compared by its keys, as in ${name}.key = "value", or with null`,

@@ -19,6 +19,7 @@ export type Direction = 'asc' | 'desc'
 
 /** A term of a sort order. NULL sorts last in ascending and first in descending order. */
 export interface OrderTerm {
+  /** @internal */
   readonly column: PlanColumn
   readonly direction: Direction
 }

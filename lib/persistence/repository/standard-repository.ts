@@ -90,12 +90,14 @@ export abstract class StandardRepository<
     watchOverrides(this, OWN, backend.database)
   }
 
+  /** @internal */
   readonly prepareSecrets: PrepareSecrets = (...operands) =>
     prepareSecrets(this.model, this.#core.options, ...operands)
 
   /**
    * Returns the resources for which the functions of `related` can be called, so that a server knows the
    * required permissions.
+   * @internal
    */
   readonly relatedQuestions = (options: { readonly force: boolean }) =>
     relatedQuestions(this.#core.family.member, options)
@@ -182,17 +184,17 @@ export abstract class StandardRepository<
     return this.#watched('secretVersions', options?.context, secretVersions(model, backend, options))
   }
 
-  /** Implements `lookupBy<Field>Hash`. */
+  /** Implements `lookupBy<Field>Hash`. @internal */
   protected lookup(secret: SecretField, hash: string, options?: ReadOptions): Promise<E> {
     return this.#run({ kind: 'lookup', secret, hash, options })
   }
 
-  /** Implements `reveal<Field>`. */
+  /** Implements `reveal<Field>`. @internal */
   protected reveal(secret: SecretField, key: K, options?: RowOptions): Promise<string | undefined> {
     return this.#run({ kind: 'reveal', secret, key, options })
   }
 
-  /** Implements `verify<Field>`. */
+  /** Implements `verify<Field>`. @internal */
   protected verify(
     credential: CredentialField,
     token: string,
@@ -201,7 +203,7 @@ export abstract class StandardRepository<
     return this.#run({ kind: 'verify', credential, token, options })
   }
 
-  /** Implements `remint<Field>`. */
+  /** Implements `remint<Field>`. @internal */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#run({ kind: 'remint', credential, key, options })
   }

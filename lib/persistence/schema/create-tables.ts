@@ -13,6 +13,7 @@ import { type Naming, tableNameOf } from './table-name-of.js'
 import { refusedKeys, sharedIndexNames } from './index-problems.js'
 import { tableOf, tenantKeyIndex } from './table-of.js'
 
+/** @inline */
 type Queries = Pick<DataSource, 'query'>
 
 /**

@@ -12,11 +12,14 @@ import { relationProblems } from '../deletion/rules/relation-problems.js'
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 
-/** The exports of a module that define its tables. */
+/**
+ * The exports of a module that define its tables.
+ * @internal
+ */
 export interface Resources {
   /** The models, sorted by table name. */
   readonly models: readonly ResourceModel[]
-  /** The naming of the exported DataSource. Empty without one. */
+  /** The naming of the exported DataSource. Empty without one. @internal */
   readonly naming: Naming
   /**
    * The schema of the exported DataSource. It is not part of `naming`, because migrations run within a
@@ -29,6 +32,7 @@ export interface Resources {
  * Returns the resources in a list or among a module's exports, and how an exported DataSource names their
  * tables.
  *
+ * @internal
  * @throws DeclarationError if a resource's declarations contradict each other, if DataSources disagree, or
  *   if a class was declared with another copy of this package.
  */

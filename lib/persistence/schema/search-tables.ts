@@ -3,7 +3,10 @@ import { vectorOf } from '../dialects/search-predicate.js'
 import { resourcesIn } from './resources-in.js'
 import { tableNameOf } from './table-name-of.js'
 
-/** A table with a stored search vector, and the vector's expression. */
+/**
+ * A table with a stored search vector, and the vector's expression.
+ * @internal
+ */
 export interface SearchTable {
   readonly table: string
   /** The schema that the entity names, or the module's. */
@@ -11,7 +14,10 @@ export interface SearchTable {
   readonly vector: string
 }
 
-/** The resources with stored search vectors among a module's exports. */
+/**
+ * The resources with stored search vectors among a module's exports.
+ * @internal
+ */
 export interface SearchTables {
   /** The total number of exported resources. */
   readonly resources: number
@@ -23,6 +29,7 @@ export interface SearchTables {
  * Returns the tables that need a migration for `search_vector`. Pass the exports of a module, as `await
  * import(…)` returns them, and pass `tables` of the result to `searchMigrations`.
  *
+ * @internal
  * @throws DeclarationError if a resource's declarations contradict each other.
  */
 export function searchTables(exports: Readonly<Record<string, unknown>>): SearchTables {

@@ -12,7 +12,10 @@ import { versionOf } from './schema-version.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 import { tableOf } from './table-of.js'
 
-/** The SQL of an up and a down migration. */
+/**
+ * The SQL of an up and a down migration.
+ * @internal
+ */
 export interface TableSql {
   /** The table that it creates. Without a schema, it is created in the schema that migrations run in. */
   readonly table: TableName
@@ -20,7 +23,10 @@ export interface TableSql {
   readonly down: string
 }
 
-/** The migration that creates the table of one resource. */
+/**
+ * The migration that creates the table of one resource.
+ * @internal
+ */
 export interface TableMigration {
   /** The table's name, such as `widgets`, or `inventory.widgets` if the entity names a schema. */
   readonly table: string
@@ -37,6 +43,7 @@ export interface TableMigration {
  * exported DataSource provides `entityPrefix` and the naming strategy. Returns an empty list if there is no
  * resource.
  *
+ * @internal
  * @throws DeclarationError if a resource's declarations contradict each other, or if two resources have the
  *   same table. A problem on only one engine is thrown when that engine's SQL is requested.
  */

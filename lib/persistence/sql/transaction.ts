@@ -37,8 +37,6 @@ export { named } from '../engines/executor/named.js'
  * savepoints run one after another. The transaction remains usable after a failed operation such as a
  * conflict.
  *
- * @param indexes - the indexes of the repository that begins it, so that a conflict at COMMIT can name
- *   fields.
  * @throws TypeError if `fn` returns before its calls have settled. They are rolled back.
  * @throws Aborted if the last attempt fails because of a deadlock or a serialization failure.
  * @example
@@ -55,6 +53,22 @@ export { named } from '../engines/executor/named.js'
  *   })
  * ```
  */
+export function transaction<T>(
+  dataSource: DataSource,
+  fn: (context: TransactionContext) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T>
+/**
+ * @internal
+ * @param indexes - the indexes of the repository that begins it, so that a conflict at COMMIT can name
+ *   fields.
+ */
+export function transaction<T>(
+  on: DataSource | Database,
+  fn: (context: TransactionContext) => Promise<T>,
+  options?: TransactionOptions,
+  indexes?: TableIndexes,
+): Promise<T>
 export function transaction<T>(
   on: DataSource | Database,
   fn: (context: TransactionContext) => Promise<T>,

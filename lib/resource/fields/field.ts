@@ -10,41 +10,50 @@ import type {
 } from '../kinds/kind.js'
 import type { Transformed } from './transformed.js'
 
-/** The kind of a column's values. */
-export type FieldKind = KindName
-
 /** A column as filters, sort orders and cursors use it. */
 export interface Column {
   /** The name in the database. */
   readonly column: string
-  readonly kind: FieldKind
+  readonly kind: KindName
   readonly nullable: boolean
-  /** Present if rows may contain NULL, which is read as the zero value. `nullable` is then false. */
+  /**
+   * Present if rows may contain NULL, which is read as the zero value. `nullable` is then false.
+   * @internal
+   */
   readonly nullIsZero?: true
+  /** @internal */
   readonly enumNames?: EnumNames
   /** The maximum length in characters, for strings in a bounded column. */
   readonly maxLength?: number | undefined
   /** The collation of an existing table's column. Comparisons are by code point nevertheless. */
   readonly collation?: string
-  /** The readers and writers of a JSON column. */
+  /** The readers and writers of a JSON column. @internal */
   readonly json?: JsonColumn
-  /** The form of a list; see `Facets`. */
+  /** The form of a list; see `Facets`. @internal */
   readonly list?: ListForm
-  /** For a field of an embedded message: its position in the column's JSON. */
+  /** For a field of an embedded message: its position in the column's JSON. @internal */
   readonly inside?: Inside
-  /** For an embedded message: its fields. */
+  /** For an embedded message: its fields. @internal */
   readonly members?: Members
-  /** For a key part; see `Facets`. */
+  /** For a key part; see `Facets`. @internal */
   readonly hasDigits?: true
+  /** @internal */
   readonly inProperty?: 'string' | 'number'
+  /** @internal */
   readonly held?: HeldForm
+  /** @internal */
   readonly message?: string
+  /** @internal */
   readonly decimal?: DecimalFacet
+  /** @internal */
   readonly takesText?: true
+  /** @internal */
   readonly stored?: StoredAs
+  /** @internal */
   readonly otherFormats?: 'read' | 'written'
+  /** @internal */
   readonly range?: Range
-  /** For a list of scalars: the type of its elements. */
+  /** For a list of scalars: the type of its elements. @internal */
   readonly elements?: Pick<Column, 'kind' | 'enumNames' | 'decimal'>
 }
 
@@ -77,7 +86,7 @@ export interface Members {
  */
 export type Columns = Readonly<Record<string, Column | string>>
 
-/** The role of a field, which determines whether a caller can write it. */
+/** The role of a field, which determines whether a caller can write it. @inline */
 export type Role =
   | 'key'
   | 'tenant'
@@ -109,35 +118,39 @@ export interface Field extends Column {
   readonly maxLength: number | undefined
   /**
    * True for a part of the resource's name. It cannot contain a slash, and a client's mask cannot name it.
+   * @internal
    */
   readonly inName?: boolean
-  /** The value that a new entity receives if none is given. */
+  /** The value that a new entity receives if none is given. @internal */
   readonly default?: FieldDefault
   /** For the kind `json`: true if the message field is repeated. */
   readonly repeated: boolean
-  /** Present if TypeORM's manager lets the database generate the UUID where it can. */
+  /** Present if TypeORM's manager lets the database generate the UUID where it can. @internal */
   readonly isGeneratedByDatabase?: true
   /** The column's previous name, for migrations. */
   readonly renamedFrom?: string
   /** Present if the table generates the value. No statement writes it, and each write reads it back. */
   readonly generated?: true
-  /** The SQL of a generated column that TypeORM declares. */
+  /** The SQL of a generated column that TypeORM declares. @internal */
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
   /** Present for a key that the database generates, a number that no caller chooses. */
   readonly isIdentity?: true
-  /** The conversions of the column's `transformer`. `kind` and the facets then describe the column. */
+  /**
+   * The conversions of the column's `transformer`. `kind` and the facets then describe the column.
+   * @internal
+   */
   readonly transformed?: Transformed
-  /** The column's default in the table, which an application declares in SQL. */
+  /** The column's default in the table, which an application declares in SQL. @internal */
   readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown } | 'now'
-  /** Present if the INSERT of a row without a value omits the column, so that the table sets it. */
+  /** Present if the INSERT of a row without a value omits the column, so that the table sets it. @internal */
   readonly isFilledByTable?: true
-  /** Present if no INSERT contains it (`insert: false`). */
+  /** Present if no INSERT contains it (`insert: false`). @internal */
   readonly isNotInserted?: true
-  /** Present if no UPDATE contains it (`update: false`). */
+  /** Present if no UPDATE contains it (`update: false`). @internal */
   readonly isNotUpdated?: true
-  /** Present if responses and events omit it (`select: false`). */
+  /** Present if responses and events omit it (`select: false`). @internal */
   readonly isWithheld?: true
-  /** The SQL expression to which MySQL sets the column at each update. */
+  /** The SQL expression to which MySQL sets the column at each update. @internal */
   readonly onUpdate?: string
 }
 

@@ -1,7 +1,7 @@
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
 
-/** A key part in the type of the entity's property. */
+/** A key part in the type of the entity's property. @inline */
 export type PartValue = string | number | bigint
 
 /** A column of a key or of a reference to a key. */

@@ -133,7 +133,7 @@ export type EntityValue = string | number | bigint | boolean | Date | Uint8Array
  */
 export type PlanValue = EntityValue | StoredLiteral
 
-/** A number in the form that entities use. */
+/** A number in the form that entities use. @inline */
 export type Amount = number | bigint
 
 /** The minimum and maximum of a kind's values, in the form that entities use. */

@@ -1,5 +1,6 @@
 import type { DescMessage, DescService } from '@bufbuild/protobuf'
 
+/** @inline */
 export type Services = readonly DescService[]
 
 /** Returns the services in the files of the messages. */

@@ -22,12 +22,16 @@ export interface NamePattern {
   readonly plural: string
   /** The message field that contains the name. */
   readonly field: DescField
+  /** @internal */
   readonly segments: Pattern['segments']
   /** The variables in the order of the pattern. The last one is the key. */
   readonly variables: readonly NameVariable[]
   /** True if each parent has exactly one such resource (AIP-156). */
   readonly isSingleton: boolean
-  /** The parent's pattern, which contains the leading variables; undefined for a top-level resource. */
+  /**
+   * The parent's pattern, which contains the leading variables; undefined for a top-level resource.
+   * @internal
+   */
   readonly parent: Pattern | undefined
   /** Returns the name of an entity; `''` if the entity lacks a part of it. */
   format(entity: object): string

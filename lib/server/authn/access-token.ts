@@ -1,7 +1,7 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose'
 import { Unauthenticated } from '../../errors.js'
 
-/** Recognizes the access tokens of one issuer by their verified claims. */
+/** Recognizes the access tokens of one issuer by their verified claims. @inline */
 export type AccessTokenMark = (claims: JWTPayload) => boolean
 
 /**

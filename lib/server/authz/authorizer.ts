@@ -18,7 +18,7 @@ export interface AuthorizationRequest {
   readonly signal: AbortSignal
 }
 
-/** A method that writes rows that every tenant can read. */
+/** A method that writes rows that every tenant can read. @inline */
 export interface SharedWrite {
   /** gRPC full method name. */
   readonly method: string

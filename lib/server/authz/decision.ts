@@ -21,11 +21,13 @@ export interface RowDecision {
 /** `true` allows the call, `false` denies it, and an object allows it for some rows. */
 export type Decision = boolean | RowDecision | EntityDecision
 
+/** @inline */
 type EntityTest = (entity: object, request: EntityRequest) => boolean | Promise<boolean>
 
 /** A row-level decision made by code. Create one with {@link authorizeEntity}. */
 export class EntityDecision {
   constructor(
+    /** Decides about one entity. */
     readonly allows: EntityTest,
     readonly options: Partial<RowDecision>,
   ) {}

@@ -6,7 +6,10 @@ import { typeOf } from './resource-template.js'
 import { type Rule, RuleSet, rulesOf } from './rules.js'
 import { ruleFindings } from './start-up-check.js'
 
-/** The findings about rules of services that are not part of a running server. */
+/**
+ * The findings about rules of services that are not part of a running server.
+ * @internal
+ */
 export interface RuleInspection {
   readonly problems: readonly Problem[]
   /** Resource types that appear in rules but have no entity class, one sentence each. */
@@ -15,6 +18,7 @@ export interface RuleInspection {
 
 /**
  * Checks the rules in the .proto files of services.
+ * @internal
  * @param types - the resource types that have an entity class.
  */
 export function inspectRules(services: readonly DescService[], types: ReadonlySet<string>): RuleInspection {
@@ -28,6 +32,7 @@ export function inspectRules(services: readonly DescService[], types: ReadonlySe
 /**
  * Returns the resource types that appear in rules but have no entity class, one sentence each with the
  * methods.
+ * @internal
  */
 export function unknownTypes(rules: readonly Rule[], types: ReadonlySet<string>): readonly string[] {
   const found = new Map<string, string[]>()

@@ -82,6 +82,7 @@ export type Implementation<S extends DescService> = {
   [K in keyof S['method']]: MethodHandler<S['method'][K]>
 }
 
+/** @inline */
 export type MaybePromise<T> = T | Promise<T>
 
 export type AnyFunction = (request: unknown, call: ServerCall) => unknown

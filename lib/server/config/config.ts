@@ -53,7 +53,7 @@ export interface ResilienceConfig {
 }
 
 /** Options of the HTTP/JSON gateway. */
-export type GatewayConfig = Partial<ResolvedGateway>
+export interface GatewayConfig extends Partial<ResolvedGateway> {}
 
 /**
  * The configuration of a server. Every field except `grpcAddr` is optional.

@@ -14,15 +14,17 @@ import { pathOf } from '../chain/method.js'
 
 /** A service in nice-grpc's format, for clients and servers. */
 export type Definition<S extends DescService> = {
-  [K in keyof S['method']]: MethodDefinition<
-    MessageInitShape<S['method'][K]['input']>,
-    MessageShape<S['method'][K]['input']>,
-    MessageInitShape<S['method'][K]['output']>,
-    MessageShape<S['method'][K]['output']>,
-    S['method'][K]['methodKind'] extends 'client_streaming' | 'bidi_streaming' ? true : false,
-    S['method'][K]['methodKind'] extends 'server_streaming' | 'bidi_streaming' ? true : false
-  >
+  [K in keyof S['method']]: DefinitionOfMethod<S['method'][K]>
 }
+
+type DefinitionOfMethod<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> = MethodDefinition<
+  MessageInitShape<M['input']>,
+  MessageShape<M['input']>,
+  MessageInitShape<M['output']>,
+  MessageShape<M['output']>,
+  M['methodKind'] extends 'client_streaming' | 'bidi_streaming' ? true : false,
+  M['methodKind'] extends 'server_streaming' | 'bidi_streaming' ? true : false
+>
 
 /**
  * Returns the nice-grpc definition of a generated service: `createClient(definitionOf(WidgetService),

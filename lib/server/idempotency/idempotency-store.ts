@@ -30,6 +30,7 @@ export interface StoredReply {
  * Why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store is full (`room`), the
  * store failed (`failure`), its content may contain secrets and cannot be read (`content`), or it is unknown
  * whether the call took effect (`unknown`).
+ * @inline
  */
 export type Omission = 'size' | 'room' | 'failure' | 'content' | 'unknown'
 

@@ -9,6 +9,7 @@ export interface ReadinessCheck {
 
 const CHECK_TIMEOUT_MS = 2_000
 
+/** @inline */
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean

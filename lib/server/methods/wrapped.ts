@@ -20,6 +20,7 @@ export type StandardCall<Request extends Message, Response extends Message> = (
   request: MessageInitShape<GenMessage<Request>>,
 ) => Promise<Response>
 
+/** @inline */
 type Wrapper<Request extends Message, Response> = (
   request: Request,
   call: ServerCall,

@@ -14,10 +14,10 @@ export interface Logger {
   isLevelEnabled?(level: string): boolean
 }
 
-const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-
 /** Log levels, from the least to the most severe. */
-export type LogLevel = (typeof LEVELS)[number]
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 
 /**
  * Returns a logger that writes one JSON object per line to stderr. This is the default.

@@ -47,7 +47,7 @@ export interface Registered {
   readonly rules: RuleSet
 }
 
-/** An object with its own OpenAPI document, such as `Server`. */
+/** An object with its own OpenAPI document, such as `Server`. @inline */
 export interface DescribesItself {
   openApi(info?: OpenApiInfo): Promise<string>
 }

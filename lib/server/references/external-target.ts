@@ -2,7 +2,7 @@ import { problem, type Problem } from '../../errors.js'
 import type { DescService } from '@bufbuild/protobuf'
 import { type Channel, ChannelCredentials } from '@grpc/grpc-js'
 import { createChannel } from 'nice-grpc'
-/** PEM as a string or bytes. */
+/** PEM as a string or bytes. @inline */
 type Pem = string | Buffer
 
 /** The address and credentials of another process that serves a resource type. */

@@ -1,5 +1,3 @@
-type Register = (name: string, body: () => void | Promise<void>) => unknown
-
 /**
  * The functions of a test framework that the contract uses. The names are those of mocha, Jest, Vitest and
  * `node:test`.
@@ -7,7 +5,8 @@ type Register = (name: string, body: () => void | Promise<void>) => unknown
 export interface TestFramework {
   /** Defines a group of tests. */
   readonly describe: (name: string, body: () => void) => unknown
-  readonly it: Register
+  /** Defines a test. */
+  readonly it: (name: string, body: () => void | Promise<void>) => unknown
   /** Runs before each test of the group. */
   readonly beforeEach: (body: () => Promise<void>) => unknown
   /** Runs after each test of the group. */

@@ -6,6 +6,10 @@ import { root } from '../root.js'
 export interface Exported {
   readonly name: string
   readonly kind: 'value' | 'type'
+  /** True if the doc comment has an `@example`. */
+  readonly hasExample: boolean
+  /** True if every declaration is marked `@internal`: the API reference leaves the name out. */
+  readonly isInternal: boolean
 }
 
 export interface Section {
@@ -65,7 +69,15 @@ function readSurface(): Surface {
 
   const exportsOf = (entry: string): readonly Exported[] =>
     [...aliasesOf(entry)]
-      .map(([name, symbol]) => ({ name, kind: isValue(symbol) ? ('value' as const) : ('type' as const) }))
+      .map(([name, symbol]): Exported => {
+        const tags = (target(symbol).declarations ?? []).map(tagsOf)
+        return {
+          name,
+          kind: isValue(symbol) ? 'value' : 'type',
+          hasExample: tags.some((of) => of.includes('example')),
+          isInternal: tags.length > 0 && tags.every((of) => of.includes('internal')),
+        }
+      })
       .sort((a, b) => (a.name < b.name ? -1 : 1))
 
   return {
@@ -87,6 +99,9 @@ function readSurface(): Surface {
     },
   }
 }
+
+const tagsOf = (declaration: ts.Declaration): readonly string[] =>
+  ts.getJSDocTags(declaration).map(({ tagName }) => tagName.text)
 
 function entrySources(): ReadonlyMap<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

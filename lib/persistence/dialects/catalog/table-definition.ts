@@ -1,4 +1,4 @@
-/** The qualified name of a table. */
+/** The qualified name of a table. @inline */
 export interface TableName {
   /** The schema in PostgreSQL or the database in MySQL. Undefined for the connection's default. */
   readonly schema: string | undefined

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { NO_SSLMODE } from '../../../text/no-sslmode.js'
 import { decoded, secretsOf, urlOf } from './dsn-url.js'
 
+/** @inline */
 export type DsnDriver = 'postgres' | 'mysql' | 'sqlite'
 
 /** TypeORM's `type` for a `mysql` DSN. The first one is the default. */

@@ -2,7 +2,7 @@ import { openBetterSqlite3, type BetterSqlite3Module } from './better-sqlite3.js
 import type { SqliteConnection } from './connection.js'
 import { openSqlite3, type Sqlite3Module } from './sqlite3.js'
 
-/** The npm package that contains SQLite. */
+/** The npm package that contains SQLite. @inline */
 export type SqliteEngine = 'sqlite3' | 'better-sqlite3'
 
 export interface SqliteEngineOptions {
