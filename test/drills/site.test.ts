@@ -9,8 +9,10 @@ import type { Browser, Page } from 'playwright-core'
 import { openBrowser } from '../support/browser/chromium.js'
 import { drilling } from '../support/drill.js'
 import { root } from '../support/root.js'
+import { surface } from '../support/sources/surface.js'
 
 const built = join(root, 'docs', 'dist')
+const api = join(root, 'docs', 'reference', 'api')
 const pictures = join(root, '.cache', 'site')
 const SHOWN = ['/', '/reference/server.html']
 const TYPES: Readonly<Record<string, string>> = {
@@ -100,6 +102,32 @@ describeDrill('the site of the documentation', () => {
     process.stdout.write(`      ${followed} links of ${pages.size} pages\n`)
     expect(followed).to.be.greaterThan(1000)
     expect([...new Set(dead)]).to.deep.equal([])
+  })
+
+  it('lists on its page what an application imports, each with a sentence', () => {
+    const page = readFileSync(join(api, 'ashlar', 'index.md'), 'utf8')
+    const listed = [...page.matchAll(/^\| \[([^\]]+)\]\([^)]+\) \| (.+) \|$/gm)]
+    const names = surface()
+      .exportsOf('ashlar')
+      .map(({ name }) => name)
+    const others = surface().entries.filter((entry) => entry !== 'ashlar')
+    expect(listed.map(([, name = '']) => name).sort()).to.deep.equal([...names, ...others].sort())
+    expect(listed.filter(([, , sentence = '']) => !/\.$/.test(sentence))).to.deep.equal([])
+  })
+
+  it('prints a mapped or conditional type only where the type itself is described', () => {
+    const files = readdirSync(api, { recursive: true, encoding: 'utf8' }).filter(
+      (path) => path.endsWith('.md') && !path.includes('type-aliases'),
+    )
+    expect(files.length).to.be.greaterThan(200)
+    const printed = files.flatMap((path) =>
+      readFileSync(join(api, path), 'utf8')
+        .replaceAll(/^```.*?^```/gms, '')
+        .split('\n')
+        .filter((line) => /\[\w+ in |\*extends\*.* \? /.test(line))
+        .map((line) => `${path}: ${line}`),
+    )
+    expect(printed).to.deep.equal([])
   })
 
   it('asks nobody else for anything, and is searched offline', async function () {
