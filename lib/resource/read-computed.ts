@@ -169,7 +169,7 @@ function valueField(
   if (inMessage === undefined && designType === undefined)
     return `is @Computed(), but its type is unknown, because its class was compiled without decorator metadata: write @Reflect.metadata('design:type', Number), or another class, above the property, or compile with emitDecoratorMetadata`
   const declared = inMessage === undefined ? kindOfType(designType) : kindOfMessageField(inMessage)
-  // A message that no column can store, such as google.protobuf.Any, is an object here like any other message.
+  // A message that no column can store, such as google.protobuf.Any, is an object here like any other.
   const kind = typeof declared === 'string' ? declared : json.name
   const repeated = inMessage === undefined ? designType === Array : inMessage.fieldKind === 'list'
   const expected = inMessage === undefined ? undefined : expectedType(kind, designType, repeated)
