@@ -23,11 +23,18 @@ const ELEMENT_BYTES = 32
 export function elementBytes(value: unknown): number {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0
   let sum = 0
-  for (const one of Object.values(value) as unknown[])
-    if (typeof one === 'string') sum += ELEMENT_BYTES
-    else if (typeof one === 'object' && one !== null) sum += ELEMENT_BYTES + elementBytes(one)
+  if (Array.isArray(value)) for (const one of value as unknown[]) sum += bytesOfElement(one)
+  // `Object.values` would allocate an array for each row of a page.
+  else for (const name in value) sum += bytesOfElement((value as Values)[name])
   return sum
 }
+
+const bytesOfElement = (one: unknown): number =>
+  typeof one === 'string'
+    ? ELEMENT_BYTES
+    : typeof one === 'object' && one !== null
+      ? ELEMENT_BYTES + elementBytes(one)
+      : 0
 
 /** Returns the JSON fields. Only their values can have elements. */
 const nestedFields = ({ entityFields }: ResourceModel): readonly Field[] =>
@@ -40,10 +47,11 @@ const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
 export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
   const fields = nestedFields(model)
   if (fields.length === 0) return entities.length
-  return fitting(
-    entities.map((entity) => elementBytesOf(fields, entity as Values)),
-    maxBytes,
+  let total = 0
+  const tooLarge = entities.findIndex(
+    (entity, i) => (total += elementBytesOf(fields, entity as Values)) > maxBytes && i > 0,
   )
+  return tooLarge === -1 ? entities.length : tooLarge
 }
 
 /** Returns the number of rows that fit on a page. The first row always fits, however large it is. */

@@ -20,20 +20,26 @@ export function storedTime(stored: unknown): Date | undefined {
   }
   const month = digits(stored, 5)
   const day = digits(stored, 8)
+  const calendarYear = digits(stored, 0) * 100 + digits(stored, 2)
+  // SQLite can store 30 February.
+  if (day > 28 && day > daysIn(month, calendarYear)) return undefined
   // If a year begins in March, it ends with the leap day, and the month lengths follow a pattern. `Date.UTC`
   // takes twice as long.
   const isLate = month > 2
-  const year = digits(stored, 0) * 100 + digits(stored, 2) - (isLate ? 0 : 1)
+  const year = calendarYear - (isLate ? 0 : 1)
   const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400)
   const dayOfYear = Math.floor((153 * (isLate ? month - 3 : month + 9) + 2) / 5) + day - 1
   const days = year * 365 + leapDays + dayOfYear - DAYS_TO_1970
   const seconds = digits(stored, 11) * 3600 + digits(stored, 14) * 60 + digits(stored, 17)
-  const time = new Date(days * DAY_MS + seconds * 1000 + ms)
-  // SQLite can store 30 February.
-  if (day > 28 && time.getUTCDate() !== day) return undefined
   last.text = stored
-  last.ms = time.getTime()
-  return time
+  last.ms = days * DAY_MS + seconds * 1000 + ms
+  return new Date(last.ms)
+}
+
+/** Returns the number of days in a month, from 1 to 12. */
+const daysIn = (month: number, year: number): number => {
+  if (month !== 2) return 30 + ((month + (month >> 3)) & 1)
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }
 
 const DAY_MS = 86_400_000
