@@ -7,6 +7,7 @@ import { byCodePoint } from '../../text/code-point-order.js'
 import { holdersAround } from '../contract/open-transaction.js'
 import { cancellation } from '../engines/errors/cancellation.js'
 import type { Database, Result, Row, Statement } from '../engines/executor/executor.js'
+import { NO_TENANT } from '../engines/executor/tenant-turns.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { CallQueue, type Slot } from './call-queue.js'
 import type { WaitingCall } from './waiting-calls.js'
@@ -52,6 +53,7 @@ export interface Mergeable<S extends Requested, R> {
 /** A call that waits for a shared statement. */
 class Call<S extends Requested, R> implements WaitingCall {
   readonly bytes: number
+  readonly tenant: string
   /** The shared statement that carries this call, once it is sent. */
   statement: Carrying | undefined = undefined
   hasLeft = false
@@ -67,6 +69,8 @@ class Call<S extends Requested, R> implements WaitingCall {
     left: (call: Call<S, R>) => void,
   ) {
     this.bytes = sizeOf(values)
+    const { system, tenant = NO_TENANT } = sqlCall.context
+    this.tenant = system === undefined ? tenant : NO_TENANT
     this.leave = () => left(this)
   }
 

@@ -111,6 +111,31 @@ describe('CallQueue', () => {
     expect(bench.queue.enter()).to.equal(undefined)
   })
 
+  it('serves tenants with waiting calls in turns', async () => {
+    const bench = new Bench(1)
+    const [first] = bench.fill()
+    const of = (tenant: string, name: string, bytes = 10) => ({ ...call(name, '', bytes), tenant })
+    bench.wait(...names(1, 300).map((name) => of('a', name)))
+    bench.wait(of('b', 'b1'), of('c', 'c1'), of('b', 'b2'), of('d', 'd1', 2 ** 18))
+    bench.leave(first)
+    await bench.end()
+    for (let more = 0; more < 3; more++) await bench.end()
+    expect(bench.sent.map(({ length }) => length)).to.deep.equal([3, 1, 128, 128, 44])
+    expect(bench.sent.slice(0, 2)).to.deep.equal([['1', 'b1', 'c1'], ['d1']])
+    expect(bench.sent[2]?.slice(0, 4)).to.deep.equal(['2', 'b2', '3', '4'])
+  })
+
+  it('keeps calls for one row in order if tenants take turns', async () => {
+    const bench = new Bench(1)
+    const [first] = bench.fill()
+    const of = (tenant: string, name: string) => ({ ...call(name, '', 10, 'row'), tenant })
+    bench.wait(of('a', 'a1'), of('b', 'b1'), of('a', 'a2'))
+    bench.leave(first)
+    await bench.end()
+    await bench.end()
+    expect(bench.sent).to.deep.equal([['a1'], ['b1'], ['a2']])
+  })
+
   it('puts at most 128 calls into a statement', async () => {
     const bench = new Bench(1)
     const [first] = bench.fill()
