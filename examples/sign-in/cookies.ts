@@ -23,7 +23,8 @@ export class Cookies {
   /** The cookies of the request whose names begin so, from the rest of the name to the value. */
   startingWith(request: Request, start: string): ReadonlyMap<string, string> {
     const whole = this.#prefix + start
-    const pairs = (request.headers.get('cookie') ?? '').split(';').map((pair) => pair.trim().split('='))
+    // No other spaces are removed: \xA0__Host-… is a name that another host of the domain can set.
+    const pairs = (request.headers.get('cookie') ?? '').split(/; */).map((pair) => pair.split('='))
     const found = pairs.filter(([name = '']) => name.startsWith(whole))
     return new Map(found.map(([name = '', ...value]) => [name.slice(this.#prefix.length), value.join('=')]))
   }

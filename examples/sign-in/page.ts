@@ -128,9 +128,10 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
   }
 
   function reasonOf(error: unknown): string {
-    const { code, message } = error as Error & { readonly code?: string }
-    const isAway = codesOf(error).some((one) => /^E[A-Z_]+$/.test(one))
-    if (code?.startsWith('OAUTH_') === true && !isAway)
+    const { message } = error as Error
+    const codes = codesOf(error)
+    const isAway = codes.some((one) => /^E[A-Z_]+$/.test(one))
+    if (codes[0]?.startsWith('OAUTH_') === true && !isAway)
       return `the provider ${options.issuer} did not respond as expected: ${message}`
     return isAway
       ? `the provider ${options.issuer} does not respond. Start it: npx ashlar-idp serve`

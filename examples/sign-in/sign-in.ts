@@ -106,7 +106,7 @@ export class SignIn {
     return redirect('/app', this.#cookies.set('session', id, SESSION_SECONDS), this.#cookies.remove(name))
   }
 
-  /** Ends the session here, and at the provider if it can be reached. */
+  /** Ends the session here, and at the provider if it can be reached and ends sessions. */
   async end(request: Request): Promise<Response> {
     const session = this.sessionOf(request)
     this.#sessions.delete(this.#cookies.valueOf(request, 'session'))
@@ -116,10 +116,9 @@ export class SignIn {
       id_token_hint: session.idToken,
       post_logout_redirect_uri: `${this.options.origin}/app`,
     }
-    const url = await this.#provider().then(
-      (provider) => openid.buildEndSessionUrl(provider, parameters),
-      () => undefined,
-    )
+    const url = await this.#provider()
+      .then((provider) => openid.buildEndSessionUrl(provider, parameters))
+      .catch(() => undefined)
     return redirect(url?.href ?? '/app', ended)
   }
 

@@ -176,6 +176,44 @@ describe('the page that signs a person in', () => {
     }
   })
 
+  it('ignores cookies that another host of the domain can set', async () => {
+    const visitor = pageOf({ origin: SECURE })
+    await visitor.signIn('alice')
+    expect(await visitor.text('/app')).to.include('alice')
+    const [[name = '', value = ''] = []] = [...visitor.jar]
+    for (const space of ['\xA0', '\t', '\x0B', '\x0C']) {
+      const cookie = `other=x; ${space}${name}=${value}`
+      const page = await visitor.anonymous().open('/app', { headers: { cookie } })
+      expect(await page.text()).to.include('You are not signed in.')
+    }
+  })
+
+  it('signs out also if the provider ends no sessions', async () => {
+    const found = await fetch(`${provider.issuer}/.well-known/openid-configuration`)
+    const { end_session_endpoint: _, ...others } = (await found.json()) as Record<string, unknown>
+    const { fetch: real } = globalThis
+    const visitor = pageOf()
+    try {
+      globalThis.fetch = (input, init) =>
+        /well-known/.test(input instanceof Request ? input.url : String(input))
+          ? Promise.resolve(Response.json(others))
+          : real(input, init)
+      await visitor.signIn('alice')
+    } finally {
+      globalThis.fetch = real
+    }
+    const response = await visitor.open('/logout', { method: 'POST' })
+    expect([response.status, response.headers.get('location')]).to.deep.equal([303, '/app'])
+    expect(visitor.cookies()).to.equal('')
+  })
+
+  it('shows a page if the body of a form does not arrive', async () => {
+    const visitor = pageOf()
+    const body = new ReadableStream({ pull: (to) => to.error(new DOMException('gone', 'AbortError')) })
+    const form = { method: 'POST', body, duplex: 'half' } as RequestInit
+    expect((await visitor.open('/app/widgets', form)).status).to.equal(502)
+  })
+
   it('ends sessions and unfinished sign-ins by their age', async () => {
     const visitor = pageOf()
     await visitor.signIn('alice')
