@@ -34,7 +34,7 @@ describe('createHttpServer', () => {
     }
   })
 
-  it('bounds the headers by what it was told', async () => {
+  it('limits the size of the headers to maxHeaderBytes', async () => {
     const server = createHttpServer((_request, response) => void response.end(), {
       maxHeaderBytes: 1000,
       keepAliveTimeoutMs: 1,

@@ -60,7 +60,7 @@ describe('why a call is denied', () => {
       }))
 
   for (const environment of ['production', 'staging', '', undefined])
-    it(`is told to nobody where NODE_ENV is ${environment ?? 'not set'}, with allowDevelopment either`, () =>
+    it(`is not returned to callers if NODE_ENV is ${environment ?? 'not set'}, with allowDevelopment either`, () =>
       inEnvironment(environment, async () => {
         const running = await serve()
         try {
