@@ -19,22 +19,17 @@ const ELEMENT_BYTES = 32
 /**
  * Returns the size of the elements in a JSON value. Objects are elements; strings, bytes and lists are
  * elements if a list or an object contains them.
+ * @param own - the size of the value itself, if it is an element.
  */
-export function elementBytes(value: unknown): number {
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0
-  let sum = 0
-  if (Array.isArray(value)) for (const one of value as unknown[]) sum += bytesOfElement(one)
+export function elementBytes(value: unknown, own = 0): number {
+  if (typeof value === 'string' || ArrayBuffer.isView(value)) return own
+  if (typeof value !== 'object' || value === null) return 0
+  let sum = own
+  if (Array.isArray(value)) for (const one of value as unknown[]) sum += elementBytes(one, ELEMENT_BYTES)
   // `Object.values` would allocate an array for each row of a page.
-  else for (const name in value) sum += bytesOfElement((value as Values)[name])
+  else for (const name in value) sum += elementBytes((value as Values)[name], ELEMENT_BYTES)
   return sum
 }
-
-const bytesOfElement = (one: unknown): number =>
-  typeof one === 'string'
-    ? ELEMENT_BYTES
-    : typeof one === 'object' && one !== null
-      ? ELEMENT_BYTES + elementBytes(one)
-      : 0
 
 /** Returns the JSON fields. Only their values can have elements. */
 const nestedFields = ({ entityFields }: ResourceModel): readonly Field[] =>

@@ -22,7 +22,10 @@ export function storedTime(stored: unknown): Date | undefined {
   const day = digits(stored, 8)
   const calendarYear = digits(stored, 0) * 100 + digits(stored, 2)
   // SQLite can store 30 February.
-  if (day > 28 && day > daysIn(month, calendarYear)) return undefined
+  if (day > 28) {
+    const isLeap = calendarYear % 4 === 0 && (calendarYear % 100 !== 0 || calendarYear % 400 === 0)
+    if (day > (month === 2 ? (isLeap ? 29 : 28) : 30 + ((month + (month >> 3)) & 1))) return undefined
+  }
   // If a year begins in March, it ends with the leap day, and the month lengths follow a pattern. `Date.UTC`
   // takes twice as long.
   const isLate = month > 2
@@ -34,12 +37,6 @@ export function storedTime(stored: unknown): Date | undefined {
   last.text = stored
   last.ms = days * DAY_MS + seconds * 1000 + ms
   return new Date(last.ms)
-}
-
-/** Returns the number of days in a month, from 1 to 12. */
-const daysIn = (month: number, year: number): number => {
-  if (month !== 2) return 30 + ((month + (month >> 3)) & 1)
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }
 
 const DAY_MS = 86_400_000
