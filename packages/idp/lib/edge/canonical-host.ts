@@ -8,6 +8,9 @@ const LONGEST = 253
 export function canonicalHost(text: string): string | undefined {
   // Reject other parts of an address, and characters that the URL parser would remove.
   if (/[\s\p{Cc}/\\?#@]/u.test(text) || !URL.canParse(`http://${text}/`)) return undefined
-  const host = new URL(`http://${text}/`).hostname.replace(/\.+$/, '')
+  const { hostname } = new URL(`http://${text}/`)
+  const host = hostname.replace(/\.+$/, '')
+  // Without its dots, it may be an IPv4 address in another form.
+  if (host !== hostname) return canonicalHost(host)
   return host === '' || host.length > LONGEST ? undefined : host
 }

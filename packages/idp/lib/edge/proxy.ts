@@ -14,6 +14,9 @@ const VIA = '1.1 ashlar-edge'
 /** The maximum number of concurrent requests of one connection. Browsers send one. */
 const MAX_PIPELINED = 10
 
+/** Matches headers that name the client. Some servers read `_` as `-`. */
+const FORWARDING = /^(x[-_]forwarded[-_].*|forwarded|x[-_]real[-_]ip)$/
+
 /** Forwards requests and upgrades to the upstreams of their hosts. */
 export interface EdgeProxy {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void
@@ -186,7 +189,7 @@ function prepare(request: IncomingMessage, { path, stripPrefix }: KeptRoute): vo
   if (isChunked) headers['transfer-encoding'] = 'chunked'
   // Node has already answered this header.
   delete headers.expect
-  for (const name of Object.keys(headers)) if (/^(x-forwarded-.*|forwarded)$/.test(name)) delete headers[name]
+  for (const name of Object.keys(headers)) if (FORWARDING.test(name)) delete headers[name]
   const host = headers.host ?? ''
   headers['x-forwarded-for'] = socket.remoteAddress ?? ''
   headers['x-forwarded-host'] = host

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { canonicalHost } from '../../lib/edge/canonical-host.js'
 import { call, ownEdge, type OwnEdge } from '../support/own-edge.js'
 
 interface Row {
@@ -141,6 +142,12 @@ describe("the daemon's protocol", () => {
       expect((await send('DELETE', `/v1/routes/${encodeURIComponent(host)}`)).status).to.equal(204)
       expect((await send('GET', '/v1/routes')).body).to.equal('[]\n')
     })
+
+  it('an address with several trailing dots has the form of the address', () => {
+    const forms = ['127.1..', '0x7f.1..', '127.0.0.1...', '１２７.１..']
+    expect(forms.map(canonicalHost)).to.deep.equal(forms.map(() => '127.0.0.1'))
+    expect(canonicalHost('1.2.3.4.5..')).to.equal(undefined)
+  })
 
   it('a host in another script is its Punycode', async () => {
     expect((await put({ host: 'B\u00fccher.dev.test', owner: 'one' })).body).to.include(

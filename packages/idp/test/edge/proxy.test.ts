@@ -87,7 +87,13 @@ describe('the proxy of the edge', () => {
   it('passes on to the upstream how it was called, and drops what the client says of it', async () => {
     seen.length = 0
     await ask('APP.localhost', '/', {
-      headers: { 'x-forwarded-for': '10.0.0.1', 'x-forwarded-host': 'evil', forwarded: 'for=x' },
+      headers: {
+        'x-forwarded-for': '10.0.0.1',
+        'x-forwarded-host': 'evil',
+        forwarded: 'for=x',
+        x_forwarded_for: '10.0.0.1',
+        'x-real-ip': '10.0.0.1',
+      },
     })
     const { headers } = seen[0] ?? { headers: {} }
     expect(headers).to.include({
@@ -96,7 +102,7 @@ describe('the proxy of the edge', () => {
       'x-forwarded-port': String(own.edge.port),
       host: `APP.localhost:${own.edge.port}`,
     })
-    expect(headers).not.to.have.property('forwarded')
+    expect(headers).not.to.have.any.keys('forwarded', 'x_forwarded_for', 'x-real-ip')
   })
 
   it('the longest path wins, and its prefix is taken off where the route says so', async () => {
