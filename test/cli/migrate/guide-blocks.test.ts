@@ -12,7 +12,7 @@ const CHANGING = textOf('docs/guides/changing-tables.md')
 const [FIRST, CHANGE, CONTRACT, ADOPTION] = [
   commandsOf(textOf('docs/guides/migrations.md')),
   commandsOf(CHANGING),
-  commandsOf(CHANGING.slice(CHANGING.indexOf('When no old image runs any more:\n'))),
+  commandsOf(CHANGING.slice(CHANGING.indexOf('When no old image is running:\n'))),
   commandsOf(guideSection('A database of another tool')),
 ]
 
