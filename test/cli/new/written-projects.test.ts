@@ -27,13 +27,19 @@ const PROJECTS = [
 
 const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 
+/** The address of a deployed page, as people write it. */
+const PUBLIC_URL = 'https://shop.example.com/'
+
 /** What each way to authenticate needs before a deployed service starts. */
 const DEPLOYED = [
   { authentication: 'headers', environments: [{}], isPossible: false },
   { authentication: 'oidc', environments: [{}], isPossible: true },
   {
     authentication: 'dev-login',
-    environments: [{}, { OIDC_CLIENT_SECRET: 'own' }, {}, { OIDC_CLIENT_SECRET: 'dev-secret-shop' }],
+    environments: [
+      ...[{}, { OIDC_CLIENT_SECRET: 'own' }, { PUBLIC_URL }, { OIDC_CLIENT_SECRET: 'own' }],
+      { PUBLIC_URL, OIDC_CLIENT_SECRET: 'dev-secret-shop' },
+    ],
     isPossible: true,
   },
 ] as const
@@ -59,7 +65,7 @@ for (const { authentication, environments, isPossible } of DEPLOYED)
         expect(status).to.equal(1)
         expect(stderr).to.include('NODE_ENV is production')
       })
-      const settings = { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_SECRET: 'own' }
+      const settings = { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_SECRET: 'own', PUBLIC_URL }
       expect(starts({ NODE_ENV: 'production', ...settings }).status === 0).to.equal(isPossible)
       const compose = readFileSync(join(project.folder, 'compose.yaml'), 'utf8')
       expect(compose).to.match(/ports: \['127\.0\.0\.1:\d+:\d+', '127\.0\.0\.1:9090:9090'\]/)
