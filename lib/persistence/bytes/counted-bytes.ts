@@ -42,11 +42,10 @@ const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
 export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
   const fields = nestedFields(model)
   if (fields.length === 0) return entities.length
-  let total = 0
-  const tooLarge = entities.findIndex(
-    (entity, i) => (total += elementBytesOf(fields, entity as Values)) > maxBytes && i > 0,
+  return fitting(
+    entities.map((entity) => elementBytesOf(fields, entity as Values)),
+    maxBytes,
   )
-  return tooLarge === -1 ? entities.length : tooLarge
 }
 
 /** Returns the number of rows that fit on a page. The first row always fits, however large it is. */
