@@ -205,8 +205,11 @@ export interface ResourceModel<E extends object = object> {
   readonly outputs: readonly Output[]
   /** True if masks may contain paths into free-form JSON. @internal */
   readonly hasFreeForm: boolean
-  /** Converts a client's message to an entity. Output-only values are ignored (AIP-203). */
-  fromMessage(message: Message): E
+  /**
+   * Converts a client's message to an entity. Output-only values are ignored (AIP-203).
+   * @param named - the properties to set. Default: all.
+   */
+  fromMessage(message: Message, named?: ReadonlySet<string>): E
   /**
    * Removes zero values of fields with defaults from an entity that was converted from a client's message.
    * For a field without presence, a Create cannot distinguish zero from unset.

@@ -112,10 +112,10 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a full update of a resource with IMMUTABLE fields drops new secrets',
-    file: 'server/methods/immutable-fields',
+    file: 'server/methods/mask/immutable-fields',
     from: '[...fields, ...given]',
     to: '[...fields]',
-    tests: 'server/methods/immutable-fields',
+    tests: 'server/methods/mask/immutable-fields',
   },
   {
     name: 'a long development key is cut',

@@ -55,7 +55,8 @@ export interface Conversions<E> {
   readonly write: WriteEntity
   /** The source of each message field's value. */
   readonly outputs: readonly Output[]
-  readonly fromMessage: (message: Message) => E
+  /** @param named - the properties to set. Default: all. */
+  readonly fromMessage: (message: Message, named?: ReadonlySet<string>) => E
 }
 
 /**
@@ -162,13 +163,15 @@ export function conversionsOf<E extends object>(
         message[shown.localName] = converted(from(entity), convert, undefined)
       return message as M
     },
-    fromMessage(message) {
+    fromMessage(message, named) {
       const entity = create()
       for (const { property, local, convert, inMessage } of back) {
+        if (named?.has(property) === false) continue
         const value = inMessage.oneof === undefined ? (message as Local)[local] : getField(message, inMessage)
         if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
       }
       for (const { shown, property, back: read } of parts) {
+        if (named?.has(property) === false) continue
         const value = (message as Local)[shown.localName]
         if (value !== undefined) (entity as Values)[property] = read(value)
       }

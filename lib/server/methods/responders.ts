@@ -20,10 +20,9 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import type { FilterAccess } from '../chain/row-access.js'
-import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
-import { sparingUnnamed } from './mask/named-properties.js'
+import { updateOf } from './mask/named-properties.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
 import { type KeyShape, keyShape } from './scope/key-shape.js'
@@ -125,7 +124,7 @@ const RESPONDERS: Responders = {
   update: ({ resource, scope }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
-    const spared = sparingUnnamed(model, sparingImmutable(model))
+    const written = updateOf(model)
     const messageOf = requiredIn<Message>(resource)
     const keyOf = keyInside(model, resource)
     return async (request, facts, repository) => {
@@ -133,8 +132,8 @@ const RESPONDERS: Responders = {
       const key = keyOf(message)
       if (scope.length > 0)
         await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts, maxBytes)
-      const entity = model.fromMessage(message)
-      const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
+      const asked = maskToWrite(mask?.(request) ?? [], facts.ignoredMask)
+      const { entity, paths, touchOnly } = written(message, asked)
       const { context, ifMatch } = facts
       const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
       const options = touchOnly ? { ...conditions, touchOnly } : conditions
@@ -193,7 +192,7 @@ const RESPONDERS: Responders = {
   batchUpdate: ({ requests, resource, items, scope }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
-    const spared = sparingUnnamed(model, sparingImmutable(model))
+    const written = updateOf(model)
     const requestId = stringReader(requests.message, 'request_id')
     const messageOf = requiredIn<Message>(resource)
     const namedOf = namedInside(model, resource)
@@ -209,8 +208,8 @@ const RESPONDERS: Responders = {
               'a batch runs once as a whole: send it beside the items',
             )
           const message = messageOf(item)
-          const entity = model.fromMessage(message)
-          const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
+          const asked = { paths: mask?.(item) ?? [], touchOnly: false }
+          const { entity, paths, touchOnly } = written(message, asked)
           const { key, held } = namedOf(message, `${at}.`)
           stored.push({ key, held: [...place, ...held] })
           // The etag inside an item's resource is not a precondition.

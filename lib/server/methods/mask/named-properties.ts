@@ -1,35 +1,35 @@
+import type { Message } from '@bufbuild/protobuf'
 import { isOwning } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
+import { sparingImmutable, type Written } from './immutable-fields.js'
 
-/** The fields that an update writes. */
-interface Written {
-  readonly paths: readonly string[]
-  readonly touchOnly: boolean
+/** What an update passes to its repository. */
+interface Update extends Written {
+  readonly entity: object
 }
 
 /**
- * Wraps a function that determines the fields an update writes. It then removes every other property of the
- * entity except the key, so that a repository's override receives no value that is not written. A full update
- * keeps all.
+ * Returns a function that creates the entity of an update. It has only the key and the properties that the
+ * update writes, so that a repository's override receives no other value. A full update has all.
  */
-export const sparingUnnamed = (
-  model: ResourceModel,
-  writtenOf: (written: Written, entity: object) => Written,
-): ((asked: Written, entity: object) => Written) => {
+export const updateOf = (model: ResourceModel): ((message: Message, asked: Written) => Update) => {
   const keys = model.keys.parts.map(({ field }) => field.property)
   const properties = propertiesOf(model)
-  return (asked, entity) => {
-    const written = writtenOf(asked, entity)
-    const { paths, touchOnly } = written
-    if (!touchOnly && (paths.length === 0 || paths.includes('*'))) return written
+  const spared = sparingImmutable(model)
+  const entityOf = (message: Message, { paths, touchOnly }: Written): object => {
+    if (!touchOnly && (paths.length === 0 || paths.includes('*'))) return model.fromMessage(message)
     const named = new Set(keys)
     // A path may lead into a field. The field is then written as a whole.
     if (!touchOnly)
       for (const path of paths)
         for (const property of properties.get(path.split('.', 1)[0] ?? '') ?? []) named.add(property)
-    for (const property of Object.keys(entity))
-      if (!named.has(property)) Reflect.deleteProperty(entity, property)
-    return written
+    return model.fromMessage(message, named)
+  }
+  return (message, asked) => {
+    const entity = entityOf(message, asked)
+    const written = spared === undefined ? asked : spared(asked, entity)
+    const { paths, touchOnly } = written
+    return { entity: written === asked ? entity : entityOf(message, written), paths, touchOnly }
   }
 }
 

@@ -1,10 +1,11 @@
+import { create } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import { WidgetService } from '../../../../examples/widgets/gen/widgets_pb.js'
+import { WidgetSchema, WidgetService } from '../../../../examples/widgets/gen/widgets_pb.js'
 import { Widget } from '../../../../examples/widgets/widget.js'
 import type { Repository } from '../../../../lib/persistence/contract/repository.js'
 import { memoryRepositoryOf } from '../../../../lib/persistence/repository-of.js'
 import { resourceModel } from '../../../../lib/resource/resource-model.js'
-import { sparingUnnamed } from '../../../../lib/server/methods/mask/named-properties.js'
+import { updateOf } from '../../../../lib/server/methods/mask/named-properties.js'
 import { ForeignClient } from '../../../support/grpc/clients.js'
 import { ALICE, type RunningServer, startServer } from '../../../support/servers/server.js'
 
@@ -63,16 +64,16 @@ describe('the entity that an update gives to its repository', () => {
     const request = { widget: widget('Dial', 4), update_mask: ['*'] }
     expect((await client.unary('UpdateWidget', request, ALICE)).details).to.equal('OK')
     // A server that normalizes masks takes an empty one.
-    const entity = { id: 'w', displayName: 'Dial', size: 4 }
-    sparingUnnamed(resourceModel(Widget), (asked) => asked)({ paths: [], touchOnly: false }, entity)
+    const message = create(WidgetSchema, { id: 'w', displayName: 'Dial', size: 4 })
+    const { entity } = updateOf(resourceModel(Widget))(message, { paths: [], touchOnly: false })
     for (const one of [...seen, entity]) expect(one).to.include({ id: 'w', displayName: 'Dial', size: 4 })
     expect(seen).to.have.length(1)
   })
 
   it('has the whole property for a path that leads into it', () => {
-    const written = { paths: ['tags.a'], touchOnly: false }
-    const entity = { id: 'w', size: 1, tags: { a: 'b', c: 'd' } }
-    sparingUnnamed(resourceModel(Widget), (asked) => asked)(written, entity)
-    expect(entity).to.deep.equal({ id: 'w', tags: { a: 'b', c: 'd' } })
+    const message = create(WidgetSchema, { id: 'w', size: 1, tags: { a: 'b', c: 'd' } })
+    const update = updateOf(resourceModel(Widget))(message, { paths: ['tags.a'], touchOnly: false })
+    expect({ ...update.entity }).to.deep.equal({ id: 'w', tags: { a: 'b', c: 'd' } })
+    expect(update.paths).to.deep.equal(['tags.a'])
   })
 })

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { field_behavior, FieldBehavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
-import { type ResourceModel, resourceModel } from '../../../lib/resource/resource-model.js'
-import { handlerOf } from '../../../lib/server/methods/handler-of.js'
-import { sparingImmutable, unkeptImmutable } from '../../../lib/server/methods/immutable-fields.js'
-import { Specimen } from '../../support/entities/specimen.js'
-import { SpecimenService } from '../../support/gen/specimens_pb.js'
-import { ParcelSchema, ParcelService } from '../../support/gen/parcels_pb.js'
-import { withOption } from '../validation/altered-service.js'
+import { type ResourceModel, resourceModel } from '../../../../lib/resource/resource-model.js'
+import { handlerOf } from '../../../../lib/server/methods/handler-of.js'
+import { sparingImmutable, unkeptImmutable } from '../../../../lib/server/methods/mask/immutable-fields.js'
+import { Specimen } from '../../../support/entities/specimen.js'
+import { SpecimenService } from '../../../support/gen/specimens_pb.js'
+import { ParcelSchema, ParcelService } from '../../../support/gen/parcels_pb.js'
+import { withOption } from '../../validation/altered-service.js'
 
 describe('IMMUTABLE fields', () => {
   const resource = (path: `${string}.${string}`, ...behaviors: FieldBehavior[]) =>
@@ -43,7 +43,7 @@ describe('IMMUTABLE fields', () => {
       'getSpecimen'
     ]!.output
     const model = Object.create(resourceModel(Specimen), { message: { value: message } }) as ResourceModel
-    const spare = sparingImmutable(model)
+    const spare = sparingImmutable(model)!
     const full = { paths: ['*'], touchOnly: false }
     const paths = (entity: object, written = full) => spare(written, entity).paths
     const all = paths({})
@@ -63,7 +63,7 @@ describe('IMMUTABLE fields', () => {
     const { output } = withOption(SpecimenService, 'Specimen.webhook_secret', field_behavior, [IMMUTABLE])
       .method['getSpecimen']!
     const model = Object.create(resourceModel(Specimen), { message: { value: output } }) as ResourceModel
-    const { paths } = sparingImmutable(model)({ paths: ['*'], touchOnly: false }, { webhookSecret: 'new' })
+    const { paths } = sparingImmutable(model)!({ paths: ['*'], touchOnly: false }, { webhookSecret: 'new' })
     expect(paths).to.include('title').and.not.to.include('webhook_secret')
   })
 })

@@ -1,9 +1,9 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { behaves, holdsField, isImmutable } from '../../resource/behavior/field-behavior.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import { behaves, holdsField, isImmutable } from '../../../resource/behavior/field-behavior.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
 
 /** The fields that an update writes. */
-interface Written {
+export interface Written {
   readonly paths: readonly string[]
   /** True if no field is written, although `paths` is empty. */
   readonly touchOnly: boolean
@@ -11,13 +11,15 @@ interface Written {
 
 /**
  * Returns a function that removes IMMUTABLE fields (AIP-203) from the mask of a full update, so that their
- * stored values stay. Other masks are not changed.
+ * stored values stay. Other masks are not changed. Undefined if the resource has no such field.
  */
-export const sparingImmutable = (model: ResourceModel): ((written: Written, entity: object) => Written) => {
+export const sparingImmutable = (
+  model: ResourceModel,
+): ((written: Written, entity: object) => Written) | undefined => {
   const immutable = new Set(model.message?.fields.filter(isImmutable).map(({ name }) => name))
   const fields = model.entityFields.filter(({ writable, proto }) => writable && !immutable.has(proto))
   const secrets = model.secrets.filter(({ proto }) => !immutable.has(proto))
-  if (![...model.writable].some((name) => immutable.has(name))) return (written) => written
+  if (![...model.writable].some((name) => immutable.has(name))) return undefined
   return (written, entity) => {
     const { paths, touchOnly } = written
     const isFull = paths.length === 0 || (paths.length === 1 && paths[0] === '*')
