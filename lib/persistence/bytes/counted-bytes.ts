@@ -38,8 +38,17 @@ const nestedFields = ({ entityFields }: ResourceModel): readonly Field[] =>
 const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
   fields.reduce((sum, { property }) => sum + elementBytes(entity[property]), 0)
 
-/** Returns the number of entities whose JSON elements fit within `maxBytes`. */
-export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
+/**
+ * Returns the number of entities whose JSON elements fit within `maxBytes`.
+ * @param characters - the number of characters in which the entities arrived, at least one for each element.
+ */
+export function fittingElements(
+  model: ResourceModel,
+  entities: readonly object[],
+  maxBytes: number,
+  characters = Infinity,
+): number {
+  if (characters * ELEMENT_BYTES <= maxBytes) return entities.length
   const fields = nestedFields(model)
   if (fields.length === 0) return entities.length
   return fitting(

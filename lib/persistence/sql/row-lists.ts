@@ -41,9 +41,13 @@ interface PageRows<E> {
   readonly joined: readonly unknown[]
   /** True if the page was shortened because its rows exceed the byte limit. */
   readonly isCut?: boolean
+  /** At least the number of characters of the JSON fields, as they arrived. Undefined if it is not known. */
+  readonly characters?: number | undefined
 }
 
 interface GatheredReading<E> extends KnownHydrators<E> {
+  /** The positions of JSON fields among the selected columns. */
+  readonly nested: readonly number[]
   /** The SQL that combines a page's rows into one string. Undefined if it is read row by row. */
   readonly alone: GatheredSql | undefined
   readonly withRelations: GatheredSql | undefined
@@ -102,7 +106,7 @@ export class RowLists<E extends object> {
     if (maxBytes === undefined) page = await read(asked)
     else {
       page = await pageWithin(maxBytes, call.on, asked, read, measure)
-      const fitting = fittingElements(this.model, page.items, maxBytes)
+      const fitting = fittingElements(this.model, page.items, maxBytes, page.characters)
       // The token needs the values of the page's last row, so a shorter page is read again.
       if (fitting < page.items.length) page = { ...(await read(fitting)), isCut: true }
     }
@@ -126,11 +130,11 @@ export class RowLists<E extends object> {
     tail: string,
     plan: ListPlan,
     tenant: string | undefined,
-    { lock, kept }: PageOptions,
+    { lock, kept, maxBytes }: PageOptions,
   ): Promise<PageRows<E>> {
     const { dialect } = this
     const { size, showDeleted } = plan
-    const { selected, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
+    const { selected, nested, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
     const text = listText(this.statements, source, selected, tail, lock)
     const keeping =
       kept && dialect.values.handOver?.keeping(kept.columns.map(({ column }) => dialect.text.quote(column)))
@@ -148,6 +152,7 @@ export class RowLists<E extends object> {
     return {
       items: page.map((row) => hydrate(row, owner)),
       read: rows.length,
+      characters: maxBytes === undefined ? undefined : charactersIn(page, nested),
       stored: (field) => last[selected.indexOf(field)] ?? null,
       joined: last.slice(selected.length),
     }
@@ -197,6 +202,7 @@ export class RowLists<E extends object> {
       return {
         items: columns(values, count, this.#ownerOf(tenant)),
         read,
+        characters: row[0].length,
         stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
         joined: [],
       }
@@ -217,7 +223,9 @@ export class RowLists<E extends object> {
       const gathered = this.dialect.values.gathered?.(known.selected, maxBytes)
       const where = (isAlone: boolean) =>
         this.dialect.values.gathersPage(known.selected, isAlone) ? gathered : undefined
-      this.#readings.set(key, (reading = { ...known, alone: where(true), withRelations: where(false) }))
+      const nested = known.selected.flatMap(({ json }, at) => (json === undefined ? [] : [at]))
+      reading = { ...known, nested, alone: where(true), withRelations: where(false) }
+      this.#readings.set(key, reading)
     }
     return reading
   }
@@ -342,4 +350,16 @@ export class RowLists<E extends object> {
     const name = dialect.text.quote(statements.table.name)
     return { table: `(SELECT * FROM ${table} WHERE ${condition(params)}) AS ${name}` }
   }
+}
+
+/** Returns the number of characters at some positions of the rows; undefined if a value is not a string. */
+function charactersIn(rows: readonly Row[], positions: readonly number[]): number | undefined {
+  let sum = 0
+  for (const row of rows)
+    for (const at of positions) {
+      const value = row[at] ?? ''
+      if (typeof value !== 'string') return undefined
+      sum += value.length
+    }
+  return sum
 }
