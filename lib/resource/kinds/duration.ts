@@ -11,6 +11,7 @@ import { Misfit } from './literal.js'
 export const duration: Kind = {
   ...ofIntegers(INT64),
   name: 'duration',
+  storedAs: 'int64',
   declared: {
     scalars: [],
     message: DurationSchema.typeName,

@@ -6,8 +6,11 @@ import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
 import type { StoredLiteral } from './stored-literal.js'
 
-/** The kinds of column values. `json` is a repeated or embedded field, `tags` a map<string, string>. */
-export type KindName =
+/**
+ * The kinds that have their own SQL on each engine. `json` is a repeated or embedded field, `tags` a
+ * map<string, string>.
+ */
+export type EngineKind =
   | 'string'
   | 'uuid'
   | 'date'
@@ -22,9 +25,11 @@ export type KindName =
   | 'decimal'
   | 'enum'
   | 'timestamp'
-  | 'duration'
   | 'json'
   | 'tags'
+
+/** The kinds of column values. Those that are only listed here are stored as another kind. */
+export type KindName = EngineKind | 'duration'
 
 /** Converts between a column's JSON string and an entity's value. */
 export interface JsonColumn {
@@ -272,6 +277,8 @@ export interface PropertyForm {
 /** Everything about one kind of column that is the same on all databases. */
 export interface Kind extends PlanRules {
   readonly name: KindName
+  /** The kind whose SQL it has on every engine. Undefined for an `EngineKind`. */
+  readonly storedAs?: EngineKind
   readonly declared: Declaration
 
   /**

@@ -14,6 +14,7 @@ import {
   noArrays,
   type KindSql,
   type KindsSql,
+  kindsSqlOf,
   type LiteralSql,
   OF_BIGINT,
   OF_DATE,
@@ -130,7 +131,7 @@ function byEnumeration(type: string): string | undefined {
     : undefined
 }
 
-export const mysqlKinds: KindsSql = {
+export const mysqlKinds: KindsSql = kindsSqlOf({
   string: entry('longtext', {
     ...OF_TEXT,
     isText: true,
@@ -185,7 +186,6 @@ export const mysqlKinds: KindsSql = {
     placeholder: () => 'CAST(? AS UNSIGNED)',
     exactAs: isInteger,
   }),
-  duration: entry('bigint', SIGNED),
   float: entry('float', {
     ...READS.all,
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
@@ -248,4 +248,4 @@ export const mysqlKinds: KindsSql = {
   }),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),
-}
+})

@@ -14,6 +14,7 @@ import {
   exactFloat,
   type KindSql,
   type KindsSql,
+  kindsSqlOf,
   type LiteralSql,
   OF_BIGINT,
   OF_DATE,
@@ -135,7 +136,7 @@ const typed = (type: (field: Facets) => string) => ({
   arrayType: (field: Facets) => `${type(field)}[]`,
 })
 
-export const postgresKinds: KindsSql = {
+export const postgresKinds: KindsSql = kindsSqlOf({
   string: entry('text', {
     ...TEXT,
     ...OF_TEXT,
@@ -212,7 +213,6 @@ export const postgresKinds: KindsSql = {
     'bigint',
     'numeric(20,0)',
   ),
-  duration: entry('bigint', { ...OF_BIGINT, ...LITERAL }),
   float: entry(
     'real',
     {
@@ -300,7 +300,7 @@ export const postgresKinds: KindsSql = {
   }),
   tags: entry('jsonb', OF_JSON, 'json'),
   any: entry('text', { holds: () => true }),
-}
+})
 
 /** Returns the type of an array column, or undefined if the list is stored in another form. */
 function typeOfArray(list: ListForm | undefined, by: 'type' | 'catalogType'): string | undefined {

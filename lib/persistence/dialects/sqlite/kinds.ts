@@ -12,6 +12,7 @@ import {
   type LiteralSql,
   type KindSql,
   type KindsSql,
+  kindsSqlOf,
   noArrays,
   OF_BIGINT,
   OF_DATE,
@@ -167,7 +168,7 @@ const UINT64 = [0n, INT64[1]] as const
 
 const isInfinity = (value: unknown): boolean => typeof value === 'number' && !Number.isNaN(value)
 
-export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
+export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = kindsSqlOf({
   string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
   date: entry('TEXT', {
     ...OF_DATE,
@@ -211,7 +212,6 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
       },
     keyEncoder: (value) => bound(value as PlanValue),
   }),
-  duration: entry('INTEGER', wide('INTEGER')),
   float: entry('REAL', {
     ...fraction((value) => `Math.fround(${value})`, exactFloat),
     decoder: ofNumbers(() => (stored) => Math.fround(stored as number)),
@@ -282,4 +282,4 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   }),
   tags: entry('TEXT', { ...OF_JSON, gathered: asText }),
   any: entry('TEXT', { holds: isInfinity }),
-}
+})

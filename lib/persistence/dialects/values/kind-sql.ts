@@ -1,10 +1,10 @@
 import type { EnumNames } from '../../../resource/enums/enum-names.js'
 import type { Field } from '../../../resource/fields/field.js'
-import type { Element, Facets, KindName, ListForm, Range } from '../../../resource/kinds/kind.js'
+import type { Element, EngineKind, Facets, KindName, ListForm, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { decimalOf, decimalText, exactDecimal } from '../../../resource/kinds/fractions.js'
 import { INT32, INT64, UINT32, UINT64 } from '../../../resource/kinds/integers.js'
-import { kindOf, ownOf } from '../../../resource/kinds/kinds.js'
+import { kindOf, KINDS, ownOf } from '../../../resource/kinds/kinds.js'
 import { StoredLiteral } from '../../../resource/kinds/stored-literal.js'
 import type { BoundValue } from './bound-value.js'
 import { storedDate } from './stored-time.js'
@@ -185,6 +185,18 @@ export interface KindSql {
 
 /** The SQL of all kinds. `any` is a column of unknown type, which resources do not have. */
 export type KindsSql = Readonly<Record<KindName | 'any', KindSql>>
+
+/** Completes an engine's entries with the kinds that are stored as another kind. */
+export const kindsSqlOf = <T extends KindSql>(
+  entries: Readonly<Record<EngineKind | 'any', T>>,
+): Readonly<Record<KindName | 'any', T>> => ({
+  ...entries,
+  ...(Object.fromEntries(
+    Object.values(KINDS).flatMap(({ name, storedAs }) =>
+      storedAs === undefined ? [] : [[name, entries[storedAs]]],
+    ),
+  ) as Record<Exclude<KindName, EngineKind>, T>),
+})
 
 /** The part of a dialect that concerns kinds. */
 export interface OfKinds {
