@@ -3,6 +3,7 @@ import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { type ResponseValues, responseValuesOf } from './responses/response-values.js'
 import { dependsOn, type Seen, type State } from './responses/depends-on.js'
+import { REACHED } from './naming-request.js'
 import { sendPages } from './world/send-pages.js'
 import type { Caller } from './world/probe.js'
 import type { Subject } from './world/subjects.js'
@@ -142,6 +143,7 @@ const oneScene = async (
   if (scene === undefined) return 'none'
   const seen: Seen[] = []
   let is: State | undefined
+  let firstCode: number | undefined
   try {
     for (const state of states) {
       if (state !== is && !(await scene.to(state))) return seen.length < 3 ? 'none' : seen
@@ -150,8 +152,9 @@ const oneScene = async (
       const [outcome] = outcomes
       if (outcome === undefined) return 'none'
       if (seen.length === 0 && outcome.code === CODES.INTERNAL) return 'unsupported'
-      if (seen.length === 0 && outcome.code !== CODES.OK) return 'none'
-      if (seen.length === 1 && outcome.code !== CODES.OK) return 'once'
+      if (seen.length === 0 && !REACHED.has(outcome.code)) return 'none'
+      firstCode ??= outcome.code
+      if (seen.length === 1 && outcome.code !== firstCode) return 'once'
       seen.push({ state, response: read(world, outcomes, scene) })
     }
     return seen
@@ -173,7 +176,7 @@ const sceneEach = async (
     try {
       if (!(await scene.to(state))) return 'none'
       const outcomes = await call(world, staging, scene, state)
-      if (outcomes[0]?.code !== CODES.OK) return 'none'
+      if (!REACHED.has(outcomes[0]?.code ?? CODES.UNKNOWN)) return 'none'
       seen.push({ state, response: read(world, outcomes, scene) })
     } finally {
       await scene.end()

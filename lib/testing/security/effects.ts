@@ -20,6 +20,8 @@ export interface VariedRequest extends NamingRequest {
 /** The time after which the deferred work of a call is expected to be done, in milliseconds. */
 const LATER_MS = 110
 const SOON_MS = 20
+/** The time after which a long-running operation is expected to have written rows, in milliseconds. */
+const OPERATION_MS = 1_000
 const LONGEST_MS = 2_000
 
 /**
@@ -170,7 +172,8 @@ const checkLater = async (
   requests: readonly VariedRequest[],
   watched: WatchedRows<VariedRequest>,
 ): Promise<void> => {
-  await pause(LATER_MS)
+  const { probe, b } = world
+  await pause(probe.operationsOf(b).length > 0 ? OPERATION_MS : LATER_MS)
   for (const { subject, by, row, isDeleted } of await watched.changed()) {
     const used = by?.used.includes(row) === true ? by : undefined
     if (await changesByItself(world, subject, { used, isDeleted, ms: LATER_MS })) continue

@@ -2,6 +2,7 @@ import { create, type Message, ScalarType, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { getField, type Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
+import { REACHED } from './naming-request.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import type { Caller } from './world/probe.js'
 import { itemsOf, keyOf, type Location, requestFor, scopeTextAt } from './world/requests.js'
@@ -135,7 +136,7 @@ const etagOf = ({ message }: Row): string => {
 
 /**
  * Compares the responses for the foreign and the missing resource.
- * @returns true if both calls succeed, so that only the response can show a difference.
+ * @returns true if both calls reach the caller's own resources, so that only a value can show a difference.
  */
 export const judge = async (
   { probe, b }: World,
@@ -152,6 +153,7 @@ export const judge = async (
     say("it returns another tenant's resource as if it were the caller's own")
   } else if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
     say(`another tenant's resource can be distinguished from a missing one: ${nameOf(foreign)}`)
+  else if (!isStandard && REACHED.has(foreign.code)) return true
   else if (isStandard && foreign.code !== CODES.NOT_FOUND)
     probe.findings.add(
       'unchecked',

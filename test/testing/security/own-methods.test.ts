@@ -12,7 +12,9 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
+import type { ServerCall } from '../../../lib/call.js'
 import { RequestContext } from '../../../lib/context.js'
+import { AshlarError } from '../../../lib/errors.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
@@ -38,12 +40,16 @@ interface Request {
   readonly readMask?: { readonly paths: readonly string[] }
   readonly updateMask?: { readonly paths: readonly string[] }
   readonly requestId: string
+  readonly phases: readonly number[]
+  readonly etag: string
+  readonly view?: { readonly all: boolean; readonly phase: number }
+  readonly choice: { readonly case: string | undefined }
 }
 
 /** A method of an application. Its response has titles, a count and a page token. */
 interface Own {
   readonly fields: readonly (keyof typeof FIELDS)[]
-  readonly make: (rows: Rows) => (request: Request) => Promise<object>
+  readonly make: (rows: Rows) => (request: Request, call: ServerCall) => Promise<object>
 }
 
 const optional = { label: Label.OPTIONAL } as const
@@ -64,6 +70,11 @@ const FIELDS = {
     ...optional,
   },
   request_id: { name: 'request_id', type: Type.STRING, ...optional },
+  phases: { name: 'phases', type: Type.ENUM, typeName: '.plans.v1.Phase', label: Label.REPEATED },
+  etag: { name: 'etag', type: Type.STRING, ...optional },
+  view: { name: 'view', type: Type.MESSAGE, typeName: '.plans.v1.View', ...optional },
+  one: { name: 'one', type: Type.BOOL, oneofIndex: 0, ...optional },
+  other: { name: 'other', type: Type.MESSAGE, typeName: '.plans.v1.View', oneofIndex: 0, ...optional },
 } as const satisfies Readonly<Record<string, FieldInit>>
 
 /** Rows as SQL has them, with no tenant in the way. */
@@ -316,6 +327,64 @@ const HOLES: Readonly<Record<string, Own>> = {
       return async ({ id }) => (await check(id, () => rows.get(id)), await archive(rows, id), {})
     },
   },
+  CountsInAFailure: {
+    fields: [],
+    make: (rows) => async () => {
+      throw new AshlarError('FAILED_PRECONDITION', `${(await ofAll(rows)).length} tasks are open`)
+    },
+  },
+  CountsInATrailer: {
+    fields: [],
+    make: (rows) => async (_request, call) => {
+      call.trailers.set('etag', `"${(await ofAll(rows)).length}"`)
+      return {}
+    },
+  },
+  ReadsWithoutAView: {
+    fields: ['view'],
+    make:
+      (rows) =>
+      ({ view }) =>
+        titles(view === undefined ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsByAnEmptyView: {
+    fields: ['view'],
+    make:
+      (rows) =>
+      ({ view }) =>
+        titles(view?.all === false && view.phase === 0 ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsWithoutAChoice: {
+    fields: ['one', 'other'],
+    make:
+      (rows) =>
+      ({ choice }) =>
+        titles(choice.case === undefined ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsInTwoPhases: {
+    fields: ['phases'],
+    make:
+      (rows) =>
+      ({ phases }) =>
+        titles(phases.length > 1 ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsNegativePages: {
+    fields: ['page_size'],
+    make:
+      (rows) =>
+      ({ pageSize }) =>
+        titles(pageSize < 0 ? ofAll(rows) : ofTenant(rows)),
+  },
+  WritesWithAnyEtag: {
+    fields: ['id', 'etag'],
+    make:
+      (rows) =>
+      async ({ id, etag }) => {
+        if (etag !== '*') await rows.get(id)
+        await archive(rows, id)
+        return {}
+      },
+  },
   FailsForAll: { fields: [], make: () => () => Promise.reject(new RangeError('not ready')) },
   ReadsByText: {
     fields: ['mode'],
@@ -417,9 +486,11 @@ const serviceOf = (methods: Readonly<Record<string, Own>>) =>
         create(DescriptorProtoSchema, {
           name,
           field: field.map((one, at) => ({ ...one, number: at + 1, jsonName: one.name ?? '' })),
+          oneofDecl: field.some(({ oneofIndex }) => oneofIndex !== undefined) ? [{ name: 'choice' }] : [],
         }),
       )
     message('Options', [FIELDS.all])
+    message('View', [FIELDS.all, FIELDS.phase])
     message('OwnResponse', [
       { name: 'titles', type: Type.STRING, label: Label.REPEATED },
       { name: 'count', type: Type.INT32, ...optional },

@@ -31,7 +31,11 @@ export const responseValuesOf = (
       return void values.set(path, key ?? numberOf(value))
     }
     if (typeof value === 'boolean') return void values.set(path, String(value))
-    if (ArrayBuffer.isView(value)) return void values.set(path, Buffer.from(value.buffer).toString('hex'))
+    if (ArrayBuffer.isView(value))
+      return void values.set(
+        path,
+        Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex'),
+      )
     if (Array.isArray(value)) {
       values.set(`${path}.length`, value.length)
       return value.forEach((one, index) => put(`${path}[${index}]`, one))
@@ -56,7 +60,7 @@ export const responseValuesOf = (
 const KEY = /(\.id|Id)s?(\[\d+\])?$/
 
 /** Matches headers that differ from call to call. */
-const EACH_CALLS = /^(x-request-id|date|content-length|traceparent|etag|keep-alive|connection)\b/i
+const EACH_CALLS = /^(x-request-id|date|content-length|traceparent|keep-alive|connection)\b/i
 
 /** Matches a number that is not part of an id. */
 const NUMBER = /(?<![\w-])\d{1,15}(?![\w-])/g

@@ -53,10 +53,10 @@ const masksOf = (names: readonly string[]): readonly (() => unknown)[] =>
 
 /** Values of fields that control how a request runs. A value that must be unique is generated each time. */
 const ALONGSIDE: Readonly<Record<string, (names: FieldNames) => readonly (() => unknown)[]>> = {
-  etag: () => [() => 'check'],
+  etag: () => [() => 'check', () => '*'],
   request_id: () => [() => randomUUID()],
   order_by: ({ sortable }) => [() => sortable.join(','), () => `${sortable.join(' desc,')} desc`],
-  page_size: () => [() => 1, () => 1000],
+  page_size: () => [() => 1, () => 1000, () => -1],
   read_mask: ({ returned }) => masksOf(returned),
   update_mask: ({ writable }) => masksOf(writable),
 }
@@ -78,7 +78,10 @@ export interface VariantOptions {
   readonly deepest?: number
 }
 
-/** Returns the original request, followed by a request for each value of each boolean and enum in it. */
+/**
+ * Returns the original request, followed by a request for each value of each boolean and enum in it, and
+ * requests in which one of its messages, lists, maps and optional values is missing or empty.
+ */
 export const variantsOf = (
   desc: DescMessage,
   sample: Message,
@@ -95,7 +98,8 @@ export const variantsOf = (
       ...{ name: `no ${path}`, isOfItsOwn: false },
       change: (request) => clearAt(request, desc, path.split('.')),
     })),
-    ...fields.flatMap(({ unknown }) => unknown),
+    ...fields.flatMap(({ alone }) => alone),
+    ...partsIn(desc, 0, deepest),
     ...desc.fields.flatMap((field) => alongsideOf(field, names)),
   ]
   const count = choices.reduce((product, options) => product * options.length, 1)
@@ -119,7 +123,7 @@ export const variantsOf = (
     const isOfItsOwn = options.some((one) => one.isOfItsOwn)
     return [{ name: options.map(({ name }) => name).join(', '), isOfItsOwn, of }]
   })
-  const missing = isAll && variants.length <= MAX ? '' : 'combinations of its booleans and enums'
+  const missing = isAll && variants.length <= MAX ? '' : 'combinations of its fields'
   return { variants: variants.slice(0, MAX), missing }
 }
 
@@ -142,7 +146,9 @@ const freeIn = (
   desc.fields.flatMap((field) => {
     const path = above + field.name
     if (depth === 0 && (field.name === 'page_token' || Object.hasOwn(ALONGSIDE, field.name))) return []
-    if (isKey(path, field) || isChoice(field)) return []
+    if (isKey(path, field)) return []
+    if (field.fieldKind === 'map') return [path]
+    if (isChoice(field)) return []
     const { message } = field
     if (message === undefined || message.typeName.startsWith('google.') || depth >= DEEPEST) return [path]
     return freeIn(message, isKey, `${path}.`, depth + 1)
@@ -181,24 +187,53 @@ const isChoice = (field: DescField): boolean => field.enum !== undefined || isBo
 
 interface Choice {
   readonly options: readonly Option[]
-  /** Values that the enum does not define. */
-  readonly unknown: readonly Option[]
+  /** Values that are tried without combinations: one that the enum does not define, and a list of all. */
+  readonly alone: readonly Option[]
 }
 
 const choicesIn = (desc: DescMessage, depth: number, deepest: number): readonly Choice[] =>
   desc.fields.flatMap((field): readonly Choice[] => {
-    if (isChoice(field)) return [{ options: optionsOf(field), unknown: unknownOf(field) }]
+    if (isChoice(field)) return [{ options: optionsOf(field), alone: [...unknownOf(field), ...allOf(field)] }]
     const inner = field.message
     if (inner === undefined || inner.typeName.startsWith('google.') || depth >= deepest) return []
-    const below = ({ name, isOfItsOwn, change }: Option): Option => ({
-      ...{ name: `${field.name}.${name}`, isOfItsOwn },
-      change: (request) => within(request, field, change),
-    })
-    return choicesIn(inner, depth + 1, deepest).map(({ options, unknown }) => ({
-      options: options.map(below),
-      unknown: unknown.map(below),
+    return choicesIn(inner, depth + 1, deepest).map(({ options, alone }) => ({
+      options: options.map((option) => below(field, option)),
+      alone: alone.map((option) => below(field, option)),
     }))
   })
+
+const below = (field: DescField, { name, isOfItsOwn, change }: Option): Option => ({
+  ...{ name: `${field.name}.${name}`, isOfItsOwn },
+  change: (request) => within(request, field, change),
+})
+
+/** Returns requests without each message, list, map and optional value, and with each message empty. */
+const partsIn = (desc: DescMessage, depth: number, deepest: number): readonly Option[] =>
+  desc.fields.flatMap((field): readonly Option[] => {
+    const { message } = field
+    const option = (name: string, change: Change): Option => ({
+      ...{ name: `${name} ${field.name}`, isOfItsOwn: false },
+      change,
+    })
+    const isPart = field.fieldKind !== 'scalar' || field.oneof !== undefined
+    const parts = isPart ? [option('no', (request) => clearField(request, field))] : []
+    const isBare: boolean = isUnwrapped(field)
+    if (message === undefined || isBare || NEVER_EMPTY.has(message.typeName)) return parts
+    if (field.fieldKind !== 'map')
+      parts.push(
+        option('empty', (request) => {
+          const local = request as Local
+          const empty = create(message)
+          if (field.fieldKind === 'list') local[field.localName] = [empty]
+          else setField(request, field, empty)
+        }),
+      )
+    if (message.typeName.startsWith('google.') || depth >= deepest) return parts
+    return [...parts, ...partsIn(message, depth + 1, deepest).map((option) => below(field, option))]
+  })
+
+/** Messages that JSON cannot contain without a value. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['google.protobuf.Value', 'google.protobuf.Any'])
 
 const alongsideOf = (field: DescField, names: FieldNames): readonly Option[] => {
   const values = Object.hasOwn(ALONGSIDE, field.name) ? (ALONGSIDE[field.name]?.(names) ?? []) : []
@@ -222,6 +257,16 @@ const unknownOf = (field: DescField): readonly Option[] => {
   if (field.enum === undefined || !field.enum.open) return []
   const number = Math.max(...field.enum.values.map((value) => value.number)) + 1
   return [{ ...optionOf(field, `${field.name}: ${number}`, number), isOfItsOwn: false }]
+}
+
+/** Returns the list that contains all values of an enum. */
+const allOf = (field: DescField): readonly Option[] => {
+  if (field.fieldKind !== 'list' || field.enum === undefined) return []
+  const numbers = field.enum.values.map(({ number }) => number)
+  const change: Change = (request) => {
+    ;(request as Local)[field.localName] = [...numbers]
+  }
+  return [{ name: `${field.name}: all values`, isOfItsOwn: false, change }]
 }
 
 /** Clears a field, or the list or map that contains it. */
