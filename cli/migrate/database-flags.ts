@@ -4,8 +4,9 @@ import { pathFlag } from '../loading/path-flag.js'
 import { projectOption } from '../loading/project-option.js'
 
 const files = {
-  summary: "The files' folder.",
-  description: "Either the files themselves, or the folders postgres and mysql with each engine's files.",
+  summary: "The migration files' folder.",
+  description:
+    "It contains either the files themselves, or the folders postgres and mysql with each engine's files.",
   default: () => Promise.resolve(projectOption('files') ?? 'migrations'),
 }
 
@@ -43,7 +44,7 @@ export const timeoutFlags = {
 
 /** The flag of commands that compare in a separate database. */
 export const scratchFlag = Flags.string({
-  summary: 'An empty database for the comparison, which is emptied again.',
+  summary: 'An empty database for the comparison. The command empties it afterwards.',
   helpValue: '<url>',
   env: 'ASHLAR_SCRATCH_URL',
 })

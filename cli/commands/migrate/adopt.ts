@@ -15,9 +15,9 @@ const NOTHING = { files: [], applied: [], recorded: [] }
 
 export default class Adopt extends Verb {
   static override summary = 'Take over a schema that another tool migrates.'
-  static override description = `Recognizes TypeORM, Knex, Drizzle, node-pg-migrate, Sequelize, Prisma, MikroORM, Flyway, Liquibase, goose, Alembic, Django, dbmate and Rails by their history tables. Without --dump it prints the command line that dumps the schema, without a password and without the tool's own tables.
+  static override description = `Recognizes TypeORM, Knex, Drizzle, node-pg-migrate, Sequelize, Prisma, MikroORM, Flyway, Liquibase, goose, Alembic, Django, dbmate and Rails by their history tables. Without --dump, the command prints a command line that dumps the schema without the tool's own tables. The command line contains no password.
 
-With --dump it writes the dump's statements into 0002_adopted_<tool>, creates the framework's own tables, and records both migrations as applied. Existing tables are not changed. A dump that contains the tool's own tables is rejected. The folder must not have a hand-written migration yet. Stop the other tool first: if its history has changed since, migrate up rejects the schema and prints what to do.`
+With --dump, the command writes the dump's statements into 0002_adopted_<tool>, creates the framework's own tables, and records both migrations as applied. Existing tables are not changed. A dump that contains the tool's own tables is rejected. The folder must not have a hand-written migration yet. Stop the other tool first: if its history changes afterwards, migrate up rejects the schema and prints what to do.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dump schema.sql',

@@ -6,13 +6,13 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Baseline extends Verb {
   static override summary = 'Record migrations as applied without running their files.'
-  static override description = `Use it for a database that already has what the files up to --to create, because another tool or a person created it. The files are recorded with their checksums. The framework's own tables of 0001 are created if they are missing. A database in which one of the module's migrations has already run is rejected.
+  static override description = `Use this command if the database already contains everything that the files up to --to create, because another tool or a person created it. The command records the files with their checksums, and creates the framework's own tables of 0001 if they are missing. It rejects a database in which one of the module's migrations has already run.
 
-Nothing compares the files with the database: run migrate verify --entities afterwards.`
+The command does not compare the files with the database: run migrate verify --entities afterwards.`
   static override examples = ['<%= config.bin %> <%= command.id %> --to 2']
   static override flags = {
     to: Flags.integer({
-      ...versionOptions('The last migration whose changes the database already has.'),
+      ...versionOptions('The last migration whose changes the database already contains.'),
       required: true,
     }),
     ...databaseFlags,

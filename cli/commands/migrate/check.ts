@@ -28,10 +28,12 @@ interface CheckResult extends OnDatabase {
 
 export default class Check extends Verb {
   static override summary = 'Check the files in one command, for continuous integration.'
-  static override description = `Checks that the numbers have no gaps and that lint finds nothing dangerous, for every engine. In a scratch database on the server of --url, each migration is applied, rolled back and applied again, and must leave nothing behind. With --entities, the files must create what the entities need: migrate diff would write nothing. What is left for the contract phase is a note, not a finding. The database of --url itself is not changed.
+  static override description = `Checks that the numbers have no gaps and that lint finds nothing dangerous, for every engine. In a scratch database on the server of --url, each migration is applied, rolled back and applied again, and must leave nothing behind. With --entities, the files must create everything that the entities require, so that migrate diff would write nothing. A change left for the contract phase is a note, not a finding. The database of --url itself is not changed.
 
-A down migration that contains only a comment is not tried. Run the command once for each engine. It exits with 1 on any finding, including a file that fails in the scratch database; with 2 if the files cannot be read as migrations; and with 6 if the server cannot be reached or does not allow a scratch database.`
-  static override differs = 'A finding, including a file that fails.'
+A down migration that contains only a comment is not tried. Run the command once for each engine.
+
+Exits with 1 on any finding, including a file that fails in the scratch database. Exits with 2 if the files cannot be read as migrations. Exits with 6 if the server cannot be reached or does not allow a scratch database.`
+  static override differs = 'The check found a problem, including a file that fails.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js',

@@ -8,20 +8,23 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Diff extends Verb {
   static override summary = 'Write the files that change the tables to match the entities.'
-  static override description = `Replays the files into a scratch database, creates the entities' tables in another one, and compares the two catalogs. The live database is compared only with --live. Writes files for the connection string's engine: run it once for each engine. Both databases are created on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards. The user needs the right to create databases; otherwise pass --scratch.
+  static override description = `Replays the files into a scratch database, creates the entities' tables in another one, and compares the two catalogs. The live database is compared only with --live. Writes files for the connection string's engine: run it once for each engine. Both databases are created on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards. The user needs the privilege to create databases; otherwise pass --scratch.
 
-Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe at that point belongs to the contract phase: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it. Each written file is first tried in a scratch database. A file that fails there is not written, and the error names what blocks it, such as a view.
+Without --contract, the command writes changes that are safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. Unsafe changes belong to the contract phase: dropping columns, requiring values, changing types. They are listed as left, and --contract writes them. Each file is first tried in a scratch database. A file that fails there is not written, and the error names what blocks it, such as a view.
 
-Run --contract when every migration in the folder is applied and no process with the older code runs. It writes nothing while a safe change is still missing. Deploy its files separately. Tables that the entities do not have are left alone.`
+Pass --contract when every migration in the folder is applied and no process with the older code runs. The command then writes nothing while a safe change is still missing. Deploy these files separately. Tables without an entity are not changed.`
   static override differs =
-    '--contract: something has to expand first, or a file fails in a scratch database. --live: a migration is pending, or the database differs from what the files create.'
+    '--contract: an expand migration is needed first, or a file fails in a scratch database. --live: a migration is pending, or the database differs from what the files create.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js --scratch postgres://localhost/scratch',
   ]
   static override args = {
-    name: Args.string({ description: 'What the migrations do, such as add_colour.', required: true }),
+    name: Args.string({
+      description: 'A description of the migrations, such as add_colour.',
+      required: true,
+    }),
   }
   static override flags = {
     ...databaseFlags,
@@ -29,7 +32,7 @@ Run --contract when every migration in the folder is applied and no process with
     entities: requiredEntitiesFlag,
     contract: Flags.boolean({
       summary:
-        'Write what is left: drops, required columns and changed types. No process with older code may be running.',
+        'Write the changes that are left: drops, required columns and changed types. No process with older code may be running.',
     }),
     live: Flags.boolean({
       summary:

@@ -6,9 +6,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Down extends Verb {
   static override summary = 'Roll back the last migration, or every migration above the given one.'
-  static override description = `The last applied migration is rolled back first. If this image lacks a migration's SQL, the copy in the database is used. Nothing is rolled back automatically: an older image does not change a newer schema. The framework's own migrations stay, unless --to is 0 or one of them.
+  static override description = `The command rolls back the last applied migration first. If this image lacks a migration's SQL, the command uses the copy in the database. Migrations are never rolled back automatically: an older image does not change a newer schema. The framework's own migrations remain applied, unless --to is 0 or one of them.
 
-It asks first, and lists what is lost, if a down migration drops a table or a column or deletes rows. It also asks if rows that a migration wrote stay and would be written again, and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What an up migration removed, such as a dropped column, comes back without its values: the command reports that before and after.`
+If a down migration drops a table or a column or deletes rows, the command lists the losses and asks first. It also asks if rows that a migration wrote remain and would be written a second time, and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. Anything that an up migration removed, such as a dropped column, comes back without its values: the command reports that before and after.`
   static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

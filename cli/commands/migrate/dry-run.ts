@@ -6,9 +6,9 @@ import { Verb } from '../../verb/verb.js'
 export default class DryRun extends Verb {
   static override summary =
     'Apply the missing migrations to a copy, and measure their effect on other clients.'
-  static override description = `The database of --url is changed: name a copy. While each migration runs, other sessions read and write the tables of its statements; the writes change no row. It prints how long each file ran, the longest read and write during that time, the locks that it held, and the tables that were rewritten.
+  static override description = `The command changes the database of --url: pass the URL of a copy. While each migration runs, other sessions read and write the tables of its statements; the writes change no row. It prints how long each file ran, the longest read and write during that time, the locks that it held, and the tables that were rewritten.
 
-Locks are measured on PostgreSQL, for files that run in a transaction. Rewritten tables are measured on MySQL with the privilege PROCESS. The output lists what was not measured, and the JSON omits it. Row locks, such as those of a backfill, are never measured. It asks first; without a terminal it needs --yes.`
+Locks are measured on PostgreSQL, for files that run in a transaction. On MySQL, detecting table rewrites requires the PROCESS privilege. The output lists what was not measured, and the JSON omits it. Row locks, such as those of a backfill, are never measured. It asks first; without a terminal it needs --yes.`
   static override differs = 'The question was not confirmed: nothing is applied.'
   static override examples = ['<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --yes']
   static override flags = {

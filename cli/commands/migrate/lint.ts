@@ -8,9 +8,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Lint extends Verb {
   static override summary = 'Report statements that block or break running clients of the database.'
-  static override description = `No database is needed. With --url or --scratch the files are also applied to an empty copy of the schema, and the first statement that fails there is rejected. The copy is a scratch database on the server of --url, which is dropped afterwards, or the database of --scratch; the database of --url itself is not changed. A note reports if no copy may be created.
+  static override description = `No database is needed. With --url or --scratch the files are also applied to an empty copy of the schema, and the first statement that fails there is rejected. The copy is a scratch database on the server of --url, which is dropped afterwards, or the database of --scratch; the database of --url itself is not changed. If the user may not create a copy, a note reports it.
 
-Statements that the engine cannot run are rejected. Statements that lock a table for a long time, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause problems later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
+Statements that the engine cannot run are rejected. Statements that lock a table for a long time, break running code or cannot be recovered are dangerous. Advice covers statements that work today but can cause problems later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
 
 Exits with 1 if a statement is rejected or dangerous.`
   static override differs =
@@ -25,11 +25,12 @@ Exits with 1 if a statement is rejected or dangerous.`
     url: optionalUrlFlag,
     scratch: scratchFlag,
     dialect: Flags.option({
-      summary: 'The engine. Default: every engine with a folder, or PostgreSQL.',
+      summary: 'The engine. Default: every engine with a folder, otherwise PostgreSQL.',
       options: DIALECTS,
     })(),
     strict: Flags.boolean({
-      summary: 'Also exit with 1 on advice, except about files of search generate, which are not edited.',
+      summary:
+        'Also exit with 1 on advice, except on advice about the files of search generate, which are not edited.',
     }),
   }
 

@@ -11,23 +11,23 @@ import { Verb } from '../../verb/verb.js'
 
 export default class New extends Verb {
   static override summary = 'Write the files of the next migration.'
-  static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own. Files are written for every engine that has a folder, and for both if none has. In a project without files, --dialect postgres writes for PostgreSQL only.
+  static override description = `The migration gets the next number in the hand-written sequence. The first number is 0002, because 0001 is the framework's migration. The command writes files for every engine that has a folder, or for both engines if neither has a folder. In a project without files, --dialect postgres writes for PostgreSQL only.
 
-Without --entities the files are empty. With --entities and a connection string, they contain what migrate diff writes: new tables and every change that is safe while older images run, for the connection string's engine. With --entities alone they create the tables that no file creates yet, one migration for each table, for both engines.`
+Without --entities the files are empty. With --entities and a connection string, they contain what migrate diff writes: new tables and every change that is safe while older images run, for the connection string's engine. With --entities alone, they create the tables that no file creates yet, with one migration for each table, for both engines.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour',
     '<%= config.bin %> <%= command.id %> widgets --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> widgets --entities dist/entities.js --dialect postgres',
   ]
   static override args = {
-    name: Args.string({ description: 'What the migration does, such as add_colour.', required: true }),
+    name: Args.string({ description: 'A description of the migration, such as add_colour.', required: true }),
   }
   static override flags = {
     entities: givenEntitiesFlag,
     files: folderFlag,
     dialect: Flags.option({
       summary:
-        'Write for this engine only. In a folder without engine folders, files run on the engine of the database; their SQL is for PostgreSQL by default.',
+        "Write for this engine only. In a folder without engine folders, files run on the database's engine; their SQL is for PostgreSQL by default.",
       options: DIALECTS,
     })(),
     url: optionalUrlFlag,

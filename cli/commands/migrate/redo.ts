@@ -6,7 +6,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Redo extends Verb {
   static override summary = 'Roll back the last migration and apply it again.'
-  static override description = `For the migration that you are writing: edit its file, then run this command. If its up migration was edited, the down migration that was stored when it was applied is used.
+  static override description = `Use this command for a migration that you are writing: edit its file, then run the command. If the up migration was edited, the command uses the down migration that was stored when the migration was applied.
 
 Like migrate down, it asks first if the down migration loses values. Without a terminal it then needs --yes.`
   static override differs = 'The question was not confirmed: nothing is changed.'

@@ -5,10 +5,10 @@ import type { Renumbered } from '../../migrate/renumber-files.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Renumber extends Verb {
-  static override summary = 'Give migrations the numbers after all others.'
-  static override description = `For two branches that used the same number: name every migration of the branch that is merged last, in its order. Their files get the numbers after all other hand-written migrations, in each engine's folder. No database is needed.
+  static override summary = 'Renumber migrations so that they come after all others.'
+  static override description = `Use this command if two branches used the same number: name every migration of the branch that is merged last, in its order. Their files get the numbers after all other hand-written migrations, in each engine's folder. No database is needed.
 
-A database that has applied one of them under its old number, such as your own, has to roll it back first.`
+A database that has applied one of them under its old number, such as your own, must roll back that migration first.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> 0005_add_colour',
     '<%= config.bin %> <%= command.id %> 0005_add_colour 0006_fill_colour',
@@ -19,7 +19,7 @@ A database that has applied one of them under its old number, such as your own, 
   }
   static override flags = {
     files: folderFlag,
-    dialect: Flags.option({ summary: 'Only the files of this engine.', options: DIALECTS })(),
+    dialect: Flags.option({ summary: "Renumber only this engine's files.", options: DIALECTS })(),
   }
 
   override async run(): Promise<readonly Renumbered[]> {

@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Repair extends Verb {
   static override summary = 'Accept files that were edited after they were applied.'
-  static override description = `Shows what was edited, line by line, and asks. Then the checksums and the SQL of the files are recorded as applied. Nothing is run: if an edit changes what the file creates, the database must already have that change.
+  static override description = `Shows the edits line by line, and asks for confirmation. Then the command records the files' checksums and SQL as applied. It does not run the files: if an edit changes what a file creates, the database must already contain that change.
 
 Without a terminal it needs --yes.`
   static override differs = 'The question was not confirmed: nothing is recorded.'

@@ -8,15 +8,15 @@ export default class Resolve extends Verb {
   static override summary = 'Record a migration that you fixed manually.'
   static override description = `Rarely needed: migrate up runs a dirty migration again automatically. This command is for a migration that you finished or undid manually. It runs nothing and compares nothing.
 
---applied takes a migration that is dirty or was never run. --rolled-back takes a dirty migration of which nothing is left; migrate up applies it again. It asks first.`
+--applied accepts a migration that is dirty or was never run. --rolled-back accepts a dirty migration that you have undone completely; migrate up applies it again. The command asks first.`
   static override differs = 'The question was not confirmed: nothing is recorded.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --applied 7',
     '<%= config.bin %> <%= command.id %> --rolled-back 7 --yes',
   ]
   static override flags = {
-    applied: Flags.integer(versionOptions('The migration whose work is done.')),
-    'rolled-back': Flags.integer(versionOptions('The migration of which nothing is left.')),
+    applied: Flags.integer(versionOptions('The migration that you have finished.')),
+    'rolled-back': Flags.integer(versionOptions('The migration that you have undone completely.')),
     yes: Flags.boolean({ summary: 'Confirm without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,

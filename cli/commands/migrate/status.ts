@@ -5,9 +5,18 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show which migrations are applied, and which are pending.'
-  static override description = `A migration is applied, pending, running (a session is working on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer release applied it, or its file was removed). Migrations that were recorded but not run here are marked. Changes nothing and takes no locks.`
+  static override description = `Each migration has one of these states:
+
+- applied
+- pending
+- running: a session is working on it now
+- dirty: its step failed, and the next run resumes it
+- edited: the file has changed since it was applied
+- ahead: the files do not contain the migration, because a newer release applied it or its file was removed
+
+Migrations that were recorded but not run here are marked. The command changes nothing and acquires no locks.`
   static override differs =
-    '--check: a migration is pending, running, dirty or edited, or up would reject it.'
+    '--check: a migration is pending, running, dirty or edited, or up would reject the database.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',
@@ -16,7 +25,7 @@ export default class Status extends Verb {
     ...databaseFlags,
     check: Flags.boolean({
       summary:
-        'Exit with 1 if a migration is pending, running, dirty or edited, or if up rejects the database.',
+        'Exit with 1 if a migration is pending, running, dirty or edited, or if up would reject the database.',
     }),
   }
 

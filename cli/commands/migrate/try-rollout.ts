@@ -8,9 +8,11 @@ import { Verb } from '../../verb/verb.js'
 export default class TryRollout extends Verb {
   static override summary =
     'Deploy the missing migrations and a new image to a copy under load, and count failed calls.'
-  static override description = `The database of --url is changed: name a copy. The command starts the old image, applies the missing migrations beside it, starts the new image, sends calls to both, ends the old image with SIGTERM once its calls are done, and continues with the new image alone. Calls are made continuously by the function that the module of --load exports: export default async (url, { image, worker }) => { … }. The function makes one or more calls, and rejects if a call fails.
+  static override description = `The command changes the database of --url: pass the URL of a copy. It starts the old image, applies the missing migrations while that image runs, and starts the new image. It then sends calls to both images, ends the old image with SIGTERM once its calls are done, and continues with the new image alone. Calls are made continuously by the default export of the --load module: export default async (url, { image, worker }) => { … }. This function makes one or more calls, and rejects if a call fails.
 
-An image is a shell command line. It listens on the port in PORT, which {port} also stands for, uses the database of ASHLAR_DATABASE_URL, and is ready when --ready responds with 200. Exits with 1 if a call failed. It asks first; without a terminal it needs --yes.`
+An image is a shell command line. The image must listen on the port in PORT, which also replaces {port} in the command line, use the database of ASHLAR_DATABASE_URL, and respond with 200 at the path of --ready when it is ready.
+
+The command exits with 1 if a call failed. It asks first; without a terminal it needs --yes.`
   static override differs = 'A call failed, an image exited by itself, or the question was not confirmed.'
   static override examples = [
     `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'node old/main.js' --new 'node dist/main.js' --load dist/load.js --yes`,
@@ -34,7 +36,7 @@ An image is a shell command line. It listens on the port in PORT, which {port} a
       default: '/readyz',
     }),
     seconds: Flags.integer({
-      summary: 'How long the old image, both images, and the new image run.',
+      summary: 'The number of seconds for which the old image, both images, and the new image run.',
       helpValue: '<s>',
       min: 1,
       default: 3,

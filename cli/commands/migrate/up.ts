@@ -7,7 +7,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Up extends Verb {
   static override summary = 'Apply every pending migration.'
-  static override description = `Any number of hosts can run this at once. One host applies the migrations. The others wait, print the name of that host, and then exit because the schema is up to date. Files that cannot be run are rejected before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement separately: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
+  static override description = `Any number of hosts can run this at once. One host applies the migrations. The others wait, print the name of that host, and then exit because the schema is up to date. Files that cannot be run are rejected before anything is changed. A file that fails is undone, and the next run starts with the corrected file. On MySQL, which commits each DDL statement separately, the next run continues with the failed statement. A backfill continues with the failed chunk.
 
 The command does not ask about a file that drops a table or a column: run migrate plan first to see what is lost. If a rollback stopped half-way, which can happen on MySQL, and finishing it loses values, up asks first; without a terminal it then needs --yes. It also asks before it applies files to a schema without migrations if another schema already has these migrations: --module or --schema may be missing or misspelt.
 

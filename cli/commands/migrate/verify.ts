@@ -22,9 +22,9 @@ export default class Verify extends Verb {
     'Compare the applied migrations with the files, and the tables with the entities; exit with 1 on a difference.'
   static override description = `Reports migrations that are missing, dirty, edited or not in these files, and INVALID indexes. With --entities it also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line names the next step. Changes nothing.
 
-A table of @Resource({ existing: true }) only needs what isolation and values require. Everything else is a note, not a difference; --json lists it in notes. One note is the number of rows without a tenant.
+A table of @Resource({ existing: true }) must only meet the requirements of isolation and stored values. Any other deviation is a note, not a difference; --json lists it in notes. One note is the number of rows without a tenant.
 
-A migration that another tool applied is accepted: the content of its file at that time is unknown. A note names it; it is not a difference.`
+A migration that another tool applied is accepted, because the content of its file at that time is unknown. A note names the migration; it is not a difference.`
   static override differs = 'A difference was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --module widgets',
