@@ -13,9 +13,9 @@ interface Written extends Choices {
 
 export default class New extends Verb {
   static override summary = 'Write a new project.'
-  static override description = `The project builds, starts and has passing tests: a .proto with a resource and a custom method, entity, repository, server, migrations, tests that prove that tenants are isolated, Dockerfile, compose file, CI and editor settings. buf and protoc-gen-es are among its development dependencies, so only Node and npm are needed.
+  static override description = `The project builds, starts and passes its tests. It contains a .proto with a resource and a custom method, an entity, a repository, a server, migrations, tenant isolation tests, a Dockerfile, a compose file, CI and editor settings. buf and protoc-gen-es are among its development dependencies, so only Node and npm are needed.
 
-The folder must be empty or not exist yet. At a terminal, the command asks for every choice without a flag. Without a terminal, the defaults are SQLite, plain, and headers.`
+The folder must be empty or not exist yet. In a terminal, the command prompts for every choice that no flag sets. Without a terminal, the defaults are SQLite, plain, and headers.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> shop --database postgres --auth oidc',
@@ -26,11 +26,11 @@ The folder must be empty or not exist yet. At a terminal, the command asks for e
     dir: Args.string({ description: "The project's folder.", required: true }),
   }
   static override flags = {
-    database: Flags.option({ summary: 'Where resources live.', options: DATABASES })(),
+    database: Flags.option({ summary: 'The database for resources.', options: DATABASES })(),
     nest: Flags.boolean({ summary: 'Write a Nest application.', allowNo: true }),
     auth: Flags.option({
       summary:
-        'How callers are authenticated: headers (development only), oidc (tokens of an identity provider), or dev-login (a sign-in page, with a provider on this machine).',
+        'The authentication of callers: headers (development only), oidc (tokens of an identity provider), or dev-login (a sign-in page, with a provider on this machine).',
       options: AUTHENTICATIONS,
     })(),
     name: Flags.string({

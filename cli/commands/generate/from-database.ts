@@ -5,12 +5,12 @@ import { databaseUrlFlag } from '../../loading/database-url-flag.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class FromDatabase extends Verb {
-  static override summary = 'Write the entities, .proto files and first migration of a PostgreSQL database.'
-  static override description = `Reads the catalog and changes nothing in the database. For each table with a primary key it writes src/entities/<name>.ts: a TypeORM class with the columns, keys, foreign keys, checks, indexes, enums, defaults, identity and generated columns. From these classes it writes what generate from-entities writes: proto/<name>.proto, src/resources.ts, and buf.yaml and buf.gen.yaml if they are missing; then it runs buf generate. It also writes the next migration, which makes the tables in an empty database.
+  static override summary = 'Write the entities, .proto files and first migration for a PostgreSQL database.'
+  static override description = `Reads the catalog and changes nothing in the database. For each table with a primary key it writes src/entities/<name>.ts: a TypeORM class with the columns, keys, foreign keys, checks, indexes, enums, defaults, identity and generated columns. From these classes it writes what generate from-entities writes: proto/<name>.proto, src/resources.ts, and buf.yaml and buf.gen.yaml if they are missing; then it runs buf generate. It also writes the next migration, which creates the tables in an empty database.
 
-Views, partitions, tables without a primary key and tables of other tools are left out, and so are columns that may hold a secret, as in generate from-entities. A table without the tenant column gets a class and no resource, unless --shared names the class. The report lists what was left out and why, and what triggers do.
+The command leaves out views, partitions, tables without a primary key, other tools' tables, and, like generate from-entities, columns that may contain a secret. A table without the tenant column gets a class but no resource, unless --shared names the class. The report lists what was left out and why, and the effects of triggers.
 
-A second run adds what is new. A field keeps its number. A file that was edited by hand stays, and the new version is written beside it with the ending .new.`
+A second run adds what is new. Each field keeps its number. A file that was edited manually is not changed, and the new version is written next to it with the extension .new.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --tenant-column account_id --shared Currency',
     '<%= config.bin %> <%= command.id %> --schema public --schema billing --without-tenants --read-only Currency',
@@ -18,10 +18,10 @@ A second run adds what is new. A field keeps its number. A file that was edited 
   static override args = { folder: folderArgument }
   static override flags = {
     url: databaseUrlFlag,
-    schema: several('A schema to read, if not all.', '<name>'),
-    tables: several('A table to read, if not all, such as orders or billing.invoices.', '<name>'),
+    schema: several('A schema to read. Default: all schemas.', '<name>'),
+    tables: several('A table to read, such as orders or billing.invoices. Default: all tables.', '<name>'),
     'tenant-column': Flags.string({
-      summary: 'The column that holds the tenant of a row.',
+      summary: "The column that contains a row's tenant.",
       helpValue: '<name>',
       exclusive: ['without-tenants'],
     }),

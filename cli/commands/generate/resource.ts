@@ -16,17 +16,23 @@ type ResourceRequestFlags = Omit<ResourceRequest, 'name'>
 
 export default class Resource extends Verb {
   static override summary = 'Write resources, or add fields to them.'
-  static override description = `Run it in the folder of a project that ashlar new wrote. For a new resource it writes the .proto with the standard methods, the entity, its registration in the server, a test that proves that tenants are isolated, and a migration if the project has migrations.
+  static override description = `Run the command in the folder of a project that ashlar new wrote. For a new resource it writes:
 
-For an existing resource it adds new fields and enum values to the .proto, the entity and the test. Everything else in the files stays, comments included. A field keeps its number, and a removed field leaves its number and name reserved. The migration is then written by comparing tables, which needs the server of ASHLAR_DATABASE_URL; without that variable a note prints the command to run.
+- the .proto with the standard methods
+- the entity
+- the resource's registration in the server
+- a tenant isolation test
+- a migration, if the project has migrations
 
-One command can write several resources, a parent before its children: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them. If one cannot be written, none is.
+For an existing resource it adds new fields and enum values to the .proto, the entity and the test. Everything else in the files is unchanged, including comments. Each field keeps its number, and the number and name of a removed field become reserved. To write the migration, the command compares tables on the server of ASHLAR_DATABASE_URL. Without that variable, a note contains the command to run.
 
-A field is name:type, name:type! if a client must send it, or name:type? if it may be absent. Types: string, text (no length limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools do not take !, because 0 and false are values.
+One command can write several resources, a parent before its children: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them. If one resource cannot be written, the command writes none.
 
-The key is a string, or the type that id:type names: uuid, int32, int64, or int32(generated) and int64(generated) for a number that the database generates. It is chosen with the resource and cannot change.
+A field is name:type, name:type! if a client must send it, or name:type? if it may be absent. Types: string, text (no length limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). Timestamps and durations require ! or ?. Numbers and bools do not accept !, because 0 and false are values.
 
-A reference to another resource is a string with its key: declare branch_id:string!, and add @ManyToOne to the entity, as the guide Relations describes. The generated test then fails until its sample contains the key of a branch that the test creates.`
+The key is a string, unless id:type sets its type: uuid, int32, int64, or int32(generated) and int64(generated) for a number that the database generates. The type is set when the resource is written, and cannot change.
+
+A reference to another resource is a string that contains its key: declare branch_id:string!, and add @ManyToOne to the entity, as the Relations guide describes. The generated test then fails until its sample contains the key of a branch that the test creates.`
   static override examples = [
     "<%= config.bin %> <%= command.id %> Task --parent Project --fields 'title:string! due:timestamp? state:enum(OPEN,DONE)'",
     "<%= config.bin %> <%= command.id %> Task --fields 'size:int32'",
