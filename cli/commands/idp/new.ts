@@ -5,8 +5,8 @@ import { Verb } from '../../verb/verb.js'
 
 export default class New extends Verb {
   static override summary = 'Show how to set up an identity provider, or write starter files for one.'
-  static override description = `Without --emit nothing is written. --emit writes two files: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of what a sync writes. An edited file is kept unless you pass --force. Client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.`
-  static override differs = 'An edited file was kept.'
+  static override description = `Without --emit, the command writes nothing. --emit writes two files: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of what a sync writes. An edited file is not replaced unless you pass --force. Client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.`
+  static override differs = 'An edited file was not replaced.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --emit --dir ./idp',

@@ -5,8 +5,8 @@ import { Verb } from '../../verb/verb.js'
 const HIGHEST_PORT = 65_535
 
 export default class Up extends Verb {
-  static override summary = 'Serve the identity provider at its host through the local edge.'
-  static override description = `Registers or renews the route at the local daemon. It does not build or run the provider: start it yourself, on this port. The package ashlar-idp has a provider and an edge: "npx ashlar-idp up" runs both.`
+  static override summary = 'Serve the identity provider at its host through the local HTTPS proxy.'
+  static override description = `Registers or renews the route with the proxy's daemon. The command does not build or run the provider: start it yourself, on this port. The ashlar-idp package contains a provider and a local HTTPS proxy: "npx ashlar-idp up" runs both.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 9000',

@@ -4,14 +4,15 @@ import { pathFlag } from '../../../loading/path-flag.js'
 import { Verb } from '../../../verb/verb.js'
 
 export default class Sync extends Verb {
-  static override summary = "Write the identity provider's clients file from the apps that the edge serves."
-  static override description = `Apps come from the local daemon's route registry and from local files. If no daemon runs, only the local files are used, and the command reports that. A daemon that hangs or returns an invalid response ends the command, because a sync without it would drop its apps.
+  static override summary =
+    "Write the identity provider's clients file from the apps that the local HTTPS proxy serves."
+  static override description = `The command reads apps from the route registry of the proxy's daemon and from local files. If no daemon is running, the command uses only the local files and reports that. If the daemon hangs or returns an invalid response, the command fails, because a sync without the daemon would drop its apps.
 
-The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label and no common project would become one client by chance. The command rejects them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI uses the host of the route with a tile, otherwise of the route without a path, otherwise of the first route by host and path. TCP routes are skipped.
+The routes of one project form one app. A route without a project is named after the first label of its host. Two hosts with the same first label and no common project would become one client by mistake. The command rejects them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI uses the host of the route with a tile, otherwise the host of the route without a path, otherwise the host of the first route by host and path. TCP routes are skipped.
 
-An app that cannot be written, such as one whose host has no dot, is left out and named; the others are written.
+If an app cannot be written, for example because its host has no dot, the command skips it and prints its name. The other apps are written.
 
-The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a current file is not written again. If no app is found, the command prints where it looked and exits with 2. The file then stays as it was: an empty list would lock everyone out.
+The file is replaced, never merged: a client whose app was not found is removed, and the command prints its name. The same apps produce the same bytes, and a current file is not written again. If no app is found, the command prints where it searched and exits with 2. The file then stays as it was: an empty list would lock everyone out.
 
 The client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.
 
