@@ -11,9 +11,9 @@ export default class Check extends Verb {
     'List what clients see of each class, and every problem that keeps the service from starting.'
   static override description = `Prints for each resource class: the fields that clients see, the properties that only code reads and writes, the columns and relations that Ashlar does not manage, and notes. With a database, it also prints how the table differs from a table that Ashlar creates: missing columns and foreign keys, types, lengths, collations.
 
-Then it prints all problems at once: problems of the classes and their relations, the method rules, the names of tables and indexes, and the parts that the server registers. The server starts only without problems.
+Then it prints all problems with the classes and their relations, the method rules, the names of tables and indexes, and the registered parts of the server. The server starts only if there are no problems.
 
---entities alone checks the classes, and the rules in the .proto files of their messages. --server also builds the server but does not start it. The module exports a ServerBuilder, a Server, or a function that returns one, named checked, builder, server or default. checked connects its DataSource first.`
+--entities alone checks the classes, and the rules in their messages' .proto files. --server also builds the server but does not start it. The module exports a ServerBuilder, a Server, or a function that returns one, named checked, builder, server or default. An export named checked must connect its DataSource first.`
   static override differs = 'A problem was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -24,7 +24,7 @@ Then it prints all problems at once: problems of the classes and their relations
     entities: entitiesFlag,
     server: defaultedPathFlag({
       summary: 'The compiled module that exports the server.',
-      description: 'Default: server in the key ashlar of package.json.',
+      description: 'Default: server in the ashlar key of package.json.',
       default: () => Promise.resolve(projectOption('server')),
     }),
     export: Flags.string({

@@ -2,7 +2,7 @@ import { Args, Command } from '@oclif/core'
 
 export default class Completion extends Command {
   static override summary = 'Print the shell completion script of ashlar and idp.'
-  static override description = `The script lists every command and flag of this version and runs no program. Load it again after an update. In ~/.bashrc or ~/.zshrc: source <(ashlar completion bash), or zsh. In config.fish: ashlar completion fish | source.`
+  static override description = `The script lists every command and flag of this version and runs no program. After an update, load the script again. In ~/.bashrc: source <(ashlar completion bash). In ~/.zshrc: source <(ashlar completion zsh). In config.fish: ashlar completion fish | source.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> bash > ashlar.bash',
     '<%= config.bin %> <%= command.id %> zsh > ashlar.zsh',

@@ -3,8 +3,8 @@ import { pathFlag } from '../loading/path-flag.js'
 import { Verb } from '../verb/verb.js'
 
 export default class Dev extends Verb {
-  static override summary = 'Compile and start the service, and again after each change.'
-  static override description = `Run it in the project's folder. It generates code when a .proto changes (buf generate), compiles with the project's own tsc --watch, and restarts the service with NODE_ENV=development. First it prints what ashlar check lists. Each change is printed, and each mistake with its line. Until the mistakes are fixed, the last working build keeps running. A SQLite file keeps its data, and its tables get new columns.
+  static override summary = 'Compile and start the service, and restart it after each change.'
+  static override description = `Run the command in the project's folder. It generates code when a .proto changes (buf generate), compiles with the project's own tsc --watch, and restarts the service with NODE_ENV=development. First it prints what ashlar check lists. It also prints each change, and each error with its line. Until the errors are fixed, the last working build keeps running. A SQLite file keeps its data, and new columns are added to its tables.
 
 The service is a separate process. It reports its address with process.send('ready <HTTP address>'), and has 1.5 seconds to exit after SIGTERM. You can try requests at /docs.`
   static override examples = [

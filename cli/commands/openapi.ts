@@ -7,7 +7,7 @@ export default class OpenApi extends Verb {
   static override summary = "Write a service's OpenAPI document."
   static override description = `The document describes the gateway's HTTP/JSON API in OpenAPI 3.1: paths, parameters, schemas, statuses and security, as the server serves it at /openapi.json.
 
-The module exports a ServerBuilder, a Server, or a function that returns one, named builder, server or default. Generated code works too. Nothing is started. The same services always give the same bytes, so a review of a committed document shows what changed for clients.`
+The module exports a ServerBuilder, a Server, or a function that returns one, named builder, server or default. Generated code works too. The command does not start the server. The same services always produce the same bytes, so a review of a committed document shows what changed for clients.`
   static override differs = '--check: the document differs from what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/server.js --out openapi.json',

@@ -5,13 +5,13 @@ import { Verb } from '../verb/verb.js'
 
 export default class SecurityCheck extends Verb {
   static override summary = 'Check a service the way an attacker would, and report every weakness.'
-  static override description = `First it checks the declarations: every method has a rule or is meant to be public, every resource template names fields of the request, no rule is for a missing method, and fields that look like secrets are marked as secrets.
+  static override description = `First it checks the declarations: every method has a rule or is intended to be public, every resource template names fields of the request, no rule names a missing method, and fields that look like secrets are marked as secrets.
 
 Then it starts the service in this process, and calls it over gRPC and HTTP with requests generated from its descriptors. Every method must deny unknown callers. One tenant's resources must appear not to exist for another tenant, in every standard method and in filters and pages. Input that a database rejects must produce an error that is safe to show to callers. No planted secret or minted token may appear in a response, an error or the log.
 
 The two tenants are generated in the type of the tenant column. If that column refers to a table of tenants, pass two of its keys with --tenant.
 
-Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Sample values for resources (samples), requests for your own methods (requests), methods to leave out (leaveOut) and findings to accept (accept) cannot be given here: they are options of securityCheck from ashlar/testing, which you call in a test.
+Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. The command does not support samples (sample values for resources), requests (requests for your own methods), leaveOut (methods to leave out) or accept (findings to accept): for these options, call securityCheck from ashlar/testing in a test.
 
 The module exports a ServerBuilder, or a function that returns one, named checked, builder, server or default. The function can be async, and its DataSource must be initialized. A Server works too if its authorizer grants everything to the groups of --group; a builder's authorizer decides for unknown callers only.`
   static override differs = 'A fault was found.'
@@ -28,7 +28,7 @@ The module exports a ServerBuilder, or a function that returns one, named checke
       helpValue: '<name>',
     }),
     public: Flags.string({
-      summary: 'A method that is meant to be public.',
+      summary: 'A method that is intended to be public.',
       helpValue: '</package.Service/Method>',
       multiple: true,
       multipleNonGreedy: true,
@@ -53,7 +53,7 @@ The module exports a ServerBuilder, or a function that returns one, named checke
     }),
     subject: Flags.string({ summary: 'The subject of the calling principals.', helpValue: '<name>' }),
     tenant: Flags.string({
-      summary: 'One of the two tenants, if their rows must exist; pass it twice.',
+      summary: 'One of the two tenants, if their rows must exist; pass the flag twice.',
       helpValue: '<name>',
       multiple: true,
       multipleNonGreedy: true,

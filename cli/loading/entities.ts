@@ -11,7 +11,7 @@ export const givenEntitiesFlag = pathFlag({ summary: SUMMARY })
 
 const ofProject = {
   summary: SUMMARY,
-  description: 'Default: entities in the key ashlar of package.json.',
+  description: 'Default: entities in the ashlar key of package.json.',
   default: () => Promise.resolve(projectOption('entities')),
 }
 export const entitiesFlag = defaultedPathFlag(ofProject)

@@ -5,9 +5,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class CatalogVerb extends Verb {
   static override summary = 'Print the permission that each method requires.'
-  static override description = `The permission catalog has one line per method: its verb and resource, or that the method is public. A server with an undeclared method does not start.
+  static override description = `The permission catalog has one line per method. The line contains the method's verb and resource, or states that the method is public. A server with an undeclared method does not start.
 
-The module exports a ServerBuilder, a Server, or a function that returns one, named builder, server or default. Generated code with rules in its .proto works too. Nothing is started. Lines are sorted, and the same services always give the same bytes, so a review of a committed catalog shows every changed permission.`
+The module exports a ServerBuilder, a Server, or a function that returns one, named builder, server or default. Generated code with rules in its .proto works too. The command does not start the server. Lines are sorted, and the same services always produce the same bytes, so a review of a committed catalog shows every changed permission.`
   static override differs = '--check: the file differs from what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/gen/widgets_pb.js',
@@ -31,7 +31,7 @@ The module exports a ServerBuilder, a Server, or a function that returns one, na
       helpValue: '<name>',
     }),
     check: pathFlag({
-      summary: 'Print nothing; exit with 1 when this file differs from the catalog in that format.',
+      summary: 'Print nothing; exit with 1 if this file differs from the catalog in that format.',
     }),
   }
 

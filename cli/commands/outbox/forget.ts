@@ -4,7 +4,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Forget extends Verb {
   static override summary = 'Forget a relay or a consumer that you no longer run.'
-  static override description = `Removes its position, its dead letters and its record of processed events. Until then, the outbox retains every event that it has not processed. A running relay or consumer is rejected. If one with the same name is started again, it begins with the oldest event in the outbox (stream:<name>: with the oldest event of its stream) and processes these events again.
+  static override description = `Removes the position, the dead letters and the record of processed events. Until then, the outbox retains every event that the relay or consumer has not processed. A running relay or consumer is rejected. If a relay or consumer with the same name is started again, it begins with the oldest event in the outbox (stream:<name>: with the oldest event of its stream) and processes these events again.
 
 Without a terminal it needs --yes.`
   static override differs = 'The question was not confirmed: nothing is forgotten.'

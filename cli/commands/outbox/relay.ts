@@ -4,7 +4,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Relay extends Verb {
   static override summary = 'Deliver the events of an outbox to NATS JetStream until stopped.'
-  static override description = `Any number of relays can run: one is active, and the others stand by. After SIGINT or SIGTERM it finishes the current batch and exits; a second signal ends it at once. Requires the packages @nats-io/jetstream and @nats-io/transport-node.`
+  static override description = `Any number of relays can run: one is active, and the others stand by. After SIGINT or SIGTERM, a relay finishes the current batch and exits; a second signal ends it immediately. Requires the @nats-io/jetstream and @nats-io/transport-node packages.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --nats nats://127.0.0.1:4222',
     '<%= config.bin %> <%= command.id %> --nats nats://a:4222,nats://b:4222 --replicas 3 --prefix shop --stream SHOP',
@@ -23,7 +23,7 @@ export default class Relay extends Verb {
       helpValue: '<prefix>',
     }),
     replicas: Flags.integer({
-      summary: 'How many servers store the stream, if it is created. Default: 1.',
+      summary: 'The number of servers that store the stream, if the relay creates it. Default: 1.',
       helpValue: '<count>',
       min: 1,
       max: 5,
@@ -35,7 +35,7 @@ export default class Relay extends Verb {
       env: 'ASHLAR_LISTEN_URL',
     }),
     'max-attempts': Flags.integer({
-      summary: 'How many attempts an event gets before it becomes a dead letter. Default: 10.',
+      summary: 'The number of attempts before an event becomes a dead letter. Default: 10.',
       helpValue: '<count>',
       min: 1,
     }),

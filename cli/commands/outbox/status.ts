@@ -5,9 +5,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show the positions of relays and consumers.'
-  static override description = `The first line reports the number of events so far, and how many wait because no relay or consumer follows the outbox. Then one line for each relay and consumer: its position in the log, its lag in events (including events without a sequence number yet), its dead letters, and whether it is running. An event stays in the outbox until all of them have processed it.
+  static override description = `The first line reports the number of events so far, and how many wait because no relay or consumer follows the outbox. Each further line describes a relay or consumer: its position in the log, its lag in events (including events without a sequence number yet), its dead letters, and whether it is running. An event stays in the outbox until all of them have processed it.
 
-A consumer of a NATS stream, stream:<name>, has its position and dead letters here, but its lag is in NATS: see the worker's status() and the metric ashlar.events.lag.
+For a consumer of a NATS stream (stream:<name>), the line contains the position and dead letters. The lag is in NATS: see the worker's status() and the metric ashlar.events.lag.
 
 With --max-lag, for monitoring, the exit status is 1 if a lag is larger, if there are dead letters, or if no relay or consumer follows an outbox that has more events; a line gives the reason.`
   static override differs =

@@ -4,11 +4,11 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Check extends Verb {
   static override summary = 'Report changes in the .proto files that break clients.'
-  static override description = `Compares the .proto files in the folder proto with an earlier version by buf's WIRE_JSON rules: what old clients send and receive, binary and as JSON, keeps its meaning. A field keeps its number, its name and a compatible type, and a removed field leaves both reserved. The same holds for enum values.
+  static override description = `Compares the .proto files in the proto folder with an earlier version by buf's WIRE_JSON rules: everything that old clients send and receive, in binary and as JSON, must keep its meaning. A field must keep its number, its name and a compatible type, and the number and name of a removed field must be reserved. The same applies to enum values.
 
-The command also compares what buf has no rule for. Services, methods, and their google.api.http routes stay: a path may become wider, and routes may be added, but each request of an old client is answered by the same method, with the same body and response_body. Resources keep their types and name patterns. A request field must not become REQUIRED, OUTPUT_ONLY, IDENTIFIER or IMMUTABLE, and a response field must not become INPUT_ONLY. Each finding states its effect on clients and what to do. Exits with 1 if something breaks.
+The command also checks changes for which buf has no rule. Services, methods, and their google.api.http routes must remain. A path may become wider, and routes may be added, but the same method must answer each request of an old client, with the same body and response_body. Resources must keep their types and name patterns. A request field must not become REQUIRED, OUTPUT_ONLY, IDENTIFIER or IMMUTABLE, and a response field must not become INPUT_ONLY. Each finding states its effect on clients and what to do. Exits with 1 if a change breaks clients.
 
-The earlier version is a branch, a tag, a commit, or an image file: npx buf build --output image.binpb. What buf.yaml excludes from the rules stays excluded.`
+The earlier version is a branch, a tag, a commit, or an image file: npx buf build --output image.binpb. Exclusions in buf.yaml also apply.`
   static override differs = 'A breaking change was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --against main',
@@ -16,7 +16,7 @@ The earlier version is a branch, a tag, a commit, or an image file: npx buf buil
   ]
   static override flags = {
     against: Flags.string({
-      summary: 'What to compare with: a branch, a tag, a commit, or an image file.',
+      summary: 'The earlier version: a branch, a tag, a commit, or an image file.',
       helpValue: '<version>',
       required: true,
     }),

@@ -6,9 +6,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Generate extends Verb {
   static override summary = 'Write the migrations that INDEXED search needs on PostgreSQL.'
-  static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) it writes two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables are sorted by name.
+  static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) it writes two files, numbered from 9001: one adds the search_vector column, the other adds its GIN index. Tables are sorted by name.
 
-A table whose vector is already committed keeps its files. A changed vector uses the next free pair of numbers, so an applied file is never edited. The same entities and the same committed files give the same bytes.
+A table whose vector is already committed keeps its files. A changed vector uses the next free pair of numbers, so an applied file is never edited. The same entities and the same committed files produce the same bytes.
 
 If a search is no longer INDEXED, nothing is removed from the database: migrate diff --contract writes the file that drops its vector.`
   static override differs = '--check: a file is missing or differs.'
@@ -24,7 +24,7 @@ If a search is no longer INDEXED, nothing is removed from the database: migrate 
     }),
     migrations: pathFlag({
       summary: 'The folder of the committed migrations for PostgreSQL.',
-      description: 'It is only read: its files show which numbers are used, and by which vectors.',
+      description: 'The command only reads it: its files show which numbers are used, and by which vectors.',
       required: true,
     }),
     check: Flags.boolean({ summary: 'Write nothing; exit with 1 if a file is missing or differs.' }),

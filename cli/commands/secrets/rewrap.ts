@@ -14,9 +14,9 @@ interface Rewrapped {
 export default class Rewrap extends Verb {
   static override summary =
     'Encrypt stored secrets with the newest key, and report which key versions are still used.'
-  static override description = `Run it after the key was rotated: it goes through the rows of all tenants, including deleted rows, page by page, while the service runs. A secret that is written in the meantime stays as written. The update_time and etag of a resource do not change, and no event is sent.
+  static override description = `Run the command after the key was rotated. It processes the rows of all tenants, including deleted rows, page by page, while the service runs. A secret that is written in the meantime stays as written. A resource's update_time and etag do not change, and no event is sent.
 
-SIGINT or SIGTERM ends it after the current page, and it prints how to continue. When no secret uses an old version, raise the key's min_decryption_version.`
+SIGINT or SIGTERM ends the command after the current page, and the command prints how to continue. When no secret uses an old version, raise the key's min_decryption_version.`
   static override differs = 'A secret cannot be read, or the run ended before every row was processed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --encryptor dist/encryptor.js',
@@ -24,14 +24,14 @@ SIGINT or SIGTERM ends it after the current page, and it prints how to continue.
   ]
   static override flags = {
     url: databaseUrlFlag,
-    schema: Flags.string({ summary: 'The schema of the tables, on PostgreSQL only.', helpValue: '<name>' }),
+    schema: Flags.string({ summary: "The tables' schema, on PostgreSQL only.", helpValue: '<name>' }),
     entities: requiredEntitiesFlag,
     encryptor: pathFlag({
       summary:
-        'The compiled module that exports the encryptor of the service as `encryptor`, or a function that returns it.',
+        "The compiled module that exports the service's encryptor as `encryptor`, or a function that returns it.",
       required: true,
     }),
-    batch: Flags.integer({ summary: 'Rows of a page.', min: 1, max: 1000, default: 200 }),
+    batch: Flags.integer({ summary: 'The number of rows per page.', min: 1, max: 1000, default: 200 }),
     after: Flags.string({
       summary: 'Continue after an earlier run, with the value that it printed.',
       helpValue: '<place>',
