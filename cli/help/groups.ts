@@ -2,7 +2,7 @@
 export const ROOT_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'write a service': ['new', 'dev', 'check', 'generate'],
   'change its tables': ['migrate', 'search'],
-  'look at what others see': ['security-check', 'authz', 'openapi', 'proto'],
+  'check what others see': ['security-check', 'authz', 'openapi', 'proto'],
   'run it': ['outbox', 'secrets'],
   'set up your machine': ['idp', 'completion'],
 }

@@ -5,19 +5,25 @@ import { exampleText } from './help.js'
 const ENVIRONMENT: readonly (readonly [string, string])[] = [
   [
     'DEVEDGE_HOME',
-    "The local daemon's folder, which contains the socket `devedged.sock`. Default `~/.devedge`.",
+    "The folder of the local HTTPS proxy's daemon, which contains the socket `devedged.sock`. Default `~/.devedge`.",
   ],
   [
     'DEVEDGE_ADDR',
-    'The TCP address at which the daemon is called if its socket does not respond. Default `127.0.0.1:15353`.',
+    "The daemon's TCP address, which is used if its socket does not respond. Default `127.0.0.1:15353`.",
   ],
   [
     'ASHLAR_DATABASE_URL',
-    'The database of `check`, `generate from-database`, and the `migrate` and `outbox` commands, if `--url` is not passed.',
+    'The database URL for `check`, `generate from-database`, and the `migrate` and `outbox` commands, if `--url` is not passed.',
   ],
-  ['ASHLAR_NATS_URL', 'The servers of `outbox relay`, if `--nats` is not passed.'],
-  ['ASHLAR_LISTEN_URL', 'The session for LISTEN of `outbox relay`, if `--listen-url` is not passed.'],
-  ['NO_COLOR', 'Turns colors off if it is set and not empty. Without a terminal there are no colors.'],
+  ['ASHLAR_NATS_URL', 'The NATS servers for `outbox relay`, if `--nats` is not passed.'],
+  [
+    'ASHLAR_LISTEN_URL',
+    'The URL of the PostgreSQL session in which `outbox relay` listens, if `--listen-url` is not passed.',
+  ],
+  [
+    'NO_COLOR',
+    'Turns colors off if it is set and not empty. Output that does not go to a terminal has no colors.',
+  ],
   ['ASHLAR_DEBUG', '`1` prints the stack of an unexpected error.'],
 ]
 
@@ -27,16 +33,16 @@ export function referencePage({ commands, topics, bin }: Interfaces.Config): str
   visible.sort((a, b) => (a.id < b.id ? -1 : 1))
   const intro = `# Command line
 
-This page is made from the commands themselves by \`node dist/cli/help/reference.js\`; \`npm run check\` refuses a page that
-is out of date. \`ashlar <command> --help\` says the same in a terminal, \`-h\` is short for it, and \`ashlar completion\`
-teaches a shell the commands. The program \`idp\` has the commands of \`ashlar idp\`: \`idp up\` is \`ashlar idp up\`.
+This page is generated from the commands by \`node dist/cli/help/reference.js\`; \`npm run check\` rejects an outdated page.
+\`ashlar <command> --help\` (or \`-h\`) prints the same in a terminal, and \`ashlar completion\` adds shell completion. The
+\`idp\` program runs the \`ashlar idp\` commands: \`idp up\` is \`ashlar idp up\`.
 
-Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON value, a failure as
-\`{"error": {"message", "exit"}}\`; progress and notes stay on stderr as text. What the \`migrate\` commands print is in
-[Migrations](migrate-output.md#what-a-command-prints).
+Results go to stdout, everything else to stderr. With \`--json\`, a result is printed as one JSON value, and a failure as
+\`{"error": {"message", "exit"}}\`; progress and notes stay on stderr as text.
+[Migrations](migrate-output.md#what-a-command-prints) describes the output of the \`migrate\` commands.
 
-What several commands need can stand in the package.json of a project, for paths from its folder; a flag counts more.
-\`ashlar new\` writes it, and \`migrate new\` takes \`entities\` from its flag alone:
+A project's package.json can set options for several commands. Paths are relative to its folder, and flags take
+precedence. \`ashlar new\` writes these options; \`migrate new\` reads \`entities\` only from its flag:
 
 \`\`\`json
 {
@@ -56,7 +62,7 @@ What several commands need can stand in the package.json of a project, for paths
       .join('\n')}`,
     `## Environment\n\n${ENVIRONMENT.map(([name, meaning]) => `- \`${name}\`: ${meaning}`).join('\n')}`,
     `## Commands\n\n${visible.map((command) => `- [${spoken(command.id, bin)}](#${anchor(command.id, bin)})`).join('\n')}`,
-    `## Common flags\n\nSeveral commands accept these flags. Each command lists those that it accepts.\n\n${[...common].join('\n')}`,
+    `## Common flags\n\nSeveral commands accept these flags. Each command lists the common flags that it accepts.\n\n${[...common].join('\n')}`,
     ...visible.map((command) => commandSection(command, { bin, topics, common })),
   ]
   return `${sections.join('\n\n')}\n`
@@ -130,7 +136,9 @@ function flagLine(flag: Command.Flag.Cached): string {
   const value = flag.type === 'boolean' ? '' : ` ${flag.helpValue?.toString() ?? '<value>'}`
   const text = [flag.summary, flag.description].filter((part) => part !== undefined).join(' ')
   const preset =
-    flag.type === 'boolean' || flag.default === undefined ? '' : ` Default \`${String(flag.default)}\`.`
+    flag.type === 'boolean' || flag.default === undefined || String(flag.default) === ''
+      ? ''
+      : ` Default \`${String(flag.default)}\`.`
   const name = flag.type === 'boolean' && flag.allowNo === true ? `[no-]${flag.name}` : flag.name
   return `- \`--${name}${value}\`: ${text}${oneOf(flag.type === 'option' ? flag.options : undefined)}${preset}`
 }
