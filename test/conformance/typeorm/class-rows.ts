@@ -62,7 +62,7 @@ const index = (
   ...more,
 })
 
-const MONGO = 'Only MongoDB has it.'
+const MONGO = 'Only MongoDB supports it.'
 
 /** `title` is unique among rows of a tenant. */
 const conflicts = async ({ items }: Lives): Promise<void> => {
@@ -97,7 +97,7 @@ const listener = (
 }
 const called = new Set<string>()
 
-const BOTH = 'Called by repositories as TypeORM calls it.'
+const BOTH = 'Repositories call it as TypeORM does.'
 
 /** Options of the class, its indexes and constraints, and its listeners. */
 export const CLASS_ROWS: readonly Row[] = [
@@ -110,20 +110,22 @@ export const CLASS_ROWS: readonly Row[] = [
     replaces: 'entity',
     declare: (around) => Entity(`things_${++tables}`)(around.entity),
   },
-  entity({ orderBy: { title: 'ASC' } }, 'without effect', 'A list is ordered by `order_by` and the key.'),
+  entity({ orderBy: { title: 'ASC' } }, 'without effect', 'A list is sorted by `order_by` and the key.'),
   entity(
     { engine: 'InnoDB' },
     'without effect',
-    'MySQL and MariaDB have it anyway. Another engine is rejected.',
+    'MySQL and MariaDB use InnoDB anyway. Another engine is rejected.',
   ),
   entity(
     { synchronize: false },
     'without effect',
-    "Migrations create the table, if it is not another application's.",
+    'Migrations create the table, unless it belongs to another application.',
     { tables: 'new' },
   ),
-  entity({ withoutRowid: true }, 'without effect', 'Tables are created without it.', { engines: ['sqlite'] }),
-  entity({ comment: 'all' }, 'without effect', 'A comment is for TypeORM.'),
+  entity({ withoutRowid: true }, 'without effect', 'Tables are created without this option.', {
+    engines: ['sqlite'],
+  }),
+  entity({ comment: 'all' }, 'without effect', 'Only TypeORM uses the comment.'),
   entity({ database: 'shop' }, 'carried out', 'The database of the table on MySQL and MariaDB.', {
     engines: [],
   }),
@@ -134,24 +136,24 @@ export const CLASS_ROWS: readonly Row[] = [
     decorator: 'Index',
     code: "@Index(['title'])",
     outcome: 'carried out',
-    does: 'In a new table the tenant comes first.',
+    does: 'In a new table, the tenant column comes first.',
     declare: (around) => Index(['title'])(around.entity),
     isOfEachTest: true,
   },
   index(
     { unique: true },
     'carried out',
-    'Unique within the tenant in a new table; a conflict is ALREADY_EXISTS.',
+    'Unique within the tenant in a new table; a conflict fails with ALREADY_EXISTS.',
     { isRemoved: true, shows: conflicts },
   ),
-  index({ where: 'title IS NOT NULL' }, 'carried out', 'Created as TypeORM does.', {
+  index({ where: 'title IS NOT NULL' }, 'carried out', 'Created as in TypeORM.', {
     engines: ['postgres', 'sqlite'],
   }),
-  index({ synchronize: false }, 'without effect', 'The index is made elsewhere.'),
+  index({ synchronize: false }, 'without effect', 'The index is created elsewhere.'),
   index(
     { spatial: true },
     'carried out',
-    'Created as TypeORM does, on columns that Ashlar leaves to TypeORM.',
+    'Created as in TypeORM, on columns that Ashlar does not manage.',
     {
       engines: [],
       property: 'place',
@@ -162,18 +164,20 @@ export const CLASS_ROWS: readonly Row[] = [
       },
     },
   ),
-  index({ fulltext: true }, 'carried out', 'Created as TypeORM does. It takes no part in search.', {
+  index({ fulltext: true }, 'carried out', 'Created as in TypeORM. Search does not use it.', {
     engines: ['mysql'],
   }),
-  index({ fulltext: true, parser: 'ngram' }, 'carried out', 'Created as TypeORM does.', {
+  index({ fulltext: true, parser: 'ngram' }, 'carried out', 'Created as in TypeORM.', {
     options: ['parser'],
     engines: [],
   }),
-  index({ nullFiltered: true }, 'without effect', 'Only Spanner has it.'),
+  index({ nullFiltered: true }, 'without effect', 'Only Spanner supports it.'),
   index({ sparse: true }, 'without effect', MONGO),
   index({ background: true }, 'without effect', MONGO),
   index({ expireAfterSeconds: 9 }, 'without effect', `${MONGO} @Expirable() removes rows.`),
-  index({ concurrent: true }, 'without effect', 'A migration says how an index is made.', { tables: 'new' }),
+  index({ concurrent: true }, 'without effect', 'A migration determines how an index is created.', {
+    tables: 'new',
+  }),
   index({ type: 'hash' }, 'carried out', 'PostgreSQL creates an index of that type.', {
     engines: ['postgres'],
   }),
@@ -181,7 +185,7 @@ export const CLASS_ROWS: readonly Row[] = [
     decorator: 'Unique',
     code: "@Unique(['title'])",
     outcome: 'carried out',
-    does: 'Unique within the tenant in a new table; a conflict is ALREADY_EXISTS.',
+    does: 'Unique within the tenant in a new table; a conflict fails with ALREADY_EXISTS.',
     declare: (around) => Unique(['title'])(around.entity),
     isRemoved: true,
     shows: conflicts,
@@ -191,7 +195,7 @@ export const CLASS_ROWS: readonly Row[] = [
     options: ['deferrable'],
     code: "@Unique(['title'], { deferrable: 'INITIALLY DEFERRED' })",
     outcome: 'carried out',
-    does: 'The table has it.',
+    does: 'The table defines it.',
     declare: (around) => Unique(['title'], { deferrable: 'INITIALLY DEFERRED' })(around.entity),
     tables: 'existing',
     engines: ['postgres'],
@@ -238,24 +242,24 @@ export const CLASS_ROWS: readonly Row[] = [
     },
     tables: 'existing',
   },
-  listener('BeforeInsert', BeforeInsert, 'Called before a create; what it sets is written.', {
+  listener('BeforeInsert', BeforeInsert, 'Called before a create; the values that it sets are written.', {
     isOfEachTest: true,
   }),
   listener('AfterInsert', AfterInsert, BOTH),
   listener('BeforeUpdate', BeforeUpdate, BOTH),
   listener('AfterUpdate', AfterUpdate, BOTH),
   listener('AfterLoad', AfterLoad, BOTH),
-  listener('BeforeSoftRemove', BeforeSoftRemove, 'Called at a delete that keeps the row.'),
-  listener('AfterSoftRemove', AfterSoftRemove, 'Called at a delete that keeps the row.'),
-  listener('BeforeRecover', BeforeRecover, 'Called at an undelete.'),
-  listener('AfterRecover', AfterRecover, 'Called at an undelete.'),
-  listener('BeforeRemove', BeforeRemove, 'Called at a delete that removes the row.', { isRemoved: true }),
-  listener('AfterRemove', AfterRemove, 'Called at a delete that removes the row.', { isRemoved: true }),
+  listener('BeforeSoftRemove', BeforeSoftRemove, 'Called on a delete that keeps the row.'),
+  listener('AfterSoftRemove', AfterSoftRemove, 'Called on a delete that keeps the row.'),
+  listener('BeforeRecover', BeforeRecover, 'Called on an undelete.'),
+  listener('AfterRecover', AfterRecover, 'Called on an undelete.'),
+  listener('BeforeRemove', BeforeRemove, 'Called on a delete that removes the row.', { isRemoved: true }),
+  listener('AfterRemove', AfterRemove, 'Called on a delete that removes the row.', { isRemoved: true }),
   {
     decorator: 'EventSubscriber',
     code: '@EventSubscriber() class Watcher { … }',
     outcome: 'carried out',
-    does: 'Subscribers of the DataSource are called as TypeORM calls them.',
+    does: "The DataSource's subscribers are called as in TypeORM.",
     declare: () => EventSubscriber()(class Watcher {}),
     shows: async ({ dataSource, entity }) => {
       const heard: string[] = []

@@ -71,7 +71,7 @@ export const COLUMN_ROWS: readonly Row[] = [
   column({ length: 7 }, '{ length: 7 }', {
     options: ['length'],
     outcome: 'carried out',
-    does: 'A longer value is INVALID_ARGUMENT.',
+    does: 'A longer value is rejected with INVALID_ARGUMENT.',
   }),
   column({ nullable: true }, '{ nullable: true }', {
     outcome: 'carried out',
@@ -81,34 +81,34 @@ export const COLUMN_ROWS: readonly Row[] = [
   }),
   column({ unique: true }, '{ unique: true }', {
     outcome: 'carried out',
-    does: 'Unique within the tenant; a conflict is ALREADY_EXISTS.',
+    does: 'Unique within the tenant; a conflict fails with ALREADY_EXISTS.',
     values: ['v0', 'v1', 'v2', 'v3', 'v4', 'v5'],
   }),
   column({ select: false }, '{ select: false }', {
     ...HIDDEN,
     outcome: 'carried out',
-    does: 'Never in a response or an event. A field that names it has to be INPUT_ONLY.',
+    does: 'Never in a response or an event. A field that names it must be INPUT_ONLY.',
     isUnselected: true,
   }),
   column({ insert: false, default: 'x' }, "{ insert: false, default: 'x' }", {
     outcome: 'carried out',
-    does: 'Left out of each create, and read back.',
+    does: 'Omitted from each create, and read back.',
     options: ['insert'],
     created: 'x',
     isOfEachTest: true,
   }),
   column({ update: false }, '{ update: false }', {
     outcome: 'carried out',
-    does: 'Set at a create. A mask that names it is INVALID_ARGUMENT, and a full update keeps it.',
+    does: 'Set on create. A mask that names it is rejected with INVALID_ARGUMENT, and a full update keeps it.',
     isFixed: true,
   }),
   column({ default: 'new' }, "{ default: 'new' }", {
     outcome: 'carried out',
-    does: 'The value of a create without one.',
+    does: 'The value if a create does not set one.',
   }),
   column({ default: () => "'new'" }, `{ default: () => "'new'" }`, {
     outcome: 'carried out',
-    does: 'Left out of the create, so that the table fills it, and read back.',
+    does: 'Omitted from the create, so that the table fills it, and read back.',
   }),
   column(
     (engine) => ({
@@ -120,7 +120,7 @@ export const COLUMN_ROWS: readonly Row[] = [
     "{ onUpdate: 'CURRENT_TIMESTAMP(6)' }",
     {
       outcome: 'carried out',
-      does: 'The table of MySQL and MariaDB sets it, and the row is read back. Other engines ignore it, as in TypeORM.',
+      does: 'On MySQL and MariaDB, the table sets the column, and the row is read back. Other engines ignore it, as in TypeORM.',
       options: ['onUpdate'],
       ...HIDDEN,
       designType: Date,
@@ -129,12 +129,12 @@ export const COLUMN_ROWS: readonly Row[] = [
   ),
   column({ comment: 'as on the sign' }, "{ comment: 'as on the sign' }", {
     outcome: 'without effect',
-    does: 'A repository is the same with it.',
+    does: 'The comment does not affect a repository.',
     isOfEachTest: true,
   }),
   column({ type: 'decimal', precision: 12, scale: 2 }, "{ type: 'decimal', precision: 12, scale: 2 }", {
     outcome: 'carried out',
-    does: 'The digits of a decimal or of a time; more are INVALID_ARGUMENT.',
+    does: 'The digits of a decimal or of a time; more digits are rejected with INVALID_ARGUMENT.',
     options: ['precision', 'scale'],
     values: ['1.50', '2.00', '3.25'],
     readsOtherwise: ['sqlite'],
@@ -143,7 +143,7 @@ export const COLUMN_ROWS: readonly Row[] = [
     ...OF_INTEGER,
     options: ['unsigned'],
     outcome: 'without effect',
-    does: 'The message says whether a number has a sign.',
+    does: 'The message determines whether a number is signed.',
   }),
   column(
     (engine) => ({ collation: engine === 'postgres' ? 'C' : engine === 'mysql' ? 'utf8mb4_bin' : 'BINARY' }),
@@ -158,7 +158,7 @@ export const COLUMN_ROWS: readonly Row[] = [
   column((engine) => ({ type: NATIVE(engine), enum: Phase }), "{ type: 'enum', enum: Phase }", {
     options: ['enum'],
     outcome: 'carried out',
-    does: 'A field that is an enum holds the labels. Without such a field it is left to TypeORM.',
+    does: 'An enum field contains the labels. Without such a field, the column is not managed by Ashlar.',
     field: PHASE,
     values: [Phase.Open, Phase.Closed],
   }),
@@ -172,7 +172,7 @@ export const COLUMN_ROWS: readonly Row[] = [
     {
       options: ['enumName'],
       outcome: 'carried out',
-      does: 'PostgreSQL names the type so.',
+      does: 'PostgreSQL gives the type this name.',
       field: PHASE,
       values: [Phase.Open, Phase.Closed],
     },
@@ -183,7 +183,7 @@ export const COLUMN_ROWS: readonly Row[] = [
     {
       options: ['array'],
       outcome: 'carried out',
-      does: 'PostgreSQL stores an array, other engines JSON in a new table.',
+      does: 'PostgreSQL stores an array. In a new table, other engines store JSON.',
       field: { ...TEXT, isList: true },
       designType: Array,
       values: [['a'], [], ['a', 'b,c']],
@@ -260,7 +260,7 @@ export const COLUMN_ROWS: readonly Row[] = [
   column({ type: 'uuid', generated: 'uuid' }, "{ type: 'uuid', generated: 'uuid' }", {
     options: ['generated'],
     outcome: 'carried out',
-    does: 'The repository generates a UUID that a create does not give. A number that is not the key is left to TypeORM.',
+    does: 'The repository generates the UUID if a create does not set it. A number that is not the key is not managed by Ashlar.',
     values: ['019b0000-0000-7000-8000-000000000001', '019b0000-0000-7000-8000-000000000002'],
   }),
   column({ charset: 'latin1', nullable: true }, "{ charset: 'latin1', nullable: true }", {
@@ -282,7 +282,7 @@ export const COLUMN_ROWS: readonly Row[] = [
   column(
     { foreignKeyConstraintName: 'fk_of_worth', primaryKeyConstraintName: 'pk_of_worth' },
     '{ primaryKeyConstraintName, foreignKeyConstraintName }',
-    { outcome: 'without effect', does: 'Names of constraints are for TypeORM.' },
+    { outcome: 'without effect', does: 'Only TypeORM uses the names of constraints.' },
   ),
   {
     decorator: 'Column',
@@ -296,7 +296,7 @@ export const COLUMN_ROWS: readonly Row[] = [
   column({ type: 'time', nullable: true }, "{ type: 'time', nullable: true }", {
     options: [],
     outcome: 'left to TypeORM',
-    does: 'Without a field, a type that Ashlar cannot store is left to TypeORM.',
+    does: 'Without a field, a type that Ashlar cannot store is not managed by Ashlar.',
     values: ['10:00:00', '11:00:00'],
     isOfEachTest: true,
   }),

@@ -70,20 +70,22 @@ export const SHOWN: readonly string[] = Object.values(GROUPS).flat()
 
 const INTRO = `# What TypeORM declares, and what Ashlar does with it
 
-This page is made from a table of tests by \`node dist/test/conformance/typeorm/write-page.js\`; \`npm run check\` rejects a page that
-is out of date. The table covers every decorator and every option of TypeORM 1.1. Each accepted line runs on those of SQLite,
-PostgreSQL and MariaDB for which TypeORM has it: the tests create, read, list, update, delete and undelete rows, read the events,
-and let TypeORM's manager read and write the same rows. Lines with a star are checked at startup only.
+This page is generated from a table of tests by \`node dist/test/conformance/typeorm/write-page.js\`; \`npm run check\` rejects an
+outdated page. The table covers every decorator and every option of TypeORM 1.1. Each accepted line is tested on SQLite, PostgreSQL
+and MariaDB, if TypeORM supports it there: the tests create, read, list, update, delete and undelete rows, read the events, and let
+TypeORM's manager read and write the same rows. Lines with a star are checked at startup only.
 
 - **carried out**: a repository does what TypeORM does.
-- **without effect**: a repository is the same with it and without it. TypeORM's own manager still carries it out.
-- **left to TypeORM**: no field of the message names the property. Ashlar never reads or writes it, and a full update keeps its value.
+- **without effect**: the declaration does not affect a repository. TypeORM's own manager still carries it out.
+- **left to TypeORM**: not managed by Ashlar. No field of the message names the property, and Ashlar never reads or writes it. A full
+  update keeps its value.
 - **rejected with a field**: the server does not start if a field of the message names the property. Without a field, or with
-  [\`@Internal()\`](typeorm-options.md#what-is-left-to-typeorm), the property is left to TypeORM.
-- **rejected**: the server does not start, and the error says what to write instead.
+  [\`@Internal()\`](typeorm-options.md#what-is-left-to-typeorm), the property is not managed by Ashlar.
+- **rejected**: the server does not start, and the error states what to write instead.
 
-An *existing table* is one of a class with \`@Resource({ existing: true })\`: see [Tables that exist](../guides/existing-tables.md).
-The other column decorators have the options of \`@Column()\`, and the other relations those of \`@ManyToOne()\`.`
+An *existing table* is the table of a class with \`@Resource({ existing: true })\`: see [Tables that exist](../guides/existing-tables.md).
+The other column decorators have the options of \`@Column()\`, and the other relation decorators have the
+options of \`@ManyToOne()\`.`
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 

@@ -67,19 +67,19 @@ export const RELATION_ROWS: readonly Row[] = [
     decorator: 'ManyToOne',
     code: '@ManyToOne(() => Owner)',
     outcome: 'carried out',
-    does: 'A reference to another resource. It has to name a resource that the caller may read.',
+    does: 'A reference to another resource. It must name a resource that the caller may read.',
     declare: toOwner({}),
     shows: readsOwner,
     isOfEachTest: true,
   },
   option({ nullable: true }, 'carried out', 'The reference may be unset.'),
-  option({ onDelete: 'SET NULL' }, 'carried out', 'A delete of the target does the same.'),
+  option({ onDelete: 'SET NULL' }, 'carried out', 'Deleting the target sets the reference to NULL.'),
   option({ onUpdate: 'CASCADE' }, 'without effect', 'A key never changes.'),
   option({ cascade: true }, 'without effect', 'Each resource is written by its own repository.'),
   option(
     { createForeignKeyConstraints: false },
     'carried out',
-    'Existing tables need no foreign key. A new table has it anyway.',
+    'An existing table needs no foreign key. A new table has one anyway.',
   ),
   option({ eager: true }, 'without effect', 'A repository reads the relations that `with` names.'),
   option(
@@ -90,15 +90,19 @@ export const RELATION_ROWS: readonly Row[] = [
       shows: undefined as never,
     },
   ),
-  option({ persistence: false }, 'without effect', 'No list of related entities is saved.'),
-  option({ orphanedRowAction: 'nullify' }, 'without effect', 'No list of related entities is saved.'),
+  option({ persistence: false }, 'without effect', 'Repositories do not save lists of related entities.'),
+  option(
+    { orphanedRowAction: 'nullify' },
+    'without effect',
+    'Repositories do not save lists of related entities.',
+  ),
   {
     ...OWNED,
     decorator: 'JoinColumn',
     options: ['name', 'referencedColumnName', 'foreignKeyConstraintName'],
     code: "@JoinColumn({ name: 'owner_ref', referencedColumnName: 'id', foreignKeyConstraintName })",
     outcome: 'carried out',
-    does: '`name` and `referencedColumnName` are carried out; the name of the constraint has no effect.',
+    does: "`name` and `referencedColumnName` are carried out; the constraint's name has no effect.",
     declare: ({ prototype, owner }) => {
       Column({ type: 'varchar', length: 40, nullable: true, name: 'owner_ref' })(prototype, 'ownerId')
       ManyToOne(() => owner)(prototype, 'owner')
@@ -113,7 +117,7 @@ export const RELATION_ROWS: readonly Row[] = [
     options: [],
     code: "@JoinColumn({ referencedColumnName: 'title' })",
     outcome: 'left to TypeORM',
-    does: 'A reference to another column than the key, without a field.',
+    does: 'A reference to a column other than the key, without a field.',
     declare: ({ prototype, owner }) => {
       ManyToOne(() => owner)(prototype, 'owner')
       JoinColumn({ name: 'owner_title', referencedColumnName: 'title' })(prototype, 'owner')
@@ -183,7 +187,7 @@ export const RELATION_ROWS: readonly Row[] = [
     options: ['name', 'joinColumn', 'inverseJoinColumn', 'database', 'schema', 'synchronize'],
     code: "@JoinTable({ name: 'pens_of_items', joinColumn, inverseJoinColumn })",
     outcome: 'left to TypeORM',
-    does: "With its options, which are TypeORM's alone.",
+    does: 'TypeORM reads and writes it. Only TypeORM uses these options.',
     declare: ({ prototype, pen }) => {
       ManyToMany(() => pen)(prototype, 'pens')
       JoinTable({ name: 'pens_of_items', joinColumn: { name: 'item' }, inverseJoinColumn: { name: 'pen' } })(
@@ -199,7 +203,7 @@ export const RELATION_ROWS: readonly Row[] = [
     options: ['joinColumns', 'inverseJoinColumns'],
     code: '@JoinTable({ joinColumns: [], inverseJoinColumns: [] })',
     outcome: 'left to TypeORM',
-    does: 'The same.',
+    does: 'TypeORM reads and writes it. Only TypeORM uses these options.',
     declare: ({ prototype, pen }) => {
       ManyToMany(() => pen)(prototype, 'pens')
       JoinTable({
@@ -216,7 +220,7 @@ export const RELATION_ROWS: readonly Row[] = [
     decorator: 'RelationId',
     code: '@RelationId((item) => item.owner)',
     outcome: 'left to TypeORM',
-    does: 'TypeORM fills it. Ashlar has the reference itself.',
+    does: 'TypeORM fills it. Ashlar uses the reference itself.',
     field: undefined as never,
     values: undefined as never,
     declare: ({ prototype, owner }) => {
