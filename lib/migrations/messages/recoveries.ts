@@ -40,11 +40,11 @@ export const RECOVERIES = {
    */
   goesOnWith: (v: { end: RunEnd; done: number; of: number; mayBeDone: boolean; isLast: boolean }) => {
     const { end, done, of, mayBeDone } = v
-    const are = `${statements(1, done)} ${done === 1 ? 'is' : 'are'} done`
+    const applied = `${statements(1, done)} ${done === 1 ? 'was' : 'were'} applied`
     if (done > 0 && done >= of)
-      return `${ENDS[end]}, and ${are}: the file has no more statements, and nothing is run`
-    const nothing = mayBeDone ? 'nothing before it was done' : 'nothing of the file is done'
-    const there = done === 0 ? nothing : `${are} and ${done === 1 ? 'stays' : 'stay'}`
+      return `${ENDS[end]}, and ${applied}: the file has no more statements, and nothing is run`
+    const nothing = mayBeDone ? 'no statement before it was applied' : 'no statement of the file was applied'
+    const there = done === 0 ? nothing : `${applied} and ${done === 1 ? 'remains' : 'remain'} in effect`
     const next = `statement ${done + 1} of ${of}`
     return mayBeDone
       ? `${v.isLast ? 'its last run' : 'an earlier run of it'} ended without a report at ${next}, and ${there}: runs that statement again, and ignores an error that reports it as already done`

@@ -36,16 +36,16 @@ export function remainsText(remains: Remains): RemainsText {
     case 'nothing':
       return { stays: 'No statement of the file has taken effect', correct: 'correct it' }
     case 'statements': {
-      const [are, stay] = remains.done === 1 ? ['is', 'stays'] : ['are', 'stay']
+      const [were, remain] = remains.done === 1 ? ['was', 'remains'] : ['were', 'remain']
       return {
-        stays: `${Statements(1, remains.done)} ${are} done and ${stay}, because MySQL commits each statement separately`,
+        stays: `${Statements(1, remains.done)} ${were} applied and ${remain} in effect, because MySQL commits each statement separately`,
         correct: `correct the file from statement ${remains.done + 1} on`,
       }
     }
     case 'mayBeDone':
       return {
-        stays: `Statement ${remains.statement} may be done all the same, because an earlier run ended without a report`,
-        correct: 'check whether it is, correct the file',
+        stays: `Statement ${remains.statement} may have been applied anyway, because an earlier run ended without a report`,
+        correct: 'check whether it was applied, correct the file',
       }
     case 'index':
       return {
@@ -55,16 +55,16 @@ export function remainsText(remains: Remains): RemainsText {
       }
     case 'chunks':
       return {
-        stays: 'The chunks written so far stay',
+        stays: 'The chunks written so far remain in effect',
         correct: 'fix that',
-        next: `it continues with the chunk that failed, ${KEPT}`,
+        next: `it continues with the failed chunk, ${KEPT}`,
       }
     case 'chunk': {
       const { behind, most, written } = remains
       const key = behind.map(({ column, value }) => `${column} '${value}'`).join(', ')
-      const chunk = behind.length === 0 ? 'The first chunk' : `The chunk behind ${key}`
+      const chunk = behind.length === 0 ? 'The first chunk' : `The chunk after ${key}`
       return {
-        stays: `${chunk} (at most ${most} rows) failed and is undone; ${writtenText(written)}`,
+        stays: `${chunk} (at most ${most} rows) failed and was undone; ${writtenText(written)}`,
         correct: 'fix that',
         next: written === 0 ? 'it starts with this chunk' : `it continues with this chunk, ${KEPT}`,
       }
@@ -74,8 +74,8 @@ export function remainsText(remains: Remains): RemainsText {
 
 /** Returns the number of rows that all runs together have written, as a phrase. */
 export function writtenText(written: number): string {
-  if (written === 0) return 'no row is written'
-  return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
+  if (written === 0) return 'no row was written'
+  return written === 1 ? '1 row was written and remains' : `${written} rows were written and remain`
 }
 
 /** Returns `statement 3` or `statements 1 to 2`. */
