@@ -119,7 +119,7 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
   metricsAddr: { documented: 'none', resolve: ({ metricsAddr = '' }) => metricsAddr },
   tls: { documented: 'none, plain text', resolve: ({ tls }) => tls },
   httpTls: {
-    documented: 'that of `tls`',
+    documented: 'the value of `tls`',
     resolve: ({ tls, httpTls = tls }) => (httpTls === 'none' ? undefined : httpTls),
   },
   limits: {
