@@ -150,20 +150,15 @@ export const CLASS_ROWS: readonly Row[] = [
     engines: ['postgres', 'sqlite'],
   }),
   index({ synchronize: false }, 'without effect', 'The index is created elsewhere.'),
-  index(
-    { spatial: true },
-    'carried out',
-    'Created as in TypeORM, on columns that Ashlar does not manage.',
-    {
-      engines: [],
-      property: 'place',
-      code: "@Column('point') @Index({ spatial: true })",
-      declare: ({ prototype }) => {
-        Column('point')(prototype, 'place')
-        Index({ spatial: true })(prototype, 'place')
-      },
+  index({ spatial: true }, 'carried out', 'Created as in TypeORM, on columns that Ashlar does not manage.', {
+    engines: [],
+    property: 'place',
+    code: "@Column('point') @Index({ spatial: true })",
+    declare: ({ prototype }) => {
+      Column('point')(prototype, 'place')
+      Index({ spatial: true })(prototype, 'place')
     },
-  ),
+  }),
   index({ fulltext: true }, 'carried out', 'Created as in TypeORM. Search does not use it.', {
     engines: ['mysql'],
   }),

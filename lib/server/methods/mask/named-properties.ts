@@ -3,7 +3,7 @@ import { isOwning } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import { sparingImmutable, type Written } from './immutable-fields.js'
 
-/** What an update passes to its repository. */
+/** The entity and the fields that an update passes to its repository. */
 interface Update extends Written {
   readonly entity: object
 }
