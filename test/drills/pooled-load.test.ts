@@ -11,7 +11,7 @@ import { repositoriesOn } from '../conformance/repository/open-subject.js'
 import { draft, inAcme, type Subject } from '../conformance/repository/subject.js'
 import { describeOn, pooled } from '../support/databases/backends.js'
 import { drill } from '../support/drill.js'
-import { mergeEach, mergeInCrowds } from '../support/databases/coalesced-calls.js'
+import { coalesceEach, coalesceInGroups } from '../support/databases/coalesced-calls.js'
 import { pooledDatabase } from '../support/databases/pooled-database.js'
 import { ownServer, type StartedService } from '../support/running/start-services.js'
 import { PGBOUNCER_POOL, poolSessions } from '../support/running/pgbouncer.js'
@@ -41,8 +41,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'poolers of transactions': { pools: 'transactions', poolSize: 10 },
   // Each connection has a session of its own there.
   'poolers of sessions': { pools: 'sessions', poolSize: PGBOUNCER_POOL },
-  'poolers and each call merged': { pools: 'transactions', poolSize: 10, merging: mergeEach },
-  'poolers and calls merged in crowds': { pools: 'transactions', poolSize: 10, merging: mergeInCrowds },
+  'poolers and each call merged': { pools: 'transactions', poolSize: 10, merging: coalesceEach },
+  'poolers and calls merged in crowds': { pools: 'transactions', poolSize: 10, merging: coalesceInGroups },
 }
 
 for (const [between, { pools, poolSize, merging }] of Object.entries(CASES))

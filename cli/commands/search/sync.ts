@@ -4,7 +4,7 @@ import type { FileChanges } from '../../search/file-changes.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Sync extends Verb {
-  static override summary = 'Copy generated search migrations to the folder of the applied files.'
+  static override summary = 'Copy generated search migrations into the migrations folder.'
   static override description = `Copies the files that search generate wrote, byte for byte. A file of the same name with other content is not overwritten, because it may have been applied. A number that another migration uses is rejected. In both cases, run search generate again with that folder as --migrations. It then uses the next free numbers.`
   static override differs =
     '--check: a file is missing or differs. Otherwise: a file with other content exists, or another migration has the same number.'

@@ -20,7 +20,7 @@ export interface Requested {
 }
 
 /** An operation on one row that can run alone or as a part of a shared statement. */
-export interface Mergeable<S extends Requested, R> {
+export interface CoalescedOperation<S extends Requested, R> {
   /** The resource and the method, for messages. */
   readonly name: string
   /**
@@ -123,7 +123,7 @@ export abstract class CoalescedCalls<S extends Requested, R> {
 
   constructor(
     private readonly database: Database,
-    readonly operation: Mergeable<S, R>,
+    readonly operation: CoalescedOperation<S, R>,
   ) {
     this.#queue = new CallQueue(
       () => database.connections,

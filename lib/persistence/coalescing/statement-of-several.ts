@@ -1,6 +1,6 @@
 import type { CoalescingSql } from '../dialects/values/coalescing-sql.js'
 import type { Statement } from '../engines/executor/executor.js'
-import type { Mergeable } from './coalesced-calls.js'
+import type { CoalescedOperation } from './coalesced-calls.js'
 import type { TableRules } from './table-rules.js'
 
 /**
@@ -14,7 +14,7 @@ export function statementOfSeveral(
   rules: TableRules,
   may: () => boolean,
   make: () => Statement,
-): Pick<Mergeable<never, never>, 'groupOf' | 'statement' | 'bound'> {
+): Pick<CoalescedOperation<never, never>, 'groupOf' | 'statement' | 'bound'> {
   let isAllowed: boolean | undefined
   let statement: Statement | undefined
   return {

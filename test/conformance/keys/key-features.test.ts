@@ -15,7 +15,7 @@ import {
   openWithTables,
   pooled,
 } from '../../support/databases/backends.js'
-import { mergeInCrowds } from '../../support/databases/coalesced-calls.js'
+import { coalesceInGroups } from '../../support/databases/coalesced-calls.js'
 import { drilling } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
 import { type Kept, told, VAULTS, type Vault } from './vaults.js'
@@ -50,7 +50,7 @@ const idsOf = (items: readonly Vault[]): PartValue[] => items.map(({ id }) => id
  */
 const FEATURES: Readonly<Record<string, (tried: Tried) => Promise<void>>> = {
   async 'calls that share statements'({ kept: { keys, missing }, vaults }) {
-    const end = mergeInCrowds()
+    const end = coalesceInGroups()
     try {
       const all = Array.from({ length: 40 }, (_, at) => (at % 5 === 4 ? missing : keys[at % keys.length]))
       const read = await Promise.all(

@@ -10,7 +10,7 @@ import type { EntityClass } from '../../../lib/resource/resource-model.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
 import { type Form, isAskedIn, isAskedOn } from './forms.js'
-import { mergeEach, mergeInCrowds } from './coalesced-calls.js'
+import { coalesceEach, coalesceInGroups } from './coalesced-calls.js'
 import { hostileDatabase, pooledDatabase } from './pooled-database.js'
 import { serviceUrl } from '../running/services.js'
 import { leftOut } from '../running/summary.js'
@@ -96,7 +96,7 @@ const PGBOUNCER: Backend = {
  * Returns a backend on which calls share statements: each call alone in the shared statement, or with others.
  */
 const coalescing = (backend: Backend): readonly Backend[] =>
-  Object.entries({ 'merging each call': mergeEach, 'merging calls in crowds': mergeInCrowds }).map(
+  Object.entries({ 'merging each call': coalesceEach, 'merging calls in crowds': coalesceInGroups }).map(
     ([condition, begin]) => ({
       ...backend,
       condition,

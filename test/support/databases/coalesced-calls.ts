@@ -28,7 +28,7 @@ function once(begin: () => () => void): () => () => void {
  *
  * @returns a function that reverts this.
  */
-export const mergeEach = once(() => {
+export const coalesceEach = once(() => {
   const { enter, passes } = CallQueue.prototype
   const { isSole } = CoalescedCalls.prototype
   CallQueue.prototype.enter = () => undefined
@@ -47,7 +47,7 @@ export const mergeEach = once(() => {
  *
  * @returns a function that reverts this. The last call of it throws the errors of the other calls.
  */
-export const mergeInCrowds = once(() => {
+export const coalesceInGroups = once(() => {
   const { run, isSole } = CoalescedCalls.prototype as CoalescedCalls<Requested, unknown>
   const { hasRoom } = RoundTrip.prototype
   const wrong: unknown[] = []

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { CoalescedCalls } from '../../../lib/persistence/coalescing/coalesced-calls.js'
 import { sourceFiles } from '../sources/source-files.js'
 import { type Form, FORMS, isAskedIn, isAskedOn, ON_FEW } from './forms.js'
-import { mergeEach, mergeInCrowds } from './coalesced-calls.js'
+import { coalesceEach, coalesceInGroups } from './coalesced-calls.js'
 
 describe('the forms of backends', () => {
   const run = { backends: process.env.BACKENDS }
@@ -37,8 +37,8 @@ describe('the forms of backends', () => {
     expect(isAskedOn('mariadb', 'securityCheck')).to.equal(true)
   })
 
-  for (const merge of [mergeEach, mergeInCrowds])
-    it(`change a process once, whichever of several backends is closed first: ${merge === mergeEach ? 'each' : 'crowds'}`, () => {
+  for (const merge of [coalesceEach, coalesceInGroups])
+    it(`change a process once, whichever of several backends is closed first: ${merge === coalesceEach ? 'each' : 'crowds'}`, () => {
       const methods = () => [CoalescedCalls.prototype.run, CoalescedCalls.prototype.isSole]
       const own = methods()
       const [first, second] = [merge(), merge()]
