@@ -1,5 +1,4 @@
 import { attemptsOf } from '../contract/attempts.js'
-import type { CallEnd } from '../../call-end.js'
 import { RequestContext } from '../../context.js'
 import { DeclarationError, inEntity } from '../../errors.js'
 import {
@@ -194,7 +193,7 @@ export class MemoryDatabase {
       return (await running.perform(name, () => running.queue.runNested(nested))).result
     }
     attemptsOf(settings, 'transaction')
-    const { result, afterCommit } = await this.#turn(true, context.end, () =>
+    const { result, afterCommit } = await this.#turn(true, context, () =>
       run(new MemoryTransaction(this, around, undefined, undefined, settings.readOnly), context, fn),
     )
     await runAfterCommit(afterCommit, context.with({ transaction: outside }))
@@ -247,7 +246,7 @@ export class MemoryDatabase {
   }
 
   #outside(given: RequestContext | undefined): MemoryRows {
-    const turn = <T>(work: () => T) => this.#turn(false, (given ?? RequestContext.current()).end, work)
+    const turn = <T>(work: () => T) => this.#turn(false, given ?? RequestContext.current(), work)
     return {
       read: turn,
       write: (change) => turn(() => apply(new MemoryTransaction(this, undefined, undefined), given, change)),
@@ -259,9 +258,9 @@ export class MemoryDatabase {
     return transaction instanceof MemoryTransaction ? transaction : undefined
   }
 
-  /** Waits for a turn, in order of arrival: either one transaction or any number of single operations. */
-  async #turn<T>(alone: boolean, signal: CallEnd | undefined, work: () => T | Promise<T>): Promise<T> {
-    const turn = this.#waits.wait((end) => this.#turns.enter(alone, end), signal)
+  /** Waits for a turn: either for one transaction or for any number of single operations. */
+  async #turn<T>(alone: boolean, context: RequestContext, work: () => T | Promise<T>): Promise<T> {
+    const turn = this.#waits.wait((end) => this.#turns.enter(alone, end, context), context.end)
     if (turn !== undefined) await turn
     try {
       return await work()

@@ -1,11 +1,20 @@
 import type { CallEnd } from '../../../call-end.js'
+import { RequestContext } from '../../../context.js'
 import { Unavailable } from '../../../errors.js'
 import { cancellation } from '../errors/cancellation.js'
+import { NO_TENANT } from './tenant-turns.js'
 
 /** The number of parts of the maximum wait. If the process is blocked, only one part elapses. */
 const PARTS = 4
 
-interface Waiter {
+/** A tenant's place among the waiting callers. */
+interface Place {
+  readonly tenant: string
+  /** The number of the round. In each round, every tenant has at most one turn. */
+  readonly round: number
+}
+
+interface Waiter extends Place {
   readonly alone: boolean
   /** The first part of which the caller waits for the whole. */
   readonly from: number
@@ -14,11 +23,17 @@ interface Waiter {
 }
 
 /**
- * Grants turns on a resource, either to several concurrent statements or to one transaction. Turns are
- * granted in order of arrival, so that neither kind starves the other.
+ * Grants turns on a resource, either to several concurrent statements or to one transaction. Tenants take
+ * turns, so that the calls of one tenant do not delay those of all others. Within a round, turns are granted in
+ * order of arrival, so that neither statements nor transactions starve.
  */
 export class Turns {
-  readonly #waiting: Waiter[] = []
+  /** The waiting callers, by round and arrival. */
+  #waiting: Waiter[] = []
+  /** The round of the last caller that had to wait. */
+  #round = 0
+  /** The last round in which a tenant has a waiting caller. */
+  readonly #rounds = new Map<string, number>()
   #inside = 0
   #alone = false
   #closed = false
@@ -41,14 +56,27 @@ export class Turns {
   /**
    * Waits for a turn. Returns undefined if the caller may proceed immediately.
    *
+   * @param context - the caller's context. Default: the current one.
    * @throws Unavailable if no turn ends within the timeout.
    * @throws Cancelled, DeadlineExceeded
    */
-  enter(alone: boolean, signal?: CallEnd): Promise<void> | undefined {
+  enter(alone: boolean, signal?: CallEnd, context?: RequestContext): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
     if (this.#waiting.length === 0 && this.#takes(alone)) return undefined
+    return this.#wait(alone, this.#nextOf(context ?? RequestContext.current()), signal)
+  }
+
+  /** Waits for a turn behind all callers that wait already. */
+  enterLast(): Promise<void> | undefined {
+    if (this.#closed) return Promise.reject(closed())
+    if (this.#waiting.length === 0 && this.#takes(true)) return undefined
+    return this.#wait(true, { tenant: NO_TENANT, round: this.#waiting.at(-1)?.round ?? this.#round })
+  }
+
+  #wait(alone: boolean, place: Place, signal?: CallEnd): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
+        ...place,
         alone,
         from: this.#begun,
         admit: () => {
@@ -62,14 +90,38 @@ export class Turns {
       }
       const leave = () => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+        this.#left(waiter)
         waiter.refuse(cancellation(signal))
         this.#next()
       }
       if (signal?.aborted === true) return reject(cancellation(signal))
       signal?.addEventListener('abort', leave, { once: true })
-      this.#waiting.push(waiter)
+      this.#waiting.splice(this.#indexOf(place.round), 0, waiter)
       this.#watch()
     })
+  }
+
+  /** Returns the next place of the context's tenant. System calls share the places of calls without one. */
+  #nextOf({ system, tenant = NO_TENANT }: RequestContext): Place {
+    const own = system === undefined ? tenant : NO_TENANT
+    const round = Math.max(this.#round, this.#rounds.get(own) ?? 0) + 1
+    this.#rounds.set(own, round)
+    return { tenant: own, round }
+  }
+
+  /** Returns the index behind all waiting callers of the round. */
+  #indexOf(round: number): number {
+    let [from, to] = [0, this.#waiting.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if ((this.#waiting[middle] as Waiter).round <= round) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+
+  #left({ tenant, round }: Place): void {
+    if (this.#rounds.get(tenant) === round) this.#rounds.delete(tenant)
   }
 
   /** Ends a turn. */
@@ -100,6 +152,8 @@ export class Turns {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       if (!this.#takes(first.alone)) return
       this.#waiting.shift()
+      this.#left(first)
+      this.#round = first.round
       first.admit()
     }
     this.#timer?.unref()
@@ -110,7 +164,7 @@ export class Turns {
     return this.#timer === undefined ? this.#passed : this.#passed + 1
   }
 
-  /** Starts one timer for the whole queue; the first caller has waited longest. */
+  /** Starts one timer for all waiting callers. */
   #watch(): void {
     if (this.#waiting.length === 0) return
     if (this.#timer !== undefined) {
@@ -129,10 +183,12 @@ export class Turns {
   }
 
   #refuseLate(): void {
-    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      if (this.#passed - first.from < PARTS) break
-      this.#waiting.shift()
-      first.refuse(
+    const isLate = ({ from }: Waiter): boolean => this.#passed - from >= PARTS
+    const late = this.#waiting.filter(isLate)
+    this.#waiting = this.#waiting.filter((waiter) => !isLate(waiter))
+    for (const waiter of late) {
+      this.#left(waiter)
+      waiter.refuse(
         new Unavailable(`the database was busy with another transaction for ${this.timeoutMs} ms: try again`),
       )
     }

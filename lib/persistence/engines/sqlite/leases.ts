@@ -1,4 +1,5 @@
 import type { CallEnd } from '../../../call-end.js'
+import type { RequestContext } from '../../../context.js'
 import { cancellable } from '../executor/cancellable.js'
 import { cancellation } from '../errors/cancellation.js'
 import { Turns } from '../executor/turns.js'
@@ -36,14 +37,20 @@ export class SqliteLeases {
    * Runs one statement in its own transaction. It uses plain promises for speed, because every read of a
    * service runs through it.
    */
-  run(text: string, values: readonly unknown[], shape: Shape, signal?: CallEnd): Promise<SqliteOutcome> {
+  run(
+    text: string,
+    values: readonly unknown[],
+    shape: Shape,
+    signal?: CallEnd,
+    context?: RequestContext,
+  ): Promise<SqliteOutcome> {
     try {
       if (CONTROL.test(text)) {
         throw new TypeError('on SQLite a transaction is started with transaction(), not with SQL')
       }
       if (signal?.aborted === true) throw cancellation(signal)
       const bound = sqliteValues(values)
-      const turn = this.#turns.enter(false, signal)
+      const turn = this.#turns.enter(false, signal, context)
       return turn === undefined
         ? this.#send(text, bound, shape)
         : turn.then(() => this.#send(text, bound, shape))
@@ -54,15 +61,15 @@ export class SqliteLeases {
 
   /** Closes the file after the current transaction. Later callers are rejected. */
   async close(): Promise<void> {
-    await this.lease().catch(() => {})
+    await this.#turns.enterLast()?.catch(() => {})
     this.#turns.close()
     await this.connection.close()
   }
 
   /** Waits until the connection is free, and reserves it. */
-  async lease(signal?: CallEnd): Promise<SqliteLease> {
+  async lease(signal?: CallEnd, context?: RequestContext): Promise<SqliteLease> {
     if (signal?.aborted === true) throw cancellation(signal)
-    const turn = this.#turns.enter(true, signal)
+    const turn = this.#turns.enter(true, signal, context)
     if (turn !== undefined) await turn
     return new SqliteLease(this.connection, this.#turns.leave)
   }

@@ -36,16 +36,20 @@ export class SqliteDatabase implements Database {
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const { text } = statement
     const bound = inPositions(values, statement)
+    const { signal, context } = options ?? {}
     const send = () =>
       this.#waits.isNeeded
-        ? this.#waits.wait((signal) => this.#leases.run(text, bound, 'array', signal), options?.signal)
-        : this.#leases.run(text, bound, 'array', options?.signal)
+        ? this.#waits.wait((end) => this.#leases.run(text, bound, 'array', end, context), signal)
+        : this.#leases.run(text, bound, 'array', signal, context)
     const running = timed(this.dataSource, statement, send as () => Promise<Result>)
     return running.catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    const lease = await this.#waits.wait((signal) => this.#leases.lease(signal), options?.signal)
+    const lease = await this.#waits.wait(
+      (signal) => this.#leases.lease(signal, options?.context),
+      options?.signal,
+    )
     return new SqliteExecutorLease(this.dataSource, lease, this.#rethrow)
   }
 

@@ -1,7 +1,10 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import { Unavailable } from '../../../../lib/errors.js'
+import { RequestContext } from '../../../../lib/context.js'
+import { AshlarError, Unavailable } from '../../../../lib/errors.js'
 import { Turns } from '../../../../lib/persistence/engines/executor/turns.js'
+import { openSubject } from '../../../conformance/repository/open-subject.js'
+import { backends, describeOn } from '../../../support/databases/backends.js'
 import { rejection } from '../../../support/rejection.js'
 
 const LIMIT_MS = 1000
@@ -63,5 +66,116 @@ describe('turns on a connection', () => {
     turns.leave()
     await settled()
     expect(waiting.outcome).to.equal('has its turn')
+  })
+
+  describe('of several tenants', () => {
+    const of = (tenant: string, isSystem = false) =>
+      ({ tenant, system: isSystem ? { reason: 'check' } : undefined }) as unknown as RequestContext
+    /** Returns the order in which callers of these tenants get a turn. */
+    const order = async (...tenants: readonly string[]) => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const all = tenants.map((tenant) =>
+        turns.enter(false, undefined, of(tenant))?.then(() => {
+          admitted.push(tenant)
+          turns.leave()
+        }),
+      )
+      turns.leave()
+      await Promise.all(all)
+      return admitted.join('')
+    }
+
+    it('are granted to one tenant after the other, and in order within each', async () => {
+      expect(await order(...'aaaab')).to.equal('abaaa')
+      expect(await order(...'aaabbbc')).to.equal('abcabab')
+      expect(await order(...'abc')).to.equal('abc')
+    })
+
+    it('are granted to a tenant that comes later, but not before all others again and again', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const ask = (tenant: string) =>
+        turns.enter(false, undefined, of(tenant))?.then(() => {
+          admitted.push(tenant)
+          // A new tenant comes with each turn.
+          if (admitted.length < 6) all.push(ask(`new ${admitted.length}`))
+          turns.leave()
+        })
+      const all = [ask('a'), ask('a'), ask('a')]
+      turns.leave()
+      while (all.length > 0) await all.shift()
+      expect(admitted).to.deep.equal(['a', 'a', 'new 1', 'a', 'new 2', 'new 3', 'new 4', 'new 5'])
+    })
+
+    it('count system calls as calls without a tenant', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const ask = (name: string, context: RequestContext) =>
+        turns.enter(false, undefined, context)?.then(() => {
+          admitted.push(name)
+          turns.leave()
+        })
+      const all = [ask('system', of('a', true)), ask('system', of('b', true)), ask('a', of('a'))]
+      turns.leave()
+      await Promise.all(all)
+      expect(admitted).to.deep.equal(['system', 'a', 'system'])
+    })
+
+    it('are not held up by callers that have gone', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const end = new AbortController()
+      const gone = [1, 2, 3].map(() =>
+        rejection(turns.enter(false, end.signal, of('a')) as Promise<void>, AshlarError),
+      )
+      const stays = turns.enter(false, undefined, of('a'))
+      end.abort()
+      await Promise.all(gone)
+      turns.leave()
+      await stays
+    })
+
+    it('come last for what waits behind all callers', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const note = (name: string, turn: Promise<void> | undefined) =>
+        turn?.then(() => {
+          admitted.push(name)
+          turns.leave()
+        })
+      const all = [
+        ...['a', 'a', 'a'].map((tenant) => note(tenant, turns.enter(false, undefined, of(tenant)))),
+        note('last', turns.enterLast()),
+      ]
+      turns.leave()
+      await Promise.all(all)
+      expect(admitted).to.deep.equal(['a', 'a', 'a', 'last'])
+    })
+  })
+})
+
+const ofOneConnection = backends.filter(({ name }) => name === 'memory' || name.includes('sqlite'))
+
+describeOn('the calls of several tenants on one connection', ofOneConnection, (backend) => {
+  it('take turns', async () => {
+    const { specimens, close } = await openSubject(backend)
+    try {
+      const finished: string[] = []
+      const call = (tenant: string) =>
+        RequestContext.as({ tenant, subject: 'ada' }, async () => {
+          await specimens.transaction(() => specimens.count())
+          finished.push(tenant)
+        })
+      await Promise.all([...Array.from({ length: 20 }, () => call('many')), call('one')])
+      expect(finished.indexOf('one')).to.be.at.most(2)
+      expect(finished).to.have.lengthOf(21)
+    } finally {
+      await close()
+    }
   })
 })
