@@ -94,7 +94,9 @@ export function signInPage(options: PageOptions): readonly HTTPHandler[] {
     if (request.headers.get('x-requested-with') === null)
       return Response.json({ error: 'Send the header X-Requested-With.' }, { status: 403, headers: NO_STORE })
     const read = signIn.sessionOf(request)
-    const isFresh = read !== undefined && read.expiresAt - Date.now() > FRESH_MS
+    // Without a refresh token, an access token is used until it expires.
+    const least = read?.refreshToken === undefined ? 0 : FRESH_MS
+    const isFresh = read !== undefined && read.expiresAt - Date.now() > least
     const session = read === undefined || isFresh ? read : await signIn.renew(request, read)
     if (session === undefined)
       return Response.json({ error: 'Nobody is signed in.' }, { status: 401, headers: NO_STORE })

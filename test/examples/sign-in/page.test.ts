@@ -290,6 +290,30 @@ describe('the page that signs a person in', () => {
     expect(access_token).to.be.a('string')
     expect(expires_in).to.be.within(1, 300)
   })
+
+  it('gives scripts an access token until it expires if it cannot be renewed', async () => {
+    const { fetch } = globalThis
+    const { now } = Date
+    globalThis.fetch = async (...given) => {
+      const response = await fetch(...given)
+      if (!String(given[0]).endsWith('/token')) return response
+      const { refresh_token: _refreshToken, ...tokens } = (await response.json()) as Record<string, unknown>
+      return Response.json(tokens)
+    }
+    const visitor = pageOf({ tokenRoute: true })
+    try {
+      await visitor.signIn('alice')
+      const { access_token, expires_in } = await visitor.token()
+      Date.now = () => now() + (expires_in - 30) * 1000
+      expect(await visitor.token()).to.include({ access_token })
+      Date.now = () => now() + (expires_in + 1) * 1000
+      const headers = { 'x-requested-with': 'fetch' }
+      expect((await visitor.open('/app/token', { method: 'POST', headers })).status).to.equal(401)
+    } finally {
+      Object.assign(globalThis, { fetch })
+      Date.now = now
+    }
+  })
 })
 
 interface Token {
