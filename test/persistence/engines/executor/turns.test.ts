@@ -76,12 +76,11 @@ describe('turns on a connection', () => {
       const turns = new Turns(LIMIT_MS, 1)
       expect(turns.enter(false)).to.equal(undefined)
       const admitted: string[] = []
-      const all = tenants.map((tenant) =>
-        turns.enter(false, undefined, of(tenant))?.then(() => {
-          admitted.push(tenant)
-          turns.leave()
-        }),
-      )
+      const all = tenants.map(async (tenant) => {
+        await turns.enter(false, undefined, of(tenant))
+        admitted.push(tenant)
+        turns.leave()
+      })
       turns.leave()
       await Promise.all(all)
       return admitted.join('')
@@ -97,13 +96,13 @@ describe('turns on a connection', () => {
       const turns = new Turns(LIMIT_MS, 1)
       expect(turns.enter(false)).to.equal(undefined)
       const admitted: string[] = []
-      const ask = (tenant: string) =>
-        turns.enter(false, undefined, of(tenant))?.then(() => {
-          admitted.push(tenant)
-          // A new tenant comes with each turn.
-          if (admitted.length < 6) all.push(ask(`new ${admitted.length}`))
-          turns.leave()
-        })
+      const ask = async (tenant: string): Promise<void> => {
+        await turns.enter(false, undefined, of(tenant))
+        admitted.push(tenant)
+        // A new tenant comes with each turn.
+        if (admitted.length < 6) all.push(ask(`new ${admitted.length}`))
+        turns.leave()
+      }
       const all = [ask('a'), ask('a'), ask('a')]
       turns.leave()
       while (all.length > 0) await all.shift()
@@ -114,11 +113,11 @@ describe('turns on a connection', () => {
       const turns = new Turns(LIMIT_MS, 1)
       expect(turns.enter(false)).to.equal(undefined)
       const admitted: string[] = []
-      const ask = (name: string, context: RequestContext) =>
-        turns.enter(false, undefined, context)?.then(() => {
-          admitted.push(name)
-          turns.leave()
-        })
+      const ask = async (name: string, context: RequestContext) => {
+        await turns.enter(false, undefined, context)
+        admitted.push(name)
+        turns.leave()
+      }
       const all = [ask('system', of('a', true)), ask('system', of('b', true)), ask('a', of('a'))]
       turns.leave()
       await Promise.all(all)
@@ -143,11 +142,11 @@ describe('turns on a connection', () => {
       const turns = new Turns(LIMIT_MS, 1)
       expect(turns.enter(false)).to.equal(undefined)
       const admitted: string[] = []
-      const note = (name: string, turn: Promise<void> | undefined) =>
-        turn?.then(() => {
-          admitted.push(name)
-          turns.leave()
-        })
+      const note = async (name: string, turn: Promise<void> | undefined) => {
+        await turn
+        admitted.push(name)
+        turns.leave()
+      }
       const all = [
         ...['a', 'a', 'a'].map((tenant) => note(tenant, turns.enter(false, undefined, of(tenant)))),
         note('last', turns.enterLast()),
