@@ -32,11 +32,12 @@ const record = (logger: Logger, call: Call, since: number, error: unknown): void
   const { principal, verified, method } = call
   let who = verified !== undefined && !isAnonymous(verified) ? verified : undefined
   if (principal !== undefined && !isAnonymous(principal)) who = principal
+  const denial = call.denial ?? (code === 'UNAUTHENTICATED' ? tokenProblem(error) : undefined)
   const fields = {
     method: call.path,
     code,
     ...(error !== undefined && refusalOf(error, method.desc.input)),
-    ...(call.denial !== undefined && { denial: call.denial }),
+    ...(denial !== undefined && { denial }),
     durationMs: Math.round((performance.now() - since) * 1000) / 1000,
     requestId: call.requestId,
     tenant: who?.tenant ?? call.tenantHint,
@@ -47,4 +48,11 @@ const record = (logger: Logger, call: Call, since: number, error: unknown): void
   }
   if (isFault) logger.error(fields, 'rpc')
   else logger.info(fields, 'rpc')
+}
+
+/** Returns why a bearer token was rejected, such as `unexpected "aud" claim value`. It has no value of the token. */
+const tokenProblem = (error: unknown): string | undefined => {
+  const { cause } = error as AshlarError
+  const { code, message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string }
+  return typeof code === 'string' && code.startsWith('ERR_J') ? message : undefined
 }

@@ -496,6 +496,29 @@ describe('oidc', () => {
       await running.stop()
     })
 
+    it('verify tokens whose problem is in the log, and not in the response', async () => {
+      const running = await startServer((builder) => builder.register(EchoService, echoService), {
+        authenticator: verifier(),
+        principalFunc: undefined as never,
+      })
+      for (const [token, denial] of [
+        [await signed({ ...claims(), aud: 'another' }), 'unexpected "aud" claim value'],
+        [await signed({ ...claims(), exp: at(-3600) }), '"exp" claim timestamp check failed'],
+        [await signed(claims(), 'two'), 'no applicable key found in the JSON Web Key Set'],
+        [String(await signed()).slice(0, -4), 'signature verification failed'],
+        ['nonsense', undefined],
+      ] as const) {
+        const response = await fetch(
+          `${running.http}/v1/echo`,
+          post({ authorization: `Bearer ${String(token)}` }),
+        )
+        expect(response.status).to.equal(401)
+        if (denial !== undefined) expect(await response.text()).not.to.include(denial)
+        expect(running.records.at(-1)?.fields['denial'], denial).to.equal(denial)
+      }
+      await running.stop()
+    })
+
     it('that never came make tokens unverifiable, not invalid, and are asked for again', async () => {
       isDown = true
       const authenticator = verifier()
