@@ -17,7 +17,8 @@ export function tableLines(
 
 /** Returns a line with the number of problems, and a line for each. */
 export function problemLines({ problems, resources }: ProjectCheck, paint: Paint): readonly string[] {
-  if (problems.length === 0) return [paint.good(`no problems in ${counted(resources.length, 'class')}`)]
+  if (problems.length === 0)
+    return [paint.good(`no problems in ${counted(resources.length, 'class', 'classes')}`)]
   return [
     paint.bad(`${counted(problems.length, 'problem')}:`),
     ...problems.map(({ text }) => `  - ${terminalLine(text, MAX_LENGTH)}`),
