@@ -182,8 +182,10 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     expect(await stateOf('0003_fill')).to.have.property('error')
     await database().rows('UPDATE ashlar_migrations SET error = NULL WHERE version = 3')
     const left = (await stateOf('0003_fill'))?.unfinished
-    expect(left).to.include({ direction: 'up', done: 0, written: 100 })
-    expect(left?.end).to.deep.equal(['100'])
+    // The second chunk has 100 rows, or 200 if the first one took little time.
+    const written = left?.written === 200 ? 200 : 100
+    expect(left).to.include({ direction: 'up', done: 0, written })
+    expect(left?.end).to.deep.equal([String(written)])
     expect(await json('down', '--yes')).to.deep.include({ rolledBack: ['0003_fill'] })
     expect(await stateOf('0003_fill')).to.include({ state: 'pending' })
   })

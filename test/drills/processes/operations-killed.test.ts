@@ -141,7 +141,7 @@ for (const [server, type] of [
       expect(seen(await other.operations.unary('WaitOperation', wanted, ALICE)).done).to.equal(false)
       // The caller's own deadline bounds it as well, and leaves time for an answer.
       const bounded = await other.operations.unary('WaitOperation', { name }, ALICE, {
-        deadline: Date.now() + 2_000,
+        deadline: Date.now() + 4_000,
       })
       expect(seen(bounded).done).to.equal(false)
       await other.operations.unary('CancelOperation', { name }, ALICE)
