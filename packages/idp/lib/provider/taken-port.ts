@@ -16,7 +16,7 @@ export async function takenPort(port: number): Promise<string> {
 async function isProvider(port: number): Promise<boolean> {
   try {
     const response = await fetch(`http://localhost:${port}/launchpad.json`, {
-      signal: AbortSignal.timeout(500),
+      signal: AbortSignal.timeout(2_000),
     })
     return 'apps' in ((await response.json()) as object)
   } catch {
