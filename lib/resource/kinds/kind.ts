@@ -6,11 +6,8 @@ import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
 import type { StoredLiteral } from './stored-literal.js'
 
-/**
- * The kinds that have their own SQL on each engine. `json` is a repeated or embedded field, `tags` a
- * map<string, string>.
- */
-export type EngineKind =
+/** The kinds of column values. `json` is a repeated or embedded field, `tags` a map<string, string>. */
+export type KindName =
   | 'string'
   | 'uuid'
   | 'date'
@@ -25,11 +22,12 @@ export type EngineKind =
   | 'decimal'
   | 'enum'
   | 'timestamp'
+  | 'duration'
   | 'json'
   | 'tags'
 
-/** The kinds of column values. Those that are only listed here are stored as another kind. */
-export type KindName = EngineKind | 'duration'
+/** The kinds that have their own SQL on each engine. The excluded ones are stored as another kind. */
+export type EngineKind = Exclude<KindName, 'duration'>
 
 /** Converts between a column's JSON string and an entity's value. */
 export interface JsonColumn {
