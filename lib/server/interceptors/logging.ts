@@ -50,7 +50,10 @@ const record = (logger: Logger, call: Call, since: number, error: unknown): void
   else logger.info(fields, 'rpc')
 }
 
-/** Returns why a bearer token was rejected, such as `unexpected "aud" claim value`. It has no value of the token. */
+/**
+ * Returns why a bearer token was rejected, such as `unexpected "aud" claim value`. It contains no value of the
+ * token.
+ */
 const tokenProblem = (error: unknown): string | undefined => {
   const { cause } = error as AshlarError
   const { code, message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string }

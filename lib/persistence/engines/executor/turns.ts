@@ -24,8 +24,8 @@ interface Waiter extends Place {
 
 /**
  * Grants turns on a resource, either to several concurrent statements or to one transaction. Tenants take
- * turns, so that the calls of one tenant do not delay those of all others. Within a round, turns are granted in
- * order of arrival, so that neither statements nor transactions starve.
+ * turns, so that the calls of one tenant do not delay those of all others. Within a round, turns are granted
+ * in order of arrival, so that neither statements nor transactions starve.
  */
 export class Turns {
   /** The waiting callers, by round and arrival. */
