@@ -51,8 +51,8 @@ const record = (logger: Logger, call: Call, since: number, error: unknown): void
 }
 
 /**
- * Returns why a bearer token was rejected, such as `unexpected "aud" claim value`. It contains no value of the
- * token.
+ * Returns why a bearer token was rejected, such as `unexpected "aud" claim value`. It contains no value of
+ * the token.
  */
 const tokenProblem = (error: unknown): string | undefined => {
   const { cause } = error as AshlarError
