@@ -94,7 +94,10 @@ export class Turns {
         waiter.refuse(cancellation(signal))
         this.#next()
       }
-      if (signal?.aborted === true) return reject(cancellation(signal))
+      if (signal?.aborted === true) {
+        this.#left(place)
+        return reject(cancellation(signal))
+      }
       signal?.addEventListener('abort', leave, { once: true })
       this.#waiting.splice(this.#indexOf(place.round), 0, waiter)
       this.#watch()
