@@ -80,7 +80,7 @@ export interface VariantOptions {
 
 /**
  * Returns the original request, followed by a request for each value of each boolean and enum in it, and
- * requests in which one of its messages, lists, maps and optional values is missing or empty.
+ * requests in which one of its messages, lists, maps and oneof members is missing or empty.
  */
 export const variantsOf = (
   desc: DescMessage,
@@ -207,7 +207,7 @@ const below = (field: DescField, { name, isOfItsOwn, change }: Option): Option =
   change: (request) => within(request, field, change),
 })
 
-/** Returns requests without each message, list, map and optional value, and with each message empty. */
+/** Returns requests without each message, list, map and oneof member, and with each message empty. */
 const partsIn = (desc: DescMessage, depth: number, deepest: number): readonly Option[] =>
   desc.fields.flatMap((field): readonly Option[] => {
     const { message } = field
