@@ -17,6 +17,7 @@ const TEXTS: readonly (readonly [ServerFailure, code: string, text: RegExp])[] =
   ],
   ['lost', 'XX000', /^failure on connection marked as essential: /],
   ['unroutable', '0A000', /^(?:correlated subqueries are not|complex joins are only) supported when /],
+  ['unroutable', '0A000', /^could not run distributed query with FOR UPDATE\/SHARE commands/],
   ['uncommitted', 'XX000', /^could not commit transaction for shard \d+ on /],
 ]
 
