@@ -3,6 +3,7 @@ import {
   type BackendName,
   backends,
   describeOn,
+  distributed,
   coalesced,
   partsOn,
   pooled,
@@ -26,7 +27,7 @@ const CONCURRENT: readonly BackendName[] = ['postgres', 'mariadb']
 
 const SUBJECT = 'deletes of resources that others refer to'
 
-describeOn(SUBJECT, [...backends, ...pooled, ...coalesced], (backend) => {
+describeOn(SUBJECT, [...backends, ...pooled, ...coalesced, ...distributed], (backend) => {
   const holder = { subject: undefined as never as OpenFamily }
   const { name, form } = backend
   before(async () => {

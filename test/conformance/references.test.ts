@@ -8,7 +8,7 @@ import {
   InvalidArgument,
 } from '../../lib/errors.js'
 import { captureSql } from '../../lib/testing/index.js'
-import { backends, describeOn, coalesced } from '../support/databases/backends.js'
+import { backends, coalesced, describeOn, distributed } from '../support/databases/backends.js'
 import type { Project } from './relations/projects.js'
 import { rejection } from '../support/rejection.js'
 import { openRelations, type RelationSubject } from './relations/relation-subject.js'
@@ -17,7 +17,7 @@ const as = <T>(tenant: string, fn: () => Promise<T>): Promise<T> =>
   RequestContext.as({ tenant, subject: 'ada' }, fn)
 const asAcme = <T>(fn: () => Promise<T>): Promise<T> => as('acme', fn)
 
-describeOn('a reference', [...backends, ...coalesced], (backend) => {
+describeOn('a reference', [...backends, ...coalesced, ...distributed], (backend) => {
   let at: RelationSubject
   before(async () => {
     at = await openRelations(backend)

@@ -3,6 +3,7 @@ import {
   type BackendName,
   backends,
   describeOn,
+  distributed,
   coalesced,
   partsOn,
   pooled,
@@ -19,7 +20,7 @@ import { REPOSITORY_PARTS } from './repository.js'
 /** Where a connection has a server that can end it, and nothing in between. */
 const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
-describeOn('repository', [...backends, ...pooled, ...coalesced], (backend) => {
+describeOn('repository', [...backends, ...pooled, ...coalesced, ...distributed], (backend) => {
   const holder = { subject: undefined as never as OpenSubject }
   const { name, form } = backend
   const dataSource = () => holder.subject.dataSource as DataSource
@@ -36,9 +37,14 @@ describeOn('repository', [...backends, ...pooled, ...coalesced], (backend) => {
     describe('with the tenant in each statement', () => {
       tenantStatements(
         dataSource,
-        form === 'coalescing'
-          ? ['several calls share a statement']
-          : ['several rows are updated by one statement', 'expired rows are deleted'],
+        form === 'citus'
+          ? ['a check of a credential that fails takes the work of the dearest spec of all tenants']
+          : form === 'coalescing'
+            ? ['a new public id is looked for', 'several calls share a statement']
+            : [
+                ...(['a new public id is looked for', 'expired rows are deleted'] as const),
+                'several rows are updated by one statement',
+              ],
       )
       conformance()
     })

@@ -13,7 +13,7 @@ import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import type { EntityClass } from '../../lib/resource/resource-model.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { snakeCase } from '../../lib/text/snake-case.js'
-import { type Backend, backends, describeOn, coalesced } from '../support/databases/backends.js'
+import { type Backend, backends, coalesced, describeOn, distributed } from '../support/databases/backends.js'
 import { rejection } from '../support/rejection.js'
 import { collated } from './repository/open-subject.js'
 
@@ -70,6 +70,7 @@ async function open(backend: Backend) {
   const { dataSource, database } = opened
   if (dataSource !== undefined && database !== undefined)
     await createTables(collated(dataSource, backend), [Slot, Gate, Town], database.dialect.name)
+  await opened.distribute?.()
   const of = <E extends object>(entity: EntityClass<E>) =>
     dataSource === undefined
       ? new (memoryRepositoryOf(entity))(options)
@@ -77,7 +78,7 @@ async function open(backend: Backend) {
   return { ...opened, slots: of(Slot), gates: of(Gate), towns: of(Town) }
 }
 
-describeOn('unique rules', [...backends, ...coalesced], (backend) => {
+describeOn('unique rules', [...backends, ...coalesced, ...distributed], (backend) => {
   let on: Awaited<ReturnType<typeof open>>
   let count = 0
   const slot = (values: Partial<Slot>): Partial<Slot> => ({ projectId: 'p', title: `t${++count}`, ...values })

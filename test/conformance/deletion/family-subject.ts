@@ -57,7 +57,7 @@ export const familyClock = { now: new Date('2026-03-04T05:06:07.089Z') }
 export const familyOptions: RepositoryOptions = { now: () => new Date(familyClock.now) }
 
 export async function openFamily(backend: Backend): Promise<OpenFamily> {
-  const { dataSource, database, close } = await backend.open([...familyEntities])
+  const { dataSource, database, close, distribute } = await backend.open([...familyEntities])
   if (dataSource === undefined || database === undefined) {
     const subject = {
       of: inMemory(),
@@ -68,6 +68,7 @@ export async function openFamily(backend: Backend): Promise<OpenFamily> {
     return subject
   }
   await createTables(collated(dataSource, backend), familyEntities, database.dialect.name)
+  await distribute?.()
   return {
     of: onDataSource(dataSource),
     dataSource,

@@ -7,7 +7,7 @@ import type {
   RowLimits,
 } from '../../../lib/persistence/contract/related-options.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
-import { backends, describeOn, coalesced } from '../../support/databases/backends.js'
+import { backends, coalesced, describeOn, distributed } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 import type { Project } from './projects.js'
 import { openRelations, type RelationSubject } from './relation-subject.js'
@@ -29,7 +29,7 @@ const FORMS: Readonly<Record<string, (row: ReferredRow) => RowLimits>> = {
   'none where it is not hers': ({ values }) => ({ isNone: !['hers', 'shared'].includes(values['id'] ?? '') }),
 }
 
-describeOn('what a caller may refer to', [...backends, ...coalesced], (backend) => {
+describeOn('what a caller may refer to', [...backends, ...coalesced, ...distributed], (backend) => {
   let at: RelationSubject
   let asked: ReferredRow[] = []
   before(async () => {

@@ -41,7 +41,7 @@ const inMemory = () => {
 
 /** Those of {@link RELATED}, without rows. */
 export async function openRelations(backend: Backend): Promise<RelationSubject> {
-  const { dataSource, database, close } = await backend.open(RELATED)
+  const { dataSource, database, close, distribute } = await backend.open(RELATED)
   if (dataSource === undefined || database === undefined) {
     const subject = {
       ...inMemory(),
@@ -52,6 +52,7 @@ export async function openRelations(backend: Backend): Promise<RelationSubject> 
     return subject
   }
   await createTables(collated(dataSource, backend), RELATED, database.dialect.name)
+  await distribute?.()
   return {
     ...repositories((entity) => new (repositoryOf(entity))(dataSource) as never),
     dataSource,

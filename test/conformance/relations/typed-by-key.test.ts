@@ -7,7 +7,7 @@ import { MemoryRepository } from '../../../lib/persistence/memory/memory-reposit
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
-import { backends, describeOn, openWithTables } from '../../support/databases/backends.js'
+import { backends, describeOn, distributed, openWithTables } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 import { inAcme } from '../repository/subject.js'
 
@@ -70,7 +70,7 @@ describe('a reference', () => {
   })
 })
 
-describeOn('references that state no type', backends, (backend) => {
+describeOn('references that state no type', [...backends, ...distributed], (backend) => {
   for (const naming of ['snake', 'typeorm'] as const)
     it(`works for repositories and TypeORM with the naming ${naming}`, async () => {
       const classes = classesOf(naming)

@@ -82,9 +82,10 @@ export async function openSubject(backend: Backend, named?: SpecimenClasses): Pr
   const entities: readonly EntityClass<object>[] =
     named === undefined ? subjectEntities : [named.Specimen, named.Note]
   const repositories = named === undefined ? SNAKE : repositoriesFor(named)
-  const { dataSource, database, close } = await backend.open([...entities])
+  const { dataSource, database, close, distribute } = await backend.open([...entities])
   if (dataSource === undefined || database === undefined) return inMemory(repositories)
   await createTables(collated(dataSource, backend), entities, database.dialect.name)
+  await distribute?.()
   return {
     ...repositoriesOn(dataSource, subjectOptions, repositories),
     dataSource,

@@ -16,7 +16,7 @@ import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { collated } from '../../conformance/repository/open-subject.js'
-import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { databases, describeOn, distributed, type OpenBackend } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 
 @Resource()
@@ -81,7 +81,7 @@ class DoctorRepository extends repositoryOf(Doctor) {
 
 const inAcme = <T>(fn: () => Promise<T>) => RequestContext.as({ tenant: 'acme', subject: 'ada' }, fn)
 
-describeOn('a rule of what comes back with its parent', databases, (on) => {
+describeOn('a rule of what comes back with its parent', [...databases, ...distributed], (on) => {
   let backend: OpenBackend
   let visits: VisitRepository
   let doctors: DoctorRepository
@@ -91,6 +91,7 @@ describeOn('a rule of what comes back with its parent', databases, (on) => {
     backend = await on.open([Doctor, Visit])
     const dataSource = backend.dataSource as DataSource
     await createTables(collated(dataSource, on), [Doctor, Visit], backend.database!.dialect.name)
+    await backend.distribute?.()
     visits = new VisitRepository(dataSource)
     doctors = new DoctorRepository(dataSource)
   })

@@ -14,7 +14,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { collated } from '../../conformance/repository/open-subject.js'
-import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { databases, describeOn, distributed, type OpenBackend } from '../../support/databases/backends.js'
 
 @Resource({ shared: true })
 @Entity('coasts')
@@ -48,13 +48,14 @@ class Boat {
   accountId!: string
 }
 
-describeOn('relations across tenants', [...databases], (backend) => {
+describeOn('relations across tenants', [...databases, ...distributed], (backend) => {
   let opened: OpenBackend
   before(async () => {
     opened = await backend.open([Coast, Harbour, Boat])
     const dataSource = opened.dataSource as DataSource
     const name = opened.database?.dialect.name ?? 'sqlite'
     await createTables(collated(dataSource, backend), [Coast, Harbour, Boat], name)
+    await opened.distribute?.()
   })
   after(() => opened?.close())
 

@@ -6,7 +6,7 @@ import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { collated } from '../../conformance/repository/open-subject.js'
 import { inAcme } from '../../conformance/repository/subject.js'
-import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { databases, describeOn, distributed, type OpenBackend } from '../../support/databases/backends.js'
 
 @Resource()
 @Entity('stations')
@@ -46,7 +46,7 @@ class Ride {
 
 const STOPS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'] as const
 
-describeOn('a page with many relations', [...databases], (backend) => {
+describeOn('a page with many relations', [...databases, ...distributed], (backend) => {
   let opened: OpenBackend
   let rides: TypeormRepository<Ride>
   before(async () => {
@@ -57,6 +57,7 @@ describeOn('a page with many relations', [...databases], (backend) => {
       [Station, Ride],
       opened.database?.dialect.name ?? 'sqlite',
     )
+    await opened.distribute?.()
     const stations = new TypeormRepository(dataSource, Station)
     rides = new TypeormRepository(dataSource, Ride)
     await inAcme(async () => {

@@ -9,9 +9,11 @@ import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
+import { clusterAddress, databaseOnCluster } from './citus/cluster.js'
+import { CITUS_LIMITS } from './citus/limits.js'
 import { type Form, isAskedIn, isAskedOn } from './forms.js'
 import { coalesceEach, coalesceInGroups } from './coalesced-calls.js'
-import { hostileDatabase, pooledDatabase } from './pooled-database.js'
+import { HOSTILE, hostileDatabase, pooledDatabase } from './pooled-database.js'
 import { serviceUrl } from '../running/services.js'
 import { leftOut } from '../running/summary.js'
 import { testDatabase } from './test-database.js'
@@ -26,6 +28,8 @@ export type EntityOf = (abstract new (...values: never[]) => object) | EntitySch
 export interface OpenBackend {
   readonly dataSource: DataSource | undefined
   readonly database: Database | undefined
+  /** Distributes the tables of the entities over the servers of a cluster. Undefined elsewhere. */
+  distribute?(): Promise<void>
   /** Disconnects and removes the database. */
   close(): Promise<void>
 }
@@ -44,6 +48,10 @@ export interface Backend {
   readonly condition?: string
   /** The variant of another backend that it is. Suites run on it as `FORMS` specifies. */
   readonly form?: Form
+  /** True if a run in CI may lack it. */
+  readonly isOptional?: true
+  /** The reason why a test does not apply here, by its title. */
+  readonly limits?: Readonly<Record<string, string>>
   /** Resolves to true, or to the reason why it is not available. */
   available(): Promise<true | string>
   open(entities: readonly EntityOf[], naming?: NamingOptions): Promise<OpenBackend>
@@ -89,6 +97,20 @@ const PGBOUNCER: Backend = {
   open: async (entities, naming) => {
     const { url, drop } = await pooledDatabase()
     return opened(new DataSource({ type: 'postgres', url, entities: [...entities], ...naming }), {}, drop)
+  },
+}
+
+const CITUS: Backend = {
+  name: 'postgres',
+  condition: 'distributed by Citus',
+  form: 'citus',
+  isOptional: true,
+  limits: CITUS_LIMITS,
+  available: () => Promise.resolve(clusterAddress === '' ? 'ASHLAR_TEST_CITUS_URL names no cluster' : true),
+  open: async (entities, naming) => {
+    const { url, spread, drop } = await databaseOnCluster(false, HOSTILE)
+    const dataSource = new DataSource({ type: 'postgres', url, entities: [...entities], ...naming })
+    return { ...(await opened(dataSource, {}, drop)), distribute: () => spread(dataSource) }
   },
 }
 
@@ -143,6 +165,9 @@ export const backends = asked([MEMORY, SQLITE, BETTER_SQLITE3, POSTGRES, MARIADB
 /** PostgreSQL behind a transaction pooler, for suites that are worth running there, too. */
 export const pooled = asked([PGBOUNCER])
 
+/** PostgreSQL whose tables are distributed, for the suites of what Citus supports. */
+export const distributed = asked([CITUS])
+
 /** The backends whose calls can share statements. */
 export const mergers = asked([SQLITE, POSTGRES, MARIADB])
 
@@ -170,16 +195,22 @@ export function describeOn(
   define: (this: Mocha.Suite, backend: Backend) => void,
 ): void {
   for (const backend of on) {
-    const { name, condition, form } = backend
+    const { name, condition, form, limits } = backend
     if (!isAskedIn(form, subject) || !isAskedOn(name, subject)) continue
-    describe(`${subject} on ${name}${condition === undefined ? '' : `, ${condition}`}`, function () {
+    const where = `${subject} on ${name}${condition === undefined ? '' : `, ${condition}`}`
+    describe(where, function () {
       before(async function () {
         const available = await backend.available()
         if (available === true) return
-        leftOut(`${subject} on ${backend.name}`, available)
-        if (inCi()) throw new TypeError(`${backend.name} cannot be had: ${available}`)
+        leftOut(where, available)
+        if (inCi() && backend.isOptional !== true)
+          throw new TypeError(`${backend.name} cannot be had: ${available}`)
         this.skip()
       })
+      if (limits !== undefined)
+        beforeEach(function () {
+          if (Object.hasOwn(limits, this.currentTest?.title ?? '')) this.skip()
+        })
       define.call(this, backend)
     })
   }
@@ -239,5 +270,6 @@ export async function openWithTables(
   const { dataSource, database } = opened
   if (dataSource !== undefined && database !== undefined)
     await createTables(dataSource, entities, backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
+  await opened.distribute?.()
   return opened
 }

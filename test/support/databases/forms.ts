@@ -2,7 +2,7 @@ import { askedBackends } from '../running/asked.js'
 import { drilling } from '../drill.js'
 
 /** Another variant of a backend, which runs almost the same code. */
-export type Form = 'coalescing' | 'pooler' | 'mysql8' | 'better-sqlite3'
+export type Form = 'coalescing' | 'pooler' | 'citus' | 'mysql8' | 'better-sqlite3'
 
 /**
  * The subjects that `npm test` runs in each variant, with the code that differs there. A line names the
@@ -72,6 +72,23 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     keys: 'a key is bound with the type of its column, in statements that are not prepared by name',
     'features of keys':
       'a key is bound with the type of its column, in statements that are not prepared by name',
+  },
+  citus: {
+    repository:
+      'a statement names the tenant as a value, and a write of several rows takes several statements',
+    'a reference': 'a shared row is read without a lock',
+    'what a caller may refer to': 'a shared row is read without a lock',
+    'a reference and a delete at the same time': 'a shared row is read without a lock',
+    'deletes of resources that others refer to': 'the keys of each level are read before its statement',
+    'a CASCADE from a resource that can be undeleted to one that cannot':
+      'the keys of each level are read before its statement',
+    'a rule of what comes back with its parent': 'the keys of each level are read before its statement',
+    'references that state no type': 'a shared row is read without a lock',
+    'relations across tenants': 'related rows are read by a second statement',
+    'a page with many relations': 'related rows are read by a second statement',
+    'unique rules': 'an index contains the tenant, and public ids have a table of their own',
+    repositoryContract: 'its subject',
+    'repositoryContract of keys': 'its subject',
   },
   mysql8: {
     'repository: locks':

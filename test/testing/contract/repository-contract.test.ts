@@ -29,6 +29,7 @@ import {
   backends,
   describeOn,
   type OpenBackend,
+  distributed,
   openWithTables,
   pooled,
 } from '../../support/databases/backends.js'
@@ -66,7 +67,7 @@ describe('repositoryContract of an application with a table of tenants', () => {
   }))
 })
 
-describeOn('repositoryContract', [...backends, ...pooled], (backend) => {
+describeOn('repositoryContract', [...backends, ...pooled, ...distributed], (backend) => {
   let subject: OpenSubject
   before(async () => {
     subject = await openSubject(backend)
@@ -123,7 +124,7 @@ function ofKey({ name, column, design, isOf = () => true }: KeyType, at: number)
 const OF_KEYS = KEY_TYPES.map(ofKey)
 const SHARED = ['memory', 'sqlite', 'postgres', 'mariadb', 'mysql8', 'pgbouncer', 'better-sqlite3'] as const
 
-describeOn('repositoryContract of keys', [...backends, ...pooled], (backend) => {
+describeOn('repositoryContract of keys', [...backends, ...pooled, ...distributed], (backend) => {
   // In `npm test` each type is asked on one or two of the backends.
   const asked = OF_KEYS.filter(
     ({ isOf }, at) => isOf(backend.name) && (drilling || (at + SHARED.indexOf(backend.name)) % 4 === 0),

@@ -7,7 +7,7 @@ import type { Problem } from '../../../../lib/errors.js'
 import { schemaComparison } from '../../../../lib/persistence/comparison/schema-comparison.js'
 import { repositoryOf } from '../../../../lib/persistence/repository-of.js'
 import { asTenant, subjectOptions } from '../../../conformance/repository/subject.js'
-import { describeDistributed, opened } from './cluster.js'
+import { describeDistributed, opened } from './distributed.js'
 import { Robot } from './entities.js'
 
 class RobotRepository extends repositoryOf(Robot) {}

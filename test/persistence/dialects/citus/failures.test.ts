@@ -6,7 +6,7 @@ import type { TransactionOptions } from '../../../../lib/persistence/contract/re
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant, rejection } from '../../../conformance/repository/subject.js'
 import { Bee, Hive } from '../../relations/hives.js'
-import { describeDistributed, opened } from './cluster.js'
+import { describeDistributed, opened } from './distributed.js'
 
 const UNCOMMITTED = 'could not commit transaction for shard 102010 on at least one active node'
 const REFUSED =

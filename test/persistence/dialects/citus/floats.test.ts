@@ -8,7 +8,8 @@ import { databases, describeOn } from '../../../support/databases/backends.js'
 import { HOSTILE, pooledDatabase } from '../../../support/databases/pooled-database.js'
 import { testDatabase } from '../../../support/databases/test-database.js'
 import { serviceUrl } from '../../../support/running/services.js'
-import { describeDistributed, LISTED, opened, sendTo } from './cluster.js'
+import { sendTo } from '../../../support/databases/citus/cluster.js'
+import { describeDistributed, LISTED, opened } from './distributed.js'
 
 @Resource()
 @Entity('gauges')

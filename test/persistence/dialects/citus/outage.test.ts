@@ -6,7 +6,8 @@ import { filter } from '../../../../lib/persistence/query/filter-template.js'
 import { repositoryOf } from '../../../../lib/persistence/repository-of.js'
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant, rejection, subjectOptions } from '../../../conformance/repository/subject.js'
-import { describeDistributed, opened, sendTo } from './cluster.js'
+import { sendTo } from '../../../support/databases/citus/cluster.js'
+import { describeDistributed, opened } from './distributed.js'
 import { Country, Depot, Parcel, Robot, Voucher } from './entities.js'
 
 class RobotRepository extends repositoryOf(Robot) {}

@@ -5,7 +5,8 @@ import { WidgetService } from '../../../../examples/widgets/gen/widgets_pb.js'
 import { Widget } from '../../../../examples/widgets/widget.js'
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { type RunningServer, startServer } from '../../../support/servers/server.js'
-import { describeDistributed, sendTo, type Spread, withTables } from './cluster.js'
+import { sendTo, type Spread } from '../../../support/databases/citus/cluster.js'
+import { describeDistributed, withTables } from './distributed.js'
 
 /** What the coordinator answers with, where only the list of extensions has Citus. */
 const ANSWERS = [

@@ -4,7 +4,8 @@ import { type SentStatement, watchStatements } from '../../../../lib/persistence
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant } from '../../../conformance/repository/subject.js'
 import { Bee, Hive } from '../../relations/hives.js'
-import { describeDistributed, opened, type Spread, withTables } from './cluster.js'
+import { type Spread } from '../../../support/databases/citus/cluster.js'
+import { describeDistributed, opened, withTables } from './distributed.js'
 
 const TENANTS = ['acme', 'globex', 'initech', 'umbrella']
 

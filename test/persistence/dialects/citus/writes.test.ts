@@ -3,9 +3,10 @@ import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../../../lib/context.js'
 import { Aborted, ErrPreconditionFailed, InvalidArgument, Unimplemented } from '../../../../lib/errors.js'
 import { type SentStatement, watchStatements } from '../../../../lib/persistence/engines/watch-statements.js'
+import { filter } from '../../../../lib/persistence/query/filter-template.js'
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant, rejection } from '../../../conformance/repository/subject.js'
-import { describeDistributed, opened } from './cluster.js'
+import { describeDistributed, opened } from './distributed.js'
 import { Country, Coupon, Depot, Parcel, Voucher } from './entities.js'
 
 const ENTITIES = [Country, Depot, Parcel]
@@ -114,7 +115,7 @@ describeDistributed('references and events of distributed tables', (open, isClus
   })
 })
 
-describeDistributed('batches and purges of distributed tables', (open) => {
+describeDistributed('batches and purges of distributed tables', (open, isCluster) => {
   const EXPIRED = new Date('2026-01-01T00:00:00Z')
   const NOW = new Date('2026-02-01T00:00:00Z')
   let close: () => Promise<void>
@@ -188,5 +189,39 @@ describeDistributed('batches and purges of distributed tables', (open) => {
       expect(await asTenant(tenant, () => Promise.all([vouchers.count(), coupons.count()]))).to.deep.equal([
         1, 1,
       ])
+  })
+
+  describe('of all tenants at once', () => {
+    const asSystem = <T>(call: () => Promise<T>) => RequestContext.asSystem({ reason: 'test' }, call)
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      get: () => vouchers.get('v9'),
+      update: () => vouchers.update('v9', { value: 2 }, ['value']),
+      modify: () => vouchers.modify('v9', ({ value }) => ({ value: value + 1 })),
+      batchGet: () => vouchers.batchGet(['v9']),
+      batchUpdate: () =>
+        vouchers.batchUpdate([{ key: 'v9', entity: { value: 7 }, fieldMask: ['value'] }] as never),
+      batchDelete: () => vouchers.batchDelete(['v9']),
+      count: () => vouchers.count(),
+      list: () => vouchers.list(),
+      'a read that locks': () => vouchers.transaction(() => vouchers.get('v9', { lock: 'update' })),
+      updateMany: () => vouchers.updateMany(filter`id = ${'v1'}`, { value: 9 }),
+      deleteMany: () => vouchers.deleteMany(filter`id = ${'v1'}`),
+      delete: () => vouchers.delete('v9'),
+    }
+    const rejected: string[] = []
+
+    for (const [name, call] of Object.entries(calls))
+      it(`runs or rejects ${name}, and says that it needs a tenant`, async () => {
+        await asTenant('acme', () => vouchers.create({ id: 'v9', value: 1, expireTime: EXPIRED }))
+        try {
+          await asSystem(call)
+        } catch (error) {
+          expect(error).to.be.instanceOf(Unimplemented)
+          rejected.push(name)
+        }
+      })
+
+    if (isCluster)
+      it('rejects what locks rows', () => expect(rejected).to.deep.equal(['updateMany', 'deleteMany']))
   })
 })
