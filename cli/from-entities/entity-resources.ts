@@ -106,7 +106,8 @@ export async function fromEntities(flags: FromEntitiesFlags): Promise<FromEntiti
     usesPostgres: usesPostgres(folder),
     noTenant: (tenant) =>
       `it has no property ${tenant}: add one, or name the class in --shared if all tenants share its rows`,
-    decorate: ({ files }, additions) => addDecorators(files, flags.write ? additions : new Map()),
+    decorate: ({ files }, additions) =>
+      flags.write ? addDecorators(files, additions) : alreadyIn(files, additions),
   })
 }
 
@@ -397,6 +398,16 @@ const reportOf = (
     ...[...fields].map(([property, field]) => `${protoField(field)} above ${property}`),
   ],
 })
+
+/** Returns the sources that have all decorators already. */
+function alreadyIn(files: ChangedFiles, additions: Additions): DecoratedSources {
+  const isComplete = ([source, added]: [string, readonly AddedDecorators[]]) => {
+    const text = files.text(source)
+    const decorated = text === undefined ? undefined : decoratedSource(text, added)
+    return decorated !== undefined && 'text' in decorated && decorated.text === text
+  }
+  return { sources: new Set([...additions].filter(isComplete).map(([source]) => source)), notes: [] }
+}
 
 /** Adds the decorators to the sources in which their classes are found. */
 function addDecorators(files: ChangedFiles, additions: Additions): DecoratedSources {

@@ -27,6 +27,9 @@ ${entities
   ])
   .join('\n')}
 ${withoutTenants ? '\nwithoutTenants()\n' : ''}
+// For commands: --entities names this module after it is compiled.
+export { ${entities.map(({ entity }) => entity).join(', ')} }
+
 /** Registers the services of all entities. The repositories serve their standard methods. */
 export function registerResources(server: ServerBuilder, dataSource: DataSource): void {
 ${entities.map(({ names, entity }) => `  server.register(${names.type}Service, repositoryFor(${entity}, dataSource))`).join('\n')}

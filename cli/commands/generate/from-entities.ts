@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class FromEntities extends Verb {
   static override summary = 'Write the .proto files and the registration for existing TypeORM entities.'
-  static override description = `Builds the project in the folder, loads its compiled entity classes, and writes proto/<name>.proto for each class: a message with a field for each column, a service with the standard methods, and their rules. It also writes src/resources.ts, which registers the services, and buf.yaml and buf.gen.yaml if they are missing. It then runs buf generate, and prints the decorators to add to each class, and what was left out and why. --write adds the decorators to the sources and changes nothing else there. The command changes no table.
+  static override description = `Builds the project in the folder, loads its compiled entity classes, and writes proto/<name>.proto for each class: a message with a field for each column, a service with the standard methods, and their rules. It also writes src/resources.ts, which registers the services and exports the classes for --entities, and buf.yaml and buf.gen.yaml if they are missing. It then runs buf generate, and prints the decorators to add to each class, and what was left out and why. --write adds the decorators to the sources and changes nothing else there. The command changes no table.
 
 The command leaves out columns that may contain a secret: columns whose name contains the word password, passwd, pwd, pin, otp, token, hash, salt, secret, key, credential, private or refresh, and columns with select: false. --show includes such a column.
 

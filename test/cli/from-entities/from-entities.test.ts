@@ -53,12 +53,15 @@ export class ServerBuilder {
 }
 `
 
-/** A Nest application with the block of the guide among its imports. It prints the response to a list. */
-const nestApplication = (block: string) => `
-import { Global, Module } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
-import { devAuthorizer, devPrincipal, type Server, type ServerBuilder } from 'ashlar'
-import { AshlarModule, serverToken } from 'ashlar/nest'
+/** The block of the guide that contains a text, on free ports. */
+const guideBlock = (containing: string): string =>
+  (
+    blocksOf('docs/guides/existing-application.md').find(({ text }) => text.includes(containing))?.text ?? ''
+  ).replaceAll(/':\d+'/g, "'127.0.0.1:0'")
+
+/** Imports of a program, and its function that opens a DataSource. */
+const OPENED = `
+import { devAuthorizer, devPrincipal, type Server, ServerBuilder } from 'ashlar'
 import { DataSource } from 'typeorm'
 import * as entities from './entities.js'
 import { registerResources } from './resources.js'
@@ -66,21 +69,40 @@ import { registerResources } from './resources.js'
 const url = process.env['DATABASE_URL']!
 const all = Object.values(entities).filter((one) => typeof one === 'function')
 const opened = () => new DataSource({ type: 'postgres', url, synchronize: true, entities: all }).initialize()
+`
 
+/** Prints the response to a list. */
+const LISTED = `
+const response = await fetch(\`http://\${address}/v1/gadgets\`, { headers: { 'account-id': 'acme', subject: 'alice' } })
+process.stdout.write(\`\${response.status} \${await response.text()}\`)
+process.exit(0)
+`
+
+/** A program with the block of the guide that starts a server. */
+const application = (block: string) => `${OPENED}
+const dataSource = await opened()
+const { signal } = new AbortController()
+${block.replace('await server.build().serve(signal)', 'const built: Server = server.build()\nvoid built.serve(signal)\nawait built.ready()')}
+const address = built.httpAddr()
+${LISTED}`
+
+/** A Nest application with the options of the guide, and its block among the imports. */
+const nestApplication = (options: string, block: string) => `
+import { Global, Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { AshlarModule, serverToken } from 'ashlar/nest'
+${OPENED}
+${options}
 @Global()
 @Module({ providers: [{ provide: DataSource, useFactory: opened }], exports: [DataSource] })
 class DatabaseModule {}
 
-@Module({ imports: [DatabaseModule, ${block.replaceAll(/':\d+'/g, "'127.0.0.1:0'")}] })
+@Module({ imports: [DatabaseModule, ${block}] })
 class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] })
 const address = app.get<Server>(serverToken()).httpAddr()
-const response = await fetch(\`http://\${address}/v1/gadgets\`, { headers: { 'account-id': 'acme', subject: 'alice' } })
-process.stdout.write(\`\${response.status} \${await response.text()}\`)
-await app.close()
-process.exit(0)
-`
+${LISTED}`
 
 const SHARED = ['Member', 'Organization'].flatMap((name) => ['--shared', name])
 
@@ -90,6 +112,20 @@ describe('ashlar generate from-entities', () => {
     if (!hasBuf || serviceUrl('postgres') === undefined) this.skip()
     project = await existingProject('shop', { 'src/entities.ts': `${forty()}${GADGET}` })
   })
+  /** Runs a program in the project that prints the response to a list. */
+  const expectList = async (program: string) => {
+    writeFileSync(join(project.folder, 'src/application.ts'), program)
+    const problems = project.build()
+    rmSync(join(project.folder, 'src/application.ts'))
+    expect(problems).to.deep.equal([])
+    const database = await testDatabase('postgres')
+    const env = { ...project.env, DATABASE_URL: database.url }
+    const options = { cwd: project.folder, env, encoding: 'utf8' } as const
+    expect(execFileSync('node', ['dist/src/application.js'], options)).to.equal(
+      '200 {"gadgets":[],"nextPageToken":""}',
+    )
+    await database.drop()
+  }
   after(() => rmSync(dirname(project.folder), { recursive: true, force: true }))
 
   it('makes at least 38 of 44 classes answer create, get and list, without an edit by hand', async () => {
@@ -116,22 +152,20 @@ describe('ashlar generate from-entities', () => {
     )
   })
 
+  it('makes a module that commands read the classes from', async () => {
+    const checked = await project.ashlar('check', '--entities', 'dist/src/resources.js')
+    expect(checked.exit).to.equal(0)
+    expect(checked.stdout).to.match(/\bParcel\b/)
+  })
+
+  it('makes services that the server of the guide serves', async () => {
+    await expectList(application(guideBlock('ServerBuilder(options)')))
+  })
+
   it('makes services that the Nest module of the guide serves', async () => {
-    const block = blocksOf('docs/guides/existing-application.md').find(({ text }) =>
-      text.includes('AshlarModule'),
-    )
+    const [options] = guideBlock('ServerBuilder(options)').split('const server')
     for (const name of ['common', 'core']) linkPackage(project.folder, `@nestjs/${name}`)
-    writeFileSync(join(project.folder, 'src/application.ts'), nestApplication(block?.text ?? ''))
-    const problems = project.build()
-    rmSync(join(project.folder, 'src/application.ts'))
-    expect(problems).to.deep.equal([])
-    const database = await testDatabase('postgres')
-    const env = { ...project.env, DATABASE_URL: database.url }
-    const options = { cwd: project.folder, env, encoding: 'utf8' } as const
-    expect(execFileSync('node', ['dist/src/application.js'], options)).to.equal(
-      '200 {"gadgets":[],"nextPageToken":""}',
-    )
-    await database.drop()
+    await expectList(nestApplication(options ?? '', guideBlock('AshlarModule')))
   })
 
   it('shows an embedded class as a message, and keeps the numbers of its fields', async () => {
@@ -206,6 +240,7 @@ describe('ashlar generate from-entities', () => {
     const all = ['generate', 'from-entities', '--without-tenants', ...SHARED]
     const again = await project.ashlar(...all, '--no-build')
     expect(again.stdout.split('\n')[0]).to.equal('nothing to change: all files are as they would be written')
+    expect(again.stdout).to.not.include('  add to ')
     const source = join(project.folder, 'src/entities.ts')
     const text = readFileSync(source, 'utf8')
     writeFileSync(
