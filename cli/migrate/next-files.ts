@@ -1,4 +1,13 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { CommandLine } from '../../lib/migrations/index.js'
 import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect-name.js'
@@ -56,6 +65,13 @@ export function foldersOf(
   const dialects = dialect !== undefined ? [dialect] : there.length > 0 ? there : DIALECTS
   return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
 }
+
+/** Returns true if a migration's file is a backfill, which changes rows and no table. */
+export const isBackfill = (folder: string, name: string): boolean =>
+  foldersOf(folder, undefined).some((one) => {
+    const file = join(one.folder, `${name}.up.sql`)
+    return existsSync(file) && /^--\s*ashlar:backfill\b/m.test(readFileSync(file, 'utf8'))
+  })
 
 /** Returns true if there is a folder for the files of an engine. */
 export function hasFolder(folder: string, dialect: Dialect | undefined): boolean {

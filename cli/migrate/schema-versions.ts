@@ -18,6 +18,7 @@ import { namesText } from './lines/names-text.js'
 import {
   foldersOf,
   hasVersions,
+  isBackfill,
   isByHand,
   type NextFiles,
   type NextVersion,
@@ -90,6 +91,7 @@ export async function schemaVersions(
   command: CommandLine,
 ): Promise<SchemaVersions> {
   await (flags.live ? refusePending(migrator, command) : refuseOtherFolder(migrator, flags.files))
+  if (flags.contract && !flags.live) await refuseUndeployed(migrator, flags.files, command)
   const { dialect, changes, drift, leftovers } = await schemaChanges(migrator, flags)
   const isOfFiles = !flags.live || drift !== undefined
   if (drift !== undefined && drift.differences.length > 0)
@@ -211,6 +213,22 @@ async function refusePending(migrator: Migrator, command: CommandLine): Promise<
   throw new Failure(
     'differs',
     `nothing is written: ${namesText(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ${command('migrate up')} first; if the database already has these changes, record that with ${record}`,
+  )
+}
+
+/**
+ * Rejects a contract while a migration before it is pending: one `up` would apply both, while processes with
+ * the older code still run. A backfill may be pending. A database without applied migrations is only the
+ * server of the scratch databases.
+ * @throws {Failure} if a hand-written migration is pending in a database that has others.
+ */
+async function refuseUndeployed(migrator: Migrator, folder: string, command: CommandLine): Promise<void> {
+  const versions = (await knownVersions(migrator)).filter(({ name }) => isByHand(name))
+  const pending = versions.filter(({ isMissing, name }) => isMissing && !isBackfill(folder, name))
+  if (pending.length === 0 || versions.every(({ state }) => state === 'pending')) return
+  throw new Failure(
+    'differs',
+    `nothing is written: ${namesText(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} pending, and one ${command('migrate up')} would apply the contract too: deploy what is pending, and run this when no process with the older code runs`,
   )
 }
 

@@ -12,9 +12,9 @@ export default class Diff extends Verb {
 
 Without --contract, the command writes changes that are safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. Unsafe changes belong to the contract phase: dropping columns, requiring values, changing types. They are listed as left, and --contract writes them. Each file is first tried in a scratch database. A file that fails there is not written, and the error names what blocks it, such as a view.
 
-Pass --contract when every migration in the folder is applied and no process with the older code runs. The command then writes nothing while a safe change is still missing. Deploy these files separately. Tables without an entity are not changed.`
+Pass --contract when every migration in the folder is applied and no process with the older code runs. The command then writes nothing while a safe change is missing or not applied to the database of --url. Deploy these files separately. Tables without an entity are not changed.`
   static override differs =
-    '--contract: an expand migration is needed first, or a file fails in a scratch database. --live: a migration is pending, or the database differs from what the files create.'
+    '--contract: an expand migration is needed first or is pending, or a file fails in a scratch database. --live: a migration is pending, or the database differs from what the files create.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',
