@@ -4,7 +4,7 @@ import type { Field } from './field.js'
 
 /** Returns the problems of `@RenamedFrom()`. */
 export function renameProblems(
-  { properties }: EntityFacts,
+  { properties, resource }: EntityFacts,
   columns: ReadonlyMap<string, unknown>,
   fields: readonly Field[],
 ): Problem[] {
@@ -25,6 +25,15 @@ export function renameProblems(
           property,
           `${property} has a @RenamedFrom() but no column of its own`,
           'add @Column()',
+        ),
+      ]
+    if (resource?.existing === true)
+      return [
+        propertyProblem(
+          'column',
+          property,
+          `${property}: @RenamedFrom() renames no column of a table with existing: true`,
+          'rename the column in a migration that you write, and remove the decorator',
         ),
       ]
     const owner = fields.find(({ column }) => column === renamedFrom)
