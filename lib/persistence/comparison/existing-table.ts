@@ -1,6 +1,7 @@
 import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import type { Field } from '../../resource/fields/field.js'
+import { isOwning, type Relation } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { type InexactColumn, inexactText } from '../dialects/catalog/inexact-columns.js'
 import {
@@ -55,7 +56,7 @@ export function existingTable(
     const note = noteOf(one, model, fieldOf, definition, live, wrong)
     if (note !== undefined) notes.push({ kind: one.kind, table, ...note })
     else if (needsNothing(one, fieldOf, wrong, dialect)) continue
-    else differences.push(...[shown(one, table, definition, dialect) ?? []].flat())
+    else differences.push(...[shown(one, model, definition, dialect) ?? []].flat())
   }
   return { differences, notes }
 }
@@ -232,7 +233,7 @@ function needsNothing(
  */
 function shown(
   one: Difference,
-  table: string,
+  { relations }: ResourceModel,
   definition: TableDefinition,
   dialect: ComparedDialect,
 ): TableDifference | undefined {
@@ -243,7 +244,7 @@ function shown(
     case 'noTable':
       return { ...rest, detail: 'create it in the application that owns the table' }
     case 'nullable':
-      return { ...rest, detail: `declare @Column({ nullable: ${String(one.live.nullable)} })` }
+      return { ...rest, detail: `declare ${nullableText(one.live.nullable, one.column.name, relations)}` }
     case 'type':
       return { ...rest, detail: "declare the column's type" }
     case 'generated':
@@ -251,7 +252,7 @@ function shown(
     case 'extraColumn':
       return {
         ...rest,
-        text: `${table}.${one.live.name} is required but not in the model`,
+        text: `${tableText(definition)}.${one.live.name} is required but not in the model`,
         detail: 'every create is rejected until it has a default or is declared',
       }
     case 'addColumn':
@@ -285,3 +286,11 @@ const isShorterText = (
   (kindOf(field).isText || kindOf(field).isStoredAsText) &&
   !isIdentifying(field) &&
   /^(?:character varying|varchar|text|(?:tiny|medium|long)text)\b/i.test(live.type)
+
+/** Returns the decorator that declares whether a column accepts NULL. */
+function nullableText(nullable: boolean, column: string, relations: readonly Relation[]): string {
+  const hidden = relations.find((one) => isOwning(one) && one.isHidden && one.reference.column === column)
+  if (hidden === undefined) return `@Column({ nullable: ${String(nullable)} })`
+  const relation = hidden.kind === 'one-to-one' ? 'OneToOne' : 'ManyToOne'
+  return `@${relation}(…, { nullable: ${String(nullable)} }) on ${hidden.property}`
+}

@@ -62,6 +62,14 @@ class Book {
   @ManyToOne(() => Shelf) @JoinColumn({ name: 'shelf_id' }) shelf?: Shelf
 }
 
+/** A relation without a property for its key. */
+@Resource({ existing: true, shared: true })
+@Entity('covers')
+class Cover {
+  @PrimaryColumn({ type: 'int' }) id!: number
+  @ManyToOne(() => Shelf) @JoinColumn({ name: 'shelf_id' }) shelf?: Shelf
+}
+
 @Resource({ existing: true, shared: true })
 @Entity('scans')
 class Scan {
@@ -148,6 +156,21 @@ describeOn('a table of another application', COMPARED, (backend) => {
       expect(found.map((one) => differenceText(one))).to.deep.equal([])
     } finally {
       await dataSource.query('DROP TABLE books')
+      await dataSource.query('DROP TABLE shelves')
+    }
+  })
+
+  it('says on which relation to declare that a reference is required', async () => {
+    await dataSource.query('CREATE TABLE shelves (id integer PRIMARY KEY, delete_time timestamp NULL)')
+    try {
+      await dataSource.query(
+        'CREATE TABLE covers (id integer PRIMARY KEY, shelf_id integer NOT NULL REFERENCES shelves (id))',
+      )
+      const found = await schemaComparison([Shelf, Cover])(liveSchemaOf(dataSource))
+      const details = found.filter(({ column }) => column === 'shelf_id').map(({ detail }) => detail)
+      expect(details).to.deep.equal(['declare @ManyToOne(…, { nullable: false }) on shelf'])
+    } finally {
+      await dataSource.query('DROP TABLE IF EXISTS covers')
       await dataSource.query('DROP TABLE shelves')
     }
   })
