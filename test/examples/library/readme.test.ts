@@ -34,6 +34,7 @@ describe('the first screen of README.md', () => {
     const shown = [
       ['examples/library/library.proto', blockWith('message Shelf')],
       ['examples/library/shelf.ts', blockWith('class Shelf').replace(/^.*\n/, '')],
+      ['examples/library/main.ts', blockWith('.register(').replace(/^.*\n/, '')],
     ] as const
     for (const [path, block] of shown) {
       const source = asUser(textOf(path)).replaceAll("'../../decorators/index.js'", "'ashlar/decorators'")
@@ -46,7 +47,7 @@ describe('the first screen of README.md', () => {
 
   it('has every block that this test does not run on a list', () => {
     const others = blocks.filter(
-      ({ text }) => !/message Shelf|class Shelf|^\$ (curl|node bin\/ashlar)/.test(text),
+      ({ text }) => !/message Shelf|class Shelf|\.register\(|^\$ (curl|node bin\/ashlar)/.test(text),
     )
     // The commands of a clone, which are this test, the tour and the library.
     expect(others.map(({ text }) => text)).to.deep.equal([
