@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../../errors/failure.js'
@@ -24,6 +25,8 @@ export interface ImageOptions {
   readonly databaseUrl: string
   /** The path that responds with 200 once the image accepts calls. */
   readonly ready: string
+  /** The file to which its output is appended. */
+  readonly log: string
   /** The maximum time until then, in milliseconds. */
   readonly longestStartMs?: number
 }
@@ -39,16 +42,18 @@ const MAX_SHOWN = 300
  */
 export async function startImage(
   name: ImageName,
-  { command, databaseUrl, ready, longestStartMs = LONGEST_START_MS }: ImageOptions,
+  { command, databaseUrl, ready, log, longestStartMs = LONGEST_START_MS }: ImageOptions,
 ): Promise<Image> {
   const port = await freePort()
+  const output = openSync(log, 'a')
   const child = spawn(command.replaceAll('{port}', String(port)), {
     shell: true,
     // A separate process group, so that the shell's child receives the signals as well.
     detached: true,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', output, output],
     env: { ...process.env, ASHLAR_DATABASE_URL: databaseUrl, PORT: String(port) },
   })
+  closeSync(output)
   let isStopping = false
   const ended = once(child, 'exit').then(([code, signal]) =>
     signal === null ? `exit status ${code}` : `signal ${signal}`,

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Migrator } from '../../../lib/migrations/index.js'
 import { Failure } from '../../errors/failure.js'
@@ -28,6 +31,8 @@ export interface Rollout {
   readonly phases: readonly Phase[]
   readonly calls: number
   readonly failures: readonly FailedCalls[]
+  /** The folder with the images' output; undefined if no call failed. */
+  readonly logs: string | undefined
 }
 
 /** The maximum duration of a phase in milliseconds, unless a longer one was requested. */
@@ -46,8 +51,12 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
   const load = new Load(call)
   const running: Image[] = []
   const phases: Phase[] = []
+  const logs = mkdtempSync(join(tmpdir(), 'ashlar-rollout-'))
+  let isKept = false
   const start = async (name: ImageName) => {
-    const image = await startImage(name, { command: options[name], databaseUrl, ready })
+    const image = await startImage(name, {
+      ...{ command: options[name], databaseUrl, ready, log: join(logs, `${name}.log`) },
+    })
     running.push(image)
     return image
   }
@@ -90,14 +99,23 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
       load.end()
       return calling
     })
+    const { failures } = load
+    isKept = failures.length > 0
     const calls = phases.flatMap(({ images }) => images.map((one) => one.calls))
-    return { applied, phases, calls: calls.reduce((sum, one) => sum + one, 0), failures: load.failures }
+    return {
+      ...{ applied, phases, calls: calls.reduce((sum, one) => sum + one, 0), failures },
+      logs: isKept ? logs : undefined,
+    }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    throw new Failure(error.exit, `${error.message}; ${copy}`, { cause: error })
+    isKept = true
+    throw new Failure(error.exit, `${error.message}; the images' output is in ${logs}; ${copy}`, {
+      cause: error,
+    })
   } finally {
     load.end()
     await Promise.all(running.map((image) => image.stop()))
+    if (!isKept) rmSync(logs, { recursive: true })
   }
 }
 

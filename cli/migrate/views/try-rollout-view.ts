@@ -21,7 +21,7 @@ export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): reado
 ]
 
 /** Formats the result of a deployment. */
-export function rolloutLines({ applied, calls, failures }: Rollout, style: Style): readonly string[] {
+export function rolloutLines({ applied, calls, failures, logs }: Rollout, style: Style): readonly string[] {
   const { paint } = style
   const failed = failures.reduce((sum, { count }) => sum + count, 0)
   return [
@@ -34,6 +34,7 @@ export function rolloutLines({ applied, calls, failures }: Rollout, style: Style
         ),
       ),
     failed === 0 ? paint.good(`0 of ${calls} calls failed`) : paint.bad(`${failed} of ${calls} calls failed`),
+    ...(logs === undefined ? [] : [`the images' output is in ${logs}`]),
     ...(applied.length === 0 ? [paint.warn(NOT_TRIED)] : []),
     ...(failed === 0 && applied.length > 0
       ? [nextLine(style, { command: 'migrate up' }, 'on the database itself')]

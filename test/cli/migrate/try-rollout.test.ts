@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Rollout } from '../../../cli/migrate/rollout/rollout.js'
@@ -79,9 +79,13 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     await done('new', 'tasks', '--entities', BEFORE)
     await done('up')
     await done('new', 'next', '--entities', AFTER)
-    const { exit, stderr } = await rollout(OLD, 'exit 4', SECONDS)
+    const { exit, stderr } = await rollout(OLD, "printf '%s image' says >&2; exit 4", SECONDS)
     expect(exit).to.equal(1)
     expect(stderr).to.match(/\bexit 4; .*\b0003_next\S*/)
+    expect(stderr).to.not.include('says image')
+    const logs = /output is in (\S+);/.exec(stderr)?.[1] ?? ''
+    expect(readFileSync(join(logs, 'new.log'), 'utf8')).to.equal('says image')
+    rmSync(logs, { recursive: true })
   })
 
   it('counts the calls that a contract breaks while the old image runs', async () => {
@@ -94,7 +98,9 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     writeFileSync(join(folder, 'migrations', database().dialect, '0003_end.down.sql'), '-- it is gone\n')
     const ran = await rollout(OLD, OLD, '1', '--json')
     expect(ran.exit).to.equal(1)
-    const { failures, calls } = jsonOf<Rollout>(ran)
+    const { failures, calls, logs = '' } = jsonOf<Rollout>(ran)
+    expect(readdirSync(logs).sort()).to.deep.equal(['new.log', 'old.log'])
+    rmSync(logs, { recursive: true })
     expect(failures.map(({ phase, image }) => [phase, image])).to.deep.include(['both images', 'old'])
     expect(failures.reduce((sum, { count }) => sum + count, 0)).to.be.within(1, calls)
   })

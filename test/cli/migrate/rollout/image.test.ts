@@ -8,7 +8,13 @@ const responding = (body: string) =>
 
 const start = (command: string, longestStartMs: number) =>
   failureOf(
-    startImage('new', { command, databaseUrl: 'postgres://nowhere', ready: '/readyz', longestStartMs }),
+    startImage('new', {
+      command,
+      databaseUrl: 'postgres://nowhere',
+      ready: '/readyz',
+      log: '/dev/null',
+      longestStartMs,
+    }),
   )
 
 /** Where the machine is busy the program may not listen before the time is over: then it gets more. */

@@ -45,7 +45,7 @@ describe('what ashlar migrate dry-run prints', () => {
 
 describe('what ashlar migrate try-rollout prints', () => {
   it('is that of each kind of result', () => {
-    const rollout = { applied: ['0002_a'], phases: [], calls: 9, failures: [] }
+    const rollout = { logs: undefined, applied: ['0002_a'], phases: [], calls: 9, failures: [] }
     const failures = [{ phase: 'both run', image: 'old' as const, message: 'refused', count: 2 }]
     expectView('try-rollout', {
       question: [rolloutQuestion('applies 0002_a'), rolloutQuestion('')],
@@ -60,7 +60,7 @@ describe('what ashlar migrate try-rollout prints', () => {
         STYLE,
       ),
       'no call failed': rolloutLines(rollout, STYLE),
-      'calls failed': rolloutLines({ ...rollout, failures }, STYLE),
+      'calls failed': rolloutLines({ ...rollout, failures, logs: '/tmp/ashlar-rollout-1' }, STYLE),
       'no version was tried': rolloutLines({ ...rollout, applied: [] }, STYLE),
     })
   })
