@@ -176,7 +176,8 @@ export class Deadline implements CallEnd {
     }
     this.#isOver = true
     clearTimeout(this.#timer)
-    if (this.#watchers.size > 0) this.#watchers.clear()
+    // If the call ended early, the other callbacks are still called.
+    if (this.#reason === undefined && this.#watchers.size > 0) this.#watchers.clear()
     if (this.#isWatched) this.#caller.onGone(undefined)
   }
 
@@ -197,9 +198,11 @@ export class Deadline implements CallEnd {
     this.#reason = reason
     clearTimeout(this.#timer)
     this.#abort(reason)
-    const watchers = [...this.#watchers]
-    this.#watchers.clear()
-    for (const callback of watchers) callback(reason)
+    // Like an AbortSignal, it skips a callback that an earlier one removes.
+    for (const callback of this.#watchers) {
+      this.#watchers.delete(callback)
+      callback(reason)
+    }
   }
 
   /** Aborts the signal. For a disconnect, the reason is the standard AbortError. */

@@ -72,6 +72,20 @@ describe('the time of a call', () => {
     }
   })
 
+  it('calls no listener that an earlier one removes, and all others when the call is cleared meanwhile', () => {
+    const time = new Deadline(Date.now() + 10_000, new Caller())
+    const heard: string[] = []
+    const removed = () => heard.push('removed')
+    time.addEventListener('abort', () => {
+      time.removeEventListener('abort', removed)
+      time.clear()
+    })
+    time.addEventListener('abort', removed)
+    time.addEventListener('abort', () => heard.push('last'))
+    time.end(new Unavailable('the server stops'))
+    expect(heard).to.deep.equal(['last'])
+  })
+
   it('ends no more when the call is over', async () => {
     const caller = new Caller()
     const time = new Deadline(Date.now() + 250, caller)
