@@ -7,14 +7,10 @@ import { NO_TENANT } from './tenant-turns.js'
 /** The number of parts of the maximum wait. If the process is blocked, only one part elapses. */
 const PARTS = 4
 
-/** A tenant's place among the waiting callers. */
-interface Place {
-  readonly tenant: string
-  /** The number of the round. In each round, every tenant has at most one turn. */
-  readonly round: number
-}
+/** The key of the caller that waits behind all others. */
+const LAST = Symbol('last')
 
-interface Waiter extends Place {
+interface Waiter {
   readonly alone: boolean
   /** The first part of which the caller waits for the whole. */
   readonly from: number
@@ -24,16 +20,12 @@ interface Waiter extends Place {
 
 /**
  * Grants turns on a resource, either to several concurrent statements or to one transaction. Tenants take
- * turns, so that the calls of one tenant do not delay those of all others. Within a round, turns are granted
+ * turns, so that the calls of one tenant do not delay those of all others. Within a tenant, turns are granted
  * in order of arrival, so that neither statements nor transactions starve.
  */
 export class Turns {
-  /** The waiting callers, by round and arrival. */
-  #waiting: Waiter[] = []
-  /** The round of the last caller that had to wait. */
-  #round = 0
-  /** The last round in which a tenant has a waiting caller. */
-  readonly #rounds = new Map<string, number>()
+  /** The waiting callers by tenant, in order of arrival. The first tenant is served next. */
+  readonly #waiting = new Map<string | symbol, Set<Waiter>>()
   #inside = 0
   #alone = false
   #closed = false
@@ -62,21 +54,14 @@ export class Turns {
    */
   enter(alone: boolean, signal?: CallEnd, context?: RequestContext): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
-    if (this.#waiting.length === 0 && this.#takes(alone)) return undefined
-    return this.#wait(alone, this.#nextOf(context ?? RequestContext.current()), signal)
+    if (this.#waiting.size === 0 && this.#takes(alone)) return undefined
+    const { system, tenant = NO_TENANT } = context ?? RequestContext.current()
+    return this.#wait(alone, system === undefined ? tenant : NO_TENANT, signal)
   }
 
-  /** Waits for a turn behind all callers that wait already. */
-  enterLast(): Promise<void> | undefined {
-    if (this.#closed) return Promise.reject(closed())
-    if (this.#waiting.length === 0 && this.#takes(true)) return undefined
-    return this.#wait(true, { tenant: NO_TENANT, round: this.#waiting.at(-1)?.round ?? this.#round })
-  }
-
-  #wait(alone: boolean, place: Place, signal?: CallEnd): Promise<void> {
+  #wait(alone: boolean, tenant: string | symbol, signal?: CallEnd): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        ...place,
         alone,
         from: this.#begun,
         admit: () => {
@@ -89,42 +74,24 @@ export class Turns {
         },
       }
       const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-        this.#left(waiter)
+        if (!this.#remove(tenant, waiter)) return
         waiter.refuse(cancellation(signal))
         this.#next()
       }
-      if (signal?.aborted === true) {
-        this.#left(place)
-        return reject(cancellation(signal))
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      this.#waiting.splice(this.#indexOf(place.round), 0, waiter)
+      const waiters = this.#waiting.get(tenant) ?? new Set()
+      this.#waiting.set(tenant, waiters.add(waiter))
       this.#watch()
+      signal?.addEventListener('abort', leave, { once: true })
+      if (signal?.aborted === true) leave()
     })
   }
 
-  /** Returns the next place of the context's tenant. System calls share the places of calls without one. */
-  #nextOf({ system, tenant = NO_TENANT }: RequestContext): Place {
-    const own = system === undefined ? tenant : NO_TENANT
-    const round = Math.max(this.#round, this.#rounds.get(own) ?? 0) + 1
-    this.#rounds.set(own, round)
-    return { tenant: own, round }
-  }
-
-  /** Returns the index behind all waiting callers of the round. */
-  #indexOf(round: number): number {
-    let [from, to] = [0, this.#waiting.length]
-    while (from < to) {
-      const middle = (from + to) >> 1
-      if ((this.#waiting[middle] as Waiter).round <= round) from = middle + 1
-      else to = middle
-    }
-    return from
-  }
-
-  #left({ tenant, round }: Place): void {
-    if (this.#rounds.get(tenant) === round) this.#rounds.delete(tenant)
+  /** Returns false if the caller no longer waits. */
+  #remove(tenant: string | symbol, waiter: Waiter): boolean {
+    const waiters = this.#waiting.get(tenant)
+    if (waiters?.delete(waiter) !== true) return false
+    if (waiters.size === 0) this.#waiting.delete(tenant)
+    return true
   }
 
   /** Ends a turn. */
@@ -132,13 +99,19 @@ export class Turns {
     this.#inside--
     this.#alone = false
     this.#still = this.#begun
-    if (this.#waiting.length > 0) this.#next()
+    if (this.#waiting.size > 0) this.#next()
   }
 
-  /** Rejects all waiting and future callers. */
-  close(): void {
+  /**
+   * Rejects future callers, and waits until the present ones have had their turns. Rejects those that are
+   * left when no turn has ended within the timeout.
+   */
+  async close(): Promise<void> {
+    if (this.#closed) return
     this.#closed = true
-    for (const waiter of this.#waiting.splice(0)) waiter.refuse(closed())
+    if (this.#waiting.size > 0 || !this.#takes(true)) await this.#wait(true, LAST).catch(() => {})
+    for (const waiters of this.#waiting.values()) for (const { refuse } of waiters) refuse(closed())
+    this.#waiting.clear()
     clearTimeout(this.#timer)
   }
 
@@ -152,12 +125,13 @@ export class Turns {
   }
 
   #next(): void {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (!this.#takes(first.alone)) return
-      this.#waiting.shift()
-      this.#left(first)
-      this.#round = first.round
-      first.admit()
+    for (const [tenant, waiters] of this.#waiting) {
+      const [first] = tenant === LAST && this.#waiting.size > 1 ? [] : waiters
+      if (first !== undefined && !this.#takes(first.alone)) return
+      this.#waiting.delete(tenant)
+      if (first !== undefined) waiters.delete(first)
+      if (waiters.size > 0) this.#waiting.set(tenant, waiters)
+      first?.admit()
     }
     this.#timer?.unref()
   }
@@ -169,7 +143,7 @@ export class Turns {
 
   /** Starts one timer for all waiting callers. */
   #watch(): void {
-    if (this.#waiting.length === 0) return
+    if (this.#waiting.size === 0) return
     if (this.#timer !== undefined) {
       this.#timer.ref()
       return
@@ -186,15 +160,16 @@ export class Turns {
   }
 
   #refuseLate(): void {
-    const isLate = ({ from }: Waiter): boolean => this.#passed - from >= PARTS
-    const late = this.#waiting.filter(isLate)
-    this.#waiting = this.#waiting.filter((waiter) => !isLate(waiter))
-    for (const waiter of late) {
-      this.#left(waiter)
-      waiter.refuse(
-        new Unavailable(`the database was busy with another transaction for ${this.timeoutMs} ms: try again`),
-      )
-    }
+    for (const [tenant, waiters] of this.#waiting)
+      for (const waiter of waiters) {
+        if (this.#passed - waiter.from < PARTS) break
+        this.#remove(tenant, waiter)
+        waiter.refuse(
+          new Unavailable(
+            `the database was busy with another transaction for ${this.timeoutMs} ms: try again`,
+          ),
+        )
+      }
     this.#next()
   }
 }

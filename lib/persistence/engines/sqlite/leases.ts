@@ -61,8 +61,7 @@ export class SqliteLeases {
 
   /** Closes the file after the current transaction. Later callers are rejected. */
   async close(): Promise<void> {
-    await this.#turns.enterLast()?.catch(() => {})
-    this.#turns.close()
+    await this.#turns.close()
     await this.connection.close()
   }
 

@@ -177,7 +177,13 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   async #hold(): Promise<void> {
-    this.#lease ??= await this.#leases.lease()
+    if (this.#lease !== undefined) return
+    const lease = await this.#leases.lease()
+    if (this.isReleased) {
+      await lease.release(true)
+      throw new QueryRunnerAlreadyReleasedError()
+    }
+    this.#lease = lease
   }
 
   async #letGo(): Promise<void> {

@@ -1,8 +1,10 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
+import { Caller } from '../../../../lib/call.js'
 import { RequestContext } from '../../../../lib/context.js'
-import { AshlarError, Unavailable } from '../../../../lib/errors.js'
+import { AshlarError, DeadlineExceeded, Unavailable } from '../../../../lib/errors.js'
 import { Turns } from '../../../../lib/persistence/engines/executor/turns.js'
+import { Deadline } from '../../../../lib/server/chain/deadline.js'
 import { openSubject } from '../../../conformance/repository/open-subject.js'
 import { backends, describeOn } from '../../../support/databases/backends.js'
 import { rejection } from '../../../support/rejection.js'
@@ -138,7 +140,82 @@ describe('turns on a connection', () => {
       await stays
     })
 
-    it('come last for what waits behind all callers', async () => {
+    it('are lost by no other caller when one ends that waits for two', async () => {
+      const turns = new Turns(LIMIT_MS, 2)
+      expect(turns.enter(false)).to.equal(undefined)
+      const end = new Deadline(undefined, new Caller())
+      const first = rejection(turns.enter(true, end, of('a')) as Promise<void>, AshlarError)
+      const second = turns.enter(false, end, of('b'))
+      const others = ['c', 'd'].map(async (tenant) => {
+        await turns.enter(true, undefined, of(tenant))
+        turns.leave()
+      })
+      // The first one leaves, so the second one gets its turn while the end of the call is reported.
+      end.end(new Unavailable('the server stops'))
+      await first
+      await second
+      turns.leave()
+      turns.leave()
+      await Promise.all(others)
+      expect(turns.enter(true)).to.equal(undefined)
+    })
+
+    it('come in the same order however many callers of a tenant have gone', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const ask = async (name: string, tenant: string, signal?: AbortSignal) => {
+        await turns.enter(false, signal, of(tenant))
+        admitted.push(name)
+        turns.leave()
+      }
+      const end = new AbortController()
+      const all = [ask('old', 'many')]
+      const gone = [ask('gone', 'many', end.signal), ask('never', 'many', AbortSignal.abort())]
+      end.abort()
+      for (const error of await Promise.allSettled(gone)) expect(error.status).to.equal('rejected')
+      all.push(ask('new', 'many'), ask('one', 'one'))
+      turns.leave()
+      await Promise.all(all)
+      expect(admitted).to.deep.equal(['old', 'one', 'new'])
+    })
+
+    it('are granted soon to a caller whose predecessors have gone', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const ask = async (tenant: string, signal?: AbortSignal) => {
+        await turns.enter(false, signal, of(tenant))
+        admitted.push(tenant)
+        turns.leave()
+      }
+      const end = new AbortController()
+      const gone = Array.from({ length: 10 }, () => ask('a', end.signal))
+      const all = [ask('a'), ...Array.from({ length: 5 }, () => ask('b'))]
+      end.abort()
+      await Promise.allSettled(gone)
+      turns.leave()
+      await Promise.all(all)
+      expect(admitted.indexOf('a')).to.be.at.most(1)
+    })
+
+    it('are refused to a caller whose time passes while it begins to wait', async () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      let asked = 0
+      const end = {
+        get aborted() {
+          return asked++ > 0
+        },
+        reason: new DeadlineExceeded(),
+        addEventListener: () => undefined,
+        removeEventListener: () => undefined,
+      }
+      expect(end.aborted).to.equal(false)
+      await rejection(turns.enter(false, end, of('a')) as Promise<void>, DeadlineExceeded)
+    })
+
+    it('are granted to all who wait when the database is closed', async () => {
       const turns = new Turns(LIMIT_MS, 1)
       expect(turns.enter(false)).to.equal(undefined)
       const admitted: string[] = []
@@ -149,11 +226,12 @@ describe('turns on a connection', () => {
       }
       const all = [
         ...['a', 'a', 'a'].map((tenant) => note(tenant, turns.enter(false, undefined, of(tenant)))),
-        note('last', turns.enterLast()),
+        turns.close().then(() => admitted.push('closed')),
       ]
       turns.leave()
       await Promise.all(all)
-      expect(admitted).to.deep.equal(['a', 'a', 'a', 'last'])
+      expect(admitted).to.deep.equal(['a', 'a', 'a', 'closed'])
+      await rejection(turns.enter(false) as Promise<void>, Unavailable, 'closed')
     })
   })
 })

@@ -10,6 +10,7 @@ import {
   PrimaryColumn,
   QueryFailedError,
   type QueryRunner,
+  QueryRunnerAlreadyReleasedError,
 } from 'typeorm'
 import { Resource } from '../../../../decorators/index.js'
 import { Cancelled, Unavailable } from '../../../../lib/errors.js'
@@ -226,6 +227,17 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
       await runner.startTransaction()
       await runner.commitTransaction()
       await runner.release()
+      expect(await names()).to.deep.equal(['next'])
+    })
+
+    it('hands the connection back that a released query runner waited for', async () => {
+      const lease = await dataSource.leases!.lease()
+      const runner = dataSource.createQueryRunner()
+      const begun = rejection(runner.startTransaction(), QueryRunnerAlreadyReleasedError)
+      await runner.release()
+      await lease.release(true)
+      await begun
+      await dataSource.transaction((manager) => manager.insert(catSchema, { name: 'next' }))
       expect(await names()).to.deep.equal(['next'])
     })
 
