@@ -35,7 +35,10 @@ describe('a helpdesk of twelve resources', () => {
   }
 
   before(async () => {
-    dataSource = await new SqliteDataSource({ database: ':memory:', entities: helpdeskEntities }).initialize()
+    // A transaction of more than 1,000 writes takes longer than the default on a busy machine.
+    dataSource = await new SqliteDataSource({
+      ...{ database: ':memory:', entities: helpdeskEntities, busyTimeoutMs: 60_000 },
+    }).initialize()
     desk = helpdesk(dataSource)
     server = await testServer(desk.builder)
     await withTenant('acme', async () => {
