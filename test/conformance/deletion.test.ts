@@ -41,7 +41,8 @@ describeOn(SUBJECT, [...backends, ...pooled, ...coalesced, ...distributed], (bac
 
   const parts = { refusals, cascades, undeletes, removals, purges, hooked }
   for (const part of partsOn(backend, SUBJECT, parts)) part(holder)
-  if (!drilling && (form !== undefined || !CONCURRENT.includes(name))) return
+  const isConcurrent = CONCURRENT.includes(name) && (form === undefined || form === 'citus')
+  if (!drilling && !isConcurrent) return
   races(holder)
   if (name !== 'memory') atomicity(holder, () => holder.subject.dataSource as DataSource, name)
 })

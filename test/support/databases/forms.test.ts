@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { CoalescedCalls } from '../../../lib/persistence/coalescing/coalesced-calls.js'
 import { sourceFiles } from '../sources/source-files.js'
+import { CITUS_LIMITS } from './citus/limits.js'
 import { type Form, FORMS, isAskedIn, isAskedOn, ON_FEW } from './forms.js'
 import { coalesceEach, coalesceInGroups } from './coalesced-calls.js'
 
@@ -19,6 +20,15 @@ describe('the forms of backends', () => {
         texts.some((text) => /\b(?:describeOn|onEachEngine)\(/.test(text) && text.includes(`'${subject}'`))
       expect(subjects.filter((subject) => !isThere(subject))).to.deep.equal([])
     })
+
+  it('leave out tests that there are', () => {
+    const others = texts.filter((text) => !text.includes('CITUS_LIMITS:'))
+    for (const title of Object.keys(CITUS_LIMITS))
+      expect(
+        others.some((text) => text.includes(`'${title}'`)),
+        title,
+      ).to.equal(true)
+  })
 
   it('are asked for a subject, or for those of its parts that are listed', () => {
     const form: Form = 'mysql8'
