@@ -70,7 +70,7 @@ export function foldersOf(
 export const isBackfill = (folder: string, name: string): boolean =>
   foldersOf(folder, undefined).some((one) => {
     const file = join(one.folder, `${name}.up.sql`)
-    return existsSync(file) && /^--\s*ashlar:backfill\b/m.test(readFileSync(file, 'utf8'))
+    return existsSync(file) && /^\s*(?:--|#|\/\*)\s*ashlar:backfill\b/m.test(readFileSync(file, 'utf8'))
   })
 
 /** Returns true if there is a folder for the files of an engine. */
