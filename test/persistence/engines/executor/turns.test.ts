@@ -73,6 +73,18 @@ describe('turns on a connection', () => {
   describe('of several tenants', () => {
     const of = (tenant: string, isSystem = false) =>
       ({ tenant, system: isSystem ? { reason: 'check' } : undefined }) as unknown as RequestContext
+    /** Turns whose only one is taken, and a function that waits for one, notes its name and leaves. */
+    const busy = () => {
+      const turns = new Turns(LIMIT_MS, 1)
+      expect(turns.enter(false)).to.equal(undefined)
+      const admitted: string[] = []
+      const ask = async (name: string, tenant: string, signal?: AbortSignal) => {
+        await turns.enter(false, signal, of(tenant))
+        admitted.push(name)
+        turns.leave()
+      }
+      return { turns, admitted, ask }
+    }
     /** Returns the order in which callers of these tenants get a turn. */
     const order = async (...tenants: readonly string[]) => {
       const turns = new Turns(LIMIT_MS, 1)
@@ -161,14 +173,7 @@ describe('turns on a connection', () => {
     })
 
     it('come in the same order however many callers of a tenant have gone', async () => {
-      const turns = new Turns(LIMIT_MS, 1)
-      expect(turns.enter(false)).to.equal(undefined)
-      const admitted: string[] = []
-      const ask = async (name: string, tenant: string, signal?: AbortSignal) => {
-        await turns.enter(false, signal, of(tenant))
-        admitted.push(name)
-        turns.leave()
-      }
+      const { turns, admitted, ask } = busy()
       const end = new AbortController()
       const all = [ask('old', 'many')]
       const gone = [ask('gone', 'many', end.signal), ask('never', 'many', AbortSignal.abort())]
@@ -181,17 +186,10 @@ describe('turns on a connection', () => {
     })
 
     it('are granted soon to a caller whose predecessors have gone', async () => {
-      const turns = new Turns(LIMIT_MS, 1)
-      expect(turns.enter(false)).to.equal(undefined)
-      const admitted: string[] = []
-      const ask = async (tenant: string, signal?: AbortSignal) => {
-        await turns.enter(false, signal, of(tenant))
-        admitted.push(tenant)
-        turns.leave()
-      }
+      const { turns, admitted, ask } = busy()
       const end = new AbortController()
-      const gone = Array.from({ length: 10 }, () => ask('a', end.signal))
-      const all = [ask('a'), ...Array.from({ length: 5 }, () => ask('b'))]
+      const gone = Array.from({ length: 10 }, () => ask('gone', 'a', end.signal))
+      const all = [ask('a', 'a'), ...Array.from({ length: 5 }, () => ask('b', 'b'))]
       end.abort()
       await Promise.allSettled(gone)
       turns.leave()
